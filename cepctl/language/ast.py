@@ -74,12 +74,12 @@ class EventTime:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """avg, sum, min, max, count over `b[].name`, or over `b[1..i-1].name` (`before`).
+    """An aggregate over `b[].name`, or over `b[1..i-1].name` (`before`).
 
-    `name` is None for `count(b[])`.
+    `function` is a word of `AGGREGATES`; `name` is None for `count(b[])`.
     """
 
-    function: Literal["avg", "sum", "min", "max", "count"]
+    function: str
     variable: str
     name: str | None
     before: bool = False

@@ -21,7 +21,6 @@ MATCH_FIELDS = ("start", "end", "confidence")
 GROUP_FIELDS = ("occurrence", "expected", "matches", "best", "confidence", "start", "end")
 """What rows of GROUP BY have beside their key; RETURN may name it there."""
 FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like", "prob", "reached")
-AGGREGATES = ("avg", "sum", "min", "max", "count")
 ALLEN_RELATIONS: tuple[AllenRelation, ...] = get_args(AllenRelation)
 RELATIONS: tuple[str, ...] = (*ALLEN_RELATIONS, "intersects")
 

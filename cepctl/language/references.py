@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from cepctl.language.aggregates import AGGREGATES
 from cepctl.language.ast import (
     Aggregate,
     Attribute,
@@ -17,7 +18,7 @@ from cepctl.language.ast import (
     Span,
     Variable,
 )
-from cepctl.language.keywords import AGGREGATES, EVENT_TIMES, FUNCTIONS, MATCH_FIELDS, RESERVED
+from cepctl.language.keywords import EVENT_TIMES, FUNCTIONS, MATCH_FIELDS, RESERVED
 from cepctl.language.messages import QueryProblem
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
@@ -206,11 +207,11 @@ class ReferenceParser:
                 f"{word.value.lower()} takes all members: write {variable}[].x or {variable}[1..i-1].x",
             )
         name = reference.attribute.value if reference.attribute else None
-        if name is None and word.value.lower() != "count":
+        if name is None and not AGGREGATES[word.value.lower()].counts:
             raise QueryProblem(reference.span, f"{word.value.lower()} needs an attribute, as in b[].value")
         self.stream.expect_symbol(")", "')'")
         return Aggregate(
-            cast(Literal["avg", "sum", "min", "max", "count"], word.value.lower()),
+            word.value.lower(),
             reference.variable,
             name,
             reference.index == "before",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cepctl.errors import QuerySemanticError
+from cepctl.language.aggregates import AGGREGATES
 from cepctl.language.ast import (
     COMPARISONS,
     Aggregate,
@@ -42,6 +43,7 @@ from cepctl.plan.plan import EventSchema
 from cepctl.plan.problems import Problems
 from cepctl.plan.value_types import ValueType, common, comparable, from_arrow
 
+_GIVES = {"integer": ValueType.INTEGER, "number": ValueType.FLOAT}
 Clause = Literal["WHERE", "RETURN"]
 
 READABLE_COLUMNS = ("event_id", "event_type")
@@ -202,13 +204,13 @@ class Checker:
         if aggregate.name is None:
             return ValueType.INTEGER
         found = self.attribute(aggregate.name, aggregate.span, f"{aggregate.variable}[]")
-        if aggregate.function in ("avg", "sum") and not found.is_number:
+        function = AGGREGATES[aggregate.function]
+        if function.of_numbers and not found.is_number:
             self.problems.error(
                 aggregate.span, f"{aggregate.function} takes numbers, {aggregate.name} is {found.value}"
             )
             return ValueType.FLOAT
-        kinds = {"avg": ValueType.FLOAT, "count": ValueType.INTEGER}
-        return kinds.get(aggregate.function, found)
+        return found if function.gives is None else _GIVES[function.gives]
 
     # --- operators --------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from cepctl.language.aggregates import AGGREGATES, Growth
 from cepctl.language.ast import (
     COMPARISONS,
     Aggregate,
@@ -109,9 +110,9 @@ def _is_neighbour_comparison(left: Expression, right: Expression) -> bool:
 
 def _trend(expression: Expression) -> _Trend:
     match expression:
-        case Aggregate("max" | "count"):
+        case Aggregate(function) if AGGREGATES[function].growth is Growth.RISES:
             return _Trend.RISES
-        case Aggregate("min"):
+        case Aggregate(function) if AGGREGATES[function].growth is Growth.FALLS:
             return _Trend.FALLS
         case Unary("-", operand):
             return _negated(_trend(operand))

@@ -6,7 +6,7 @@ all of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -14,8 +14,9 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
+from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups, values_for
 from cepctl.engines.columns.predicates import column_name, component_of, probability_column
+from cepctl.language.aggregates import AGGREGATES
 from cepctl.language.ast import (
     Aggregate,
     Attribute,
@@ -27,14 +28,6 @@ from cepctl.language.ast import (
 )
 from cepctl.plan.plan import Alternative, Link
 from cepctl.polars_expressions import Leaf, compile_expression
-
-_BEFORE: dict[str, Callable[[pl.Expr], pl.Expr]] = {
-    "sum": lambda value: value.fill_null(0).cum_sum(),
-    "avg": lambda value: value.cast(pl.Float64).fill_null(0).cum_sum() / value.cum_count(),
-    "min": lambda value: value.cum_min().forward_fill(),
-    "max": lambda value: value.cum_max().forward_fill(),
-    "count": lambda value: value.cum_count().cast(pl.Int64),
-}
 
 
 def group_link_holds(
@@ -147,12 +140,10 @@ def _before(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
     if aggregate.name is None:
         return pl.Series(np.arange(len(group.members)) - np.repeat(group.offsets[:-1], group.sizes))
     values = events.frame.get_column(aggregate.name).gather(group.members)
-    running = _BEFORE[aggregate.function](pl.col("value"))
-    known = pl.col("value").cum_count() > 0
-    if aggregate.function != "count":
-        running = pl.when(known).then(running)
-    shifted = running.shift(1)
-    if aggregate.function == "count":
-        shifted = shifted.fill_null(0)
+    function = AGGREGATES[aggregate.function]
+    running = function.running(values_for(function, values.dtype))
+    known = pl.when(pl.col("value").cum_count() > 0).then(running)
+    counted = running.cast(pl.Int64).shift(1).fill_null(0)
+    shifted = counted if function.counts else known.shift(1)
     frame = pl.DataFrame({"owner": group.owner, "value": values})
     return frame.select(shifted.over("owner").alias("value")).to_series()

@@ -7,27 +7,28 @@ import polars as pl
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import column_name
+from cepctl.language.aggregates import AGGREGATES, AggregateFunction
 from cepctl.language.ast import Aggregate, Attribute, EventTime
 
 
 def aggregate_over_groups(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
-    """avg, sum, min, max or count per group, shape (n,); nulls are skipped as in SQL.
-
-    The aggregate of no value is null (count: 0).
-    """
+    """An aggregate per group, shape (n,); nulls are skipped as in SQL."""
     if aggregate.name is None:
         return pl.Series(group.sizes)
     values = events.frame.get_column(aggregate.name).gather(group.members)
-    column = pl.col("value")
-    computed = {
-        "avg": column.cast(pl.Float64, strict=False).mean() if values.dtype.is_numeric() else column.mean(),
-        "sum": pl.when(column.count() > 0).then(column.sum()),
-        "min": column.min(),
-        "max": column.max(),
-        "count": column.count().cast(pl.Int64),
-    }[aggregate.function]
+    function = AGGREGATES[aggregate.function]
+    answer = function.whole(values_for(function, values.dtype))
+    known = pl.when(pl.col("value").count() > 0).then(answer)
+    answer = answer.cast(pl.Int64) if function.counts else known
     frame = pl.DataFrame({"owner": group.owner, "value": values})
-    return frame.group_by("owner", maintain_order=True).agg(computed.alias("value")).get_column("value")
+    return frame.group_by("owner", maintain_order=True).agg(answer.alias("value")).get_column("value")
+
+
+def values_for(function: AggregateFunction, dtype: pl.DataType) -> pl.Expr:
+    """The column `value` as an aggregate takes it: in floats where its answer is one."""
+    column = pl.col("value")
+    in_floats = function.gives == "number" and dtype.is_numeric()
+    return column.cast(pl.Float64, strict=False) if in_floats else column
 
 
 def member_of_groups(events: Events, leaf: Attribute | EventTime, group: Group) -> pl.Series:

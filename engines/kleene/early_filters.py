@@ -22,6 +22,7 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.language.aggregates import AGGREGATES, Growth
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.consistency import Consistency, consistency
@@ -97,7 +98,7 @@ def _rising(expression: Expression, events: Events, members: Indexes) -> Express
     def change(each: Expression) -> Expression:
         if (
             isinstance(each, Aggregate)
-            and each.function == "sum"
+            and AGGREGATES[each.function].growth is Growth.RISES_UNLESS_NEGATIVE
             and each.name is not None
             and not each.before
         ):

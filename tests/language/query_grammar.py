@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from cepctl.language.aggregates import AGGREGATES
 from cepctl.language.ast import (
     Aggregate,
     Allen,
@@ -62,7 +63,7 @@ LEAVES: st.SearchStrategy[Expression] = st.one_of(
     st.builds(EventTime, NAMES, st.sampled_from(["time", "lower", "upper", "start", "end"]), MEMBERS),
     st.builds(Variable, NAMES),
     st.builds(MatchField, st.sampled_from(["start", "end", "confidence"])),
-    st.builds(Aggregate, st.sampled_from(["avg", "sum", "min", "max", "count"]), NAMES, NAMES, st.booleans()),
+    st.builds(Aggregate, st.sampled_from(list(AGGREGATES)), NAMES, NAMES, st.booleans()),
     st.builds(lambda name, before: Aggregate("count", name, None, before), NAMES, st.booleans()),
     st.builds(
         Allen,

@@ -20,6 +20,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Query
 from cepctl.language.parser import parse
 from cepctl.language.printer import to_text
+from cepctl.language.strategies import Strategy
 from cepctl.plan import analyze
 from cepctl.plan.explain import to_json
 
@@ -29,6 +30,8 @@ QUERIES = sorted(GOLDEN.glob("*.cep"))
 
 def plain(value: Any) -> Any:
     """A value of the AST for JSON; spans and the text itself are left out."""
+    if isinstance(value, Strategy):
+        return value.word
     if dataclasses.is_dataclass(value):
         kept = {
             each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value) if each.compare

@@ -159,9 +159,9 @@ A = Attribute("a", "i")
 @pytest.mark.parametrize(
     "expression",
     [
-        Aggregate("median", "b", "i"),  # type: ignore[arg-type]
-        Aggregate("median", "b", "no"),  # type: ignore[arg-type]
-        Aggregate("median", "b", None),  # type: ignore[arg-type]
+        Aggregate("median", "b", "i"),
+        Aggregate("median", "b", "no"),
+        Aggregate("median", "b", None),
         Aggregate("sum", "b", None),
         Call("sqrt", (A,)),
         Call("sqrt", (Constant(None),)),
