@@ -25,7 +25,8 @@ from cepctl.ingestion.chunks import (
 )
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
-from cepctl.uncertainty.model import Granularity, Rule
+from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.shapes import Granularity
 
 # Notes for the report, each completed with a number.
 _ENDED_FIRST = "interval events whose end is logged before their start: {:,}"

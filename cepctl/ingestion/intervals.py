@@ -23,7 +23,8 @@ from cepctl.ingestion.resolution import has_nanoseconds
 from cepctl.io.contract.reader import END_SPAN, SPAN
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
-from cepctl.uncertainty.model import Granularity, UncertaintyModel
+from cepctl.uncertainty.model import UncertaintyModel
+from cepctl.uncertainty.shapes import Granularity
 
 _DAY = int(DAY.microseconds)
 

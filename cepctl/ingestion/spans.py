@@ -20,7 +20,8 @@ from cepctl.io.contract.reader import END_SPAN, SPAN
 from cepctl.io.contract.rescaling import apart
 from cepctl.schema import END_PMF, LATEST_TICK, MICROSECOND, MILLISECOND, NANOSECOND, PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign
-from cepctl.uncertainty.model import Normal, Rule
+from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.shapes import Normal
 
 CUT = Fraction(4)
 _COLUMNS = ((SPAN, "lower", "upper", "pmf"), (END_SPAN, "end_lower", "end_upper", END_PMF))

@@ -22,7 +22,7 @@ from cepctl.ingestion.spans import unit_of_spans
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
 from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import OffsetNormal
-from cepctl.uncertainty.model import Granularity, Latency, Rule
+from cepctl.uncertainty.model import Rule
 
 _FORM = "{} fractions"
 
@@ -110,10 +110,8 @@ def _are_whole(lengths: Iterable[Fraction | int], unit: TimeUnit) -> bool:
 def _durations(rule: Rule) -> list[Fraction]:
     intervals = [each for each in (rule.interval, rule.end, rule.length) if each is not None]
     lengths = [Fraction(length) for each in intervals for length in (each.before, each.after)]
-    if isinstance(rule.shape, Latency):
-        lengths += [Fraction(edge) for delay in rule.shape.delays for edge in (delay.start, delay.end)]
-    if isinstance(rule.shape, Granularity) and not _are_whole([rule.shape.microseconds], MICROSECOND):
-        lengths.append(Fraction(rule.shape.microseconds))
+    if rule.shape is not None:
+        lengths += rule.shape.lengths
     if rule.clock is not None and not isinstance(rule.clock.offset, OffsetNormal):
         lengths += [parse_duration(text) for text in rule.clock.offset.written]
     return lengths

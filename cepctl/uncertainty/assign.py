@@ -1,7 +1,7 @@
 """Intervals for whole columns of raw events: the first rule that fits, else what the reader says.
 
     time      raw tick t = floor(time / unit); a rule or the reader's default turns it into
-              [lower, upper] and, for latency and normal, the histogram pmf
+              [lower, upper] and, where its mass is a histogram, pmf
     no time   the event keeps the interval that it brought
 
 Ticks saturate at 64 bits.
@@ -24,8 +24,8 @@ from cepctl.arrays import Flags, Ticks
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
-from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
-from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened
+from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.shapes import Bucket, Granularity, Histogram, widened
 from cepctl.uncertainty.stamping import Stamped, stamped, stamps
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def assign(
         used.add(rule.number)
         if rule.keeps_intervals:
             continue
-        if isinstance(rule.shape, Latency | Normal):
-            buckets = rule_buckets(rule, unit)
-            first, last = _plus(raw, buckets[0].first), _plus(raw, buckets[-1].last)
-        else:
-            buckets = ()
+        if rule.shape is None or isinstance(rule.shape, Granularity):
+            buckets: tuple[Bucket, ...] = ()
             first, last = _span(times, raw, rule, unit)
+        else:
+            buckets = _widened(rule.shape, rule, unit)
+            first, last = _plus(raw, buckets[0].first), _plus(raw, buckets[-1].last)
         masses.append((rows, buckets))
         lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
     ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
@@ -138,14 +138,10 @@ def assign(
     return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, unstamped)
 
 
-def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
-    """The histogram of a latency or normal rule around t, widened by its interval."""
-    shape = rule.shape
-    assert isinstance(shape, Latency | Normal)
-    buckets = latency_buckets(shape, unit) if isinstance(shape, Latency) else normal_buckets(shape, unit)
-    if rule.interval is None:
-        return buckets
-    return widened(buckets, *interval_offsets(rule.interval, unit))
+def _widened(shape: Histogram, rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
+    """The histogram of a rule around t, widened by its interval."""
+    buckets = shape.buckets(unit)
+    return buckets if rule.interval is None else widened(buckets, *rule.interval.offsets(unit))
 
 
 def _span(times: RawTimes, raw: Ticks, rule: Rule, unit: TimeUnit) -> tuple[Ticks, Ticks]:
@@ -154,7 +150,7 @@ def _span(times: RawTimes, raw: Ticks, rule: Rule, unit: TimeUnit) -> tuple[Tick
         first, last = _unit_around(times, rule.shape, unit)
     if rule.interval is None:
         return first, last
-    before, after = interval_offsets(rule.interval, unit)
+    before, after = rule.interval.offsets(unit)
     return _plus(first, before), _plus(last, after)
 
 

@@ -1,20 +1,16 @@
 """The uncertainty model: TOML text -> frozen rules, with every mistake named by file and rule.
 
 A rule says which events it fits (`event_type`, `source`, `where`) and which true times a logged
-time may stand for: one of `granularity`, `latency`, `normal`, with `interval` alone or beside it; and whose
-`clock` it was (clock_rules.py).
-Lengths of time are whole or fractional microseconds here; they become ticks in shapes.py.
+time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
+(clock_rules.py).
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,55 +18,12 @@ from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
-from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
+from cepctl.uncertainty.shapes import SHAPES, Interval, Shape
+from cepctl.uncertainty.toml_values import text_in_quotes
 
 _CONDITIONS = ("event_type", "source", "where")
-_SHAPES = ("granularity", "latency", "normal")
-_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES, "clock", "end", "length")
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The true time lies in [t - before, t + after]; microseconds, negative for a known offset."""
-
-    before: Fraction
-    after: Fraction
-
-
-@dataclass(frozen=True)
-class Granularity:
-    """The true time lies in the unit of this many microseconds that contains t, in its local zone."""
-
-    microseconds: int | Fraction
-
-
-@dataclass(frozen=True)
-class Delay:
-    """One bucket of a latency histogram: the event was logged [start, end) microseconds late."""
-
-    start: Fraction
-    end: Fraction
-    mass: float
-
-
-@dataclass(frozen=True)
-class Latency:
-    """Buckets of a detection delay in order of their start, disjoint; masses sum to 1."""
-
-    delays: tuple[Delay, ...]
-
-
-@dataclass(frozen=True)
-class Normal:
-    """A normal distribution around t, cut at ± cut * sigma microseconds."""
-
-    sigma: Fraction
-    cut: Fraction
-
-
-Shape = Granularity | Latency | Normal
 
 
 @dataclass(frozen=True)
@@ -159,7 +112,11 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
     try:
         _known_keys(document, ("time_unit", "rule", "given"))
-        unit = TimeUnit.parse(_text(document["time_unit"], "time_unit")) if "time_unit" in document else None
+        unit = (
+            TimeUnit.parse(text_in_quotes(document["time_unit"], "time_unit"))
+            if "time_unit" in document
+            else None
+        )
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"{file}: {problem}") from problem
     rules = tuple(_rule(number, table, file) for number, table in enumerate(tables, start=1))
@@ -184,7 +141,7 @@ def _given(tables: object, file: str) -> tuple[str, ...]:
             _known_keys(table, ("holds",))
             if "holds" not in table:
                 raise UncertaintyModelError(f"it says nothing; {form}")
-            found.append(parse_given(_text(table["holds"], "holds")).text)
+            found.append(parse_given(text_in_quotes(table["holds"], "holds")).text)
         except CepctlError as problem:
             raise UncertaintyModelError(f"{place}: {problem}") from problem
     return tuple(found)
@@ -193,17 +150,17 @@ def _given(tables: object, file: str) -> tuple[str, ...]:
 def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
     place = f"{file}: rule {number}"
     try:
-        _known_keys(table, _RULE_KEYS)
-        shapes = [name for name in _SHAPES if name in table]
+        _known_keys(table, (*_CONDITIONS, "interval", *SHAPES, "clock", "end", "length"))
+        shapes = [name for name in SHAPES if name in table]
         if len(shapes) > 1:
             raise UncertaintyModelError(f"{shapes[0]} and {shapes[1]} exclude each other; keep one of them")
         if not shapes and not table.keys() & {"interval", "clock", "end", "length"}:
-            raise UncertaintyModelError("it has no interval, granularity, latency, normal or clock; add one")
+            raise UncertaintyModelError(f"it has no interval, {', '.join(SHAPES)} or clock; add one")
         interval = _interval(table["interval"], "interval") if "interval" in table else None
-        shape = _SHAPE_READERS[shapes[0]](table[shapes[0]]) if shapes else None
-        where = parse_expression(_text(table["where"], "where")) if "where" in table else None
+        shape = SHAPES[shapes[0]](table[shapes[0]]) if shapes else None
+        where = parse_expression(text_in_quotes(table["where"], "where")) if "where" in table else None
         event_type, source = (
-            _text(table[name], name) if name in table else None for name in ("event_type", "source")
+            text_in_quotes(table[name], name) if name in table else None for name in ("event_type", "source")
         )
         clock = read_clock(table["clock"]) if "clock" in table else None
         end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
@@ -223,78 +180,11 @@ def _known_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise UncertaintyModelError(f"unknown key '{key}'{hint}")
 
 
-def _text(value: object, key: str) -> str:
-    if not isinstance(value, str):
-        raise UncertaintyModelError(f"{key} must be text in quotes, not {value!r}")
-    return value
-
-
 def _interval(value: object, name: str) -> Interval:
     if not isinstance(value, dict) or not value or not value.keys() <= {"before", "after"}:
         raise UncertaintyModelError(f'write {name} = {{ before = "15 s", after = "0 s" }}')
-    before = parse_duration(_text(value.get("before", "0 s"), "before"))
-    after = parse_duration(_text(value.get("after", "0 s"), "after"))
+    before = parse_duration(text_in_quotes(value.get("before", "0 s"), "before"))
+    after = parse_duration(text_in_quotes(value.get("after", "0 s"), "after"))
     if before + after < 0:
         raise UncertaintyModelError(f"the {name} is empty: before and after together are below zero")
     return Interval(before, after)
-
-
-def _granularity(value: object) -> Granularity:
-    length = parse_duration(_text(value, "granularity"))
-    if length <= 0 or (length * 1_000).denominator != 1:
-        raise UncertaintyModelError("granularity must be a whole number of nanoseconds above 0")
-    return Granularity(int(length) if length.denominator == 1 else length)
-
-
-def _latency(value: object) -> Latency:
-    form = 'write latency = [["0 ms", "10 ms", 0.6], ["10 ms", "20 ms", 0.4]]'
-    if not isinstance(value, list) or not value:
-        raise UncertaintyModelError(form)
-    delays = []
-    for bucket in value:
-        if not isinstance(bucket, list) or len(bucket) != 3 or isinstance(bucket[2], bool | str):
-            raise UncertaintyModelError(form)
-        start, end = (parse_duration(_text(edge, "a latency")) for edge in bucket[:2])
-        if start >= end:
-            raise UncertaintyModelError(
-                f"latency from '{bucket[0]}' to '{bucket[1]}' is empty: 'to' is excluded"
-            )
-        delays.append(Delay(start, end, _number(bucket[2], "a probability")))
-    return Latency(_checked(delays))
-
-
-def _checked(delays: list[Delay]) -> tuple[Delay, ...]:
-    """Disjoint buckets of positive mass in order, renormalised."""
-    ordered = sorted(delays, key=lambda delay: delay.start)
-    for left, right in itertools.pairwise(ordered):
-        if left.end > right.start:
-            raise UncertaintyModelError("two latency buckets overlap; end one before the next begins")
-    if any(delay.mass < 0 for delay in ordered):
-        raise UncertaintyModelError("a probability is below 0")
-    total = math.fsum(delay.mass for delay in ordered)
-    if abs(total - 1) > MASS_TOLERANCE:
-        raise UncertaintyModelError(f"the probabilities of the latency sum to {total:.9g}, not to 1")
-    return tuple(Delay(d.start, d.end, d.mass / total) for d in ordered if d.mass > 0)
-
-
-def _normal(value: object) -> Normal:
-    if not isinstance(value, dict) or "sigma" not in value or not value.keys() <= {"sigma", "cut"}:
-        raise UncertaintyModelError('write normal = { sigma = "200 ms", cut = 3 }')
-    sigma = parse_duration(_text(value["sigma"], "sigma"))
-    cut = _number(value.get("cut", 3), "cut")
-    if sigma <= 0 or cut <= 0:
-        raise UncertaintyModelError("sigma and cut must be above 0")
-    return Normal(sigma, Fraction(cut).limit_denominator(10**6))
-
-
-def _number(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-        raise UncertaintyModelError(f"{what} must be a number, not {value!r}")
-    return float(value)
-
-
-_SHAPE_READERS: dict[str, Callable[[object], Shape]] = {
-    "granularity": _granularity,
-    "latency": _latency,
-    "normal": _normal,
-}

@@ -18,8 +18,8 @@ from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit, parse_duration, tick_text
 from cepctl.uncertainty.clock_rules import ClockRule, OffsetHistogram, OffsetNormal, OffsetShape
-from cepctl.uncertainty.model import Normal, Rule
-from cepctl.uncertainty.shapes import normal_buckets, ticks_up
+from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.shapes import Normal, ticks_up
 
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
 
@@ -105,7 +105,7 @@ def rule_offset(rule: Rule, unit: TimeUnit) -> Offset:
     try:
         _require_whole(shape, unit)
         if isinstance(shape, OffsetNormal):
-            found = [(b.first, b.last, b.mass) for b in normal_buckets(Normal(shape.sigma, shape.cut), unit)]
+            found = [(b.first, b.last, b.mass) for b in Normal(shape.sigma, shape.cut).buckets(unit)]
         elif isinstance(shape, OffsetHistogram):
             found = [(ticks_up(lo, unit), ticks_up(hi, unit) - 1, mass) for lo, hi, mass in shape.buckets]
         else:

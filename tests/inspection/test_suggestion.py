@@ -19,7 +19,8 @@ from cepctl.inspection.suggestion import suggested_model
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import rows_of_rules
 from cepctl.uncertainty.clock_rules import OffsetRange
-from cepctl.uncertainty.model import Granularity, Interval, parse_model
+from cepctl.uncertainty.model import parse_model
+from cepctl.uncertainty.shapes import Granularity, Interval
 from tests.inspection.observations import observed
 
 Row = dict[str, Any]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit, parse_duration
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
-from cepctl.uncertainty.model import Granularity, UncertaintyModel, parse_model
+from cepctl.uncertainty.model import UncertaintyModel, parse_model
+from cepctl.uncertainty.shapes import SHAPES, Bucket, Granularity, ticks_up
 
 MS = TimeUnit(1_000)
 SECOND = TimeUnit(1_000_000)
@@ -62,6 +65,33 @@ def intervals(result: Assigned) -> list[tuple[int, int]]:
 
 def buckets(result: Assigned, row: int = 0) -> list[tuple[int, int, float]]:
     return [(b["lo"], b["hi"], b["p"]) for b in result.pmf[row].as_py()]
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """A kind of a test: twice as probable in the half before the raw tick as in the half after it."""
+
+    half: Fraction
+
+    @classmethod
+    def read(cls, value: object) -> Triangle:
+        return cls(parse_duration(str(value)))
+
+    @property
+    def lengths(self) -> Sequence[Fraction]:
+        return (self.half,)
+
+    def buckets(self, unit: TimeUnit) -> tuple[Bucket, ...]:
+        half = ticks_up(self.half, unit)
+        return Bucket(-half, -1, 2 / 3), Bucket(0, half - 1, 1 / 3)
+
+
+def test_a_kind_that_is_added_to_the_list_is_read_and_assigned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SHAPES, "triangle", Triangle.read)
+    result = assigned("rule = [{ triangle = '2 ms', interval = { before = '1 ms' } }]", times(5_000))
+    assert buckets(result) == [(2, 4, 2 / 3), (5, 6, 1 / 3)]
+    with pytest.raises(UncertaintyModelError, match="normal and triangle exclude"):
+        parse_model("rule = [{ triangle = '2 ms', normal = { sigma = '1 s' } }]")
 
 
 def test_interval_reaches_before_and_after_the_raw_tick() -> None:

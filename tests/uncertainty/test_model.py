@@ -9,7 +9,8 @@ import pytest
 
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit
-from cepctl.uncertainty.model import Granularity, Interval, Latency, Normal, load_model, parse_model
+from cepctl.uncertainty.model import load_model, parse_model
+from cepctl.uncertainty.shapes import Granularity, Interval, Latency, Normal
 
 DOCUMENTED = """
 time_unit = "1 ms"
