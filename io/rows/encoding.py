@@ -18,20 +18,17 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.errors import UsageError
 from cepctl.io.rows.columns import answer_first
-from cepctl.io.rows.forms import ROWS_OF_GROUP, TYPED_FORMS
+from cepctl.io.rows.forms import FORMS, ROWS_OF_GROUP, Encoded, Form
 from cepctl.schema import TimeUnit
 
-RowFormat = Literal["csv", "tsv", "json", "jsonl", "md", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
 _ROWS_AT_ONCE = 1 << 18
 Block: TypeAlias = pa.Table | Callable[[], pa.Table]
 """Rows, or what makes them."""
-Encoded: TypeAlias = bytes | memoryview
 _BYTES_AT_ONCE = 1 << 20
 _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
@@ -128,38 +125,37 @@ def require_calendar(start: int | None, end: int | None, unit: TimeUnit, times: 
 
 def encoded_rows(
     blocks: Iterable[Block],
-    form: RowFormat,
+    form: str,
     shown: Callable[[pa.Table], pa.Table] = lambda block: block,
     *,
     empty_header: bool = True,
     header: bool = True,
     threads: int | None = None,
 ) -> Iterator[Encoded]:
-    """Blocks of rows, each as `shown`, as bytes, piece by piece.
+    """Blocks of rows, each as `shown`, as bytes in a form that is written row by row, piece by piece.
 
     How the rows are cut into blocks, and how many threads make and show them (None: one for each core),
     changes no byte; there is one block at least.  `empty_header`: CSV has its header also where there are no
     rows.  Without `header` it never has one.
     """
     threads = usable_cores() if threads is None else threads
-    if form in TYPED_FORMS:
+    written = FORMS[form]
+    if written.opened is not None:
         tables = in_turn((partial(_shown, part, shown) for part in _parts(blocks)), threads)
-        yield from _grouped(tables, _parquet_writer if form == "parquet" else pa.ipc.new_file)
+        yield from _grouped(tables, written.opened)
         return
-    encode = _DELIMITED.get(form, _json_lines)
-    pieces = in_turn((partial(_text_piece, part, shown, encode) for part in _parts(blocks)), threads)
-    if form in _DELIMITED:
-        begun = not header
-        for piece in pieces:
-            if not begun and (piece.rows or empty_header):
-                begun = True
-                yield piece.header
-            if piece.rows:
-                yield piece.text
-    elif form == "jsonl":
-        yield from (piece.text for piece in pieces if piece.rows)
-    else:
+    pieces = in_turn((partial(_text_piece, part, shown, written) for part in _parts(blocks)), threads)
+    if written.array:
         yield from _one_array(pieces)
+        return
+    begun = not header
+    for piece in pieces:
+        if not begun and (piece.rows or empty_header):
+            begun = True
+            if piece.header:
+                yield piece.header
+        if piece.rows:
+            yield piece.text
 
 
 def _parts(blocks: Iterable[Block]) -> Iterator[Callable[[], pa.Table]]:
@@ -188,13 +184,14 @@ class _TextPiece:
 def _text_piece(
     made: Callable[[], pa.Table],
     shown: Callable[[pa.Table], pa.Table],
-    encode: Callable[[pl.DataFrame, bool], Encoded],
+    form: Form,
 ) -> _TextPiece:
+    assert form.text is not None
     rows = shown(made())
-    if encode is not _json_lines and "signature" in rows.column_names:
+    if not form.nested and "signature" in rows.column_names:
         rows = rows.drop_columns(["signature"])
     frame = _frame(rows)
-    return _TextPiece(rows.num_rows, encode(frame.clear(), True), encode(frame, False))
+    return _TextPiece(rows.num_rows, form.text(frame.clear(), True), form.text(frame, False))
 
 
 def _one_array(pieces: Iterable[_TextPiece]) -> Iterator[bytes]:
@@ -237,10 +234,6 @@ def _grouped(blocks: Iterable[pa.Table], opened: Callable[..., Any]) -> Iterator
     if writer is not None:
         writer.close()
     yield from sink.taken()
-
-
-def _parquet_writer(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(sink, schema, compression="zstd")
 
 
 def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
@@ -297,43 +290,6 @@ class _Pieces(io.RawIOBase):
         """What was written since it was last asked for."""
         held, self._held = self._held, []
         return held
-
-
-def _delimited(separator: str, frame: pl.DataFrame, header: bool) -> Encoded:
-    sink = io.BytesIO()
-    frame.write_csv(sink, include_header=header, separator=separator)
-    return sink.getbuffer()
-
-
-def _json_lines(frame: pl.DataFrame, header: bool) -> Encoded:
-    sink = io.BytesIO()
-    if not header:
-        frame.write_ndjson(sink)
-    return sink.getbuffer()
-
-
-def _markdown(frame: pl.DataFrame, header: bool) -> bytes:
-    """Rows of a table of Markdown, numbers to the right; what would end a cell or begin HTML is escaped."""
-    lines = []
-    if header:
-        rulers = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
-        names = pl.DataFrame({str(at): [name] for at, name in enumerate(frame.columns)})
-        lines = [*_markdown_rows(names), f"| {' | '.join(rulers)} |"]
-    return "".join(f"{line}\n" for line in [*lines, *_markdown_rows(frame)]).encode()
-
-
-def _markdown_rows(frame: pl.DataFrame) -> list[str]:
-    texts = [pl.col(name).cast(pl.String).fill_null("") for name in frame.columns]
-    whole = [each.str.replace_all(r"([|<])", r"\$1").str.replace_all(r"[\r\n]+", " ") for each in texts]
-    joined = pl.concat_str(whole, separator=" | ")
-    return frame.select(pl.format("| {} |", joined)).to_series().to_list()
-
-
-_DELIMITED: dict[str, Callable[[pl.DataFrame, bool], Encoded]] = {
-    "csv": partial(_delimited, ","),
-    "tsv": partial(_delimited, "\t"),
-    "md": _markdown,
-}
 
 
 def _frame(matches: pa.Table) -> pl.DataFrame:

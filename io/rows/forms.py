@@ -1,49 +1,136 @@
-"""The forms that rows of matches are written in, and how the name of a file tells them.
+"""The forms that rows of matches are written in, one value each, and how the name of a file tells them.
 
-    form      endings of names          compressed by a further ending
-    csv       .csv                      yes
-    tsv       .tsv                      yes
-    json      .json (one array)         yes
-    jsonl     .jsonl .ndjson            yes
-    md        .md (a table of Markdown) yes
-    parquet   .parquet                  in itself
-    arrow     .arrow .feather           no: the file format of Arrow, to be mapped into memory
-    trace     .json                     yes
-
-A table, which is for people, has no ending.
+A form that is written row by row is text, compressed by a further ending of its name, or typed, which holds
+timestamps and is compressed in itself.  A table, which is for people, and a trace are drawn of all rows.
 """
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cepctl.errors import UsageError
 
-ROW_FORMS = ("table", "csv", "tsv", "json", "jsonl", "md", "parquet", "arrow", "trace")
-FILE_FORMS = ("csv", "tsv", "json", "jsonl", "md", "parquet", "arrow")
-"""Forms that are written row by row."""
-DELIMITED_FORMS = ("csv", "tsv")
-"""Forms that spreadsheets open."""
-FLAT_FORMS = ("table", *DELIMITED_FORMS, "md")
-"""Forms that hold no nested lists."""
-TYPED_FORMS = ("parquet", "arrow")
-"""Forms that have timestamps, which are text in the others."""
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+Encoded: TypeAlias = bytes | memoryview
 ROWS_OF_GROUP = 1 << 20
 """Those of a row group of Parquet; what Arrow takes, too."""
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
-_ENDINGS = {
-    ".csv": ("csv",),
-    ".tsv": ("tsv",),
-    ".json": ("json", "trace"),
-    ".jsonl": ("jsonl",),
-    ".ndjson": ("jsonl",),
-    ".md": ("md",),
-    ".parquet": ("parquet",),
-    ".arrow": ("arrow",),
-    ".feather": ("arrow",),
-}
 _OF_OTHERS = (".html", ".htm", ".xlsx", ".xls", ".ods", ".xml", ".avro", ".orc")
+
+
+def _delimited(separator: str, frame: pl.DataFrame, header: bool) -> Encoded:
+    sink = io.BytesIO()
+    frame.write_csv(sink, include_header=header, separator=separator)
+    return sink.getbuffer()
+
+
+def _json_lines(frame: pl.DataFrame, header: bool) -> Encoded:
+    sink = io.BytesIO()
+    if not header:
+        frame.write_ndjson(sink)
+    return sink.getbuffer()
+
+
+def _markdown(frame: pl.DataFrame, header: bool) -> bytes:
+    """Rows of a table of Markdown, numbers to the right; what would end a cell or begin HTML is escaped."""
+    import polars as pl
+
+    lines = []
+    if header:
+        rulers = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
+        names = pl.DataFrame({str(at): [name] for at, name in enumerate(frame.columns)})
+        lines = [*_markdown_rows(names), f"| {' | '.join(rulers)} |"]
+    return "".join(f"{line}\n" for line in [*lines, *_markdown_rows(frame)]).encode()
+
+
+def _markdown_rows(frame: pl.DataFrame) -> list[str]:
+    import polars as pl
+
+    texts = [pl.col(name).cast(pl.String).fill_null("") for name in frame.columns]
+    whole = [each.str.replace_all(r"([|<])", r"\$1").str.replace_all(r"[\r\n]+", " ") for each in texts]
+    joined = pl.concat_str(whole, separator=" | ")
+    return frame.select(pl.format("| {} |", joined)).to_series().to_list()
+
+
+def _parquet(sink: Any, schema: pa.Schema) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(sink, schema, compression="zstd")
+
+
+def _arrow(sink: Any, schema: pa.Schema) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.new_file(sink, schema)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How rows are written.
+
+    `text` gives rows as text, or the header that stands above them, which is empty where there is none;
+    `opened` a writer of typed tables into a file; a form that is drawn has neither.  `endings` are those of
+    file names, the first of which tells a form before later ones of the list.  `nested` says that it holds
+    nested lists, `array` that its lines of JSON stand in one array, `cells` that spreadsheets open it.
+    """
+
+    name: str
+    endings: tuple[str, ...] = ()
+    text: Callable[[pl.DataFrame, bool], Encoded] | None = None
+    opened: Callable[[Any, pa.Schema], Any] | None = None
+    nested: bool = False
+    array: bool = False
+    cells: bool = False
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it is written row by row."""
+        return self.text is not None or self.typed
+
+    @property
+    def typed(self) -> bool:
+        """Whether it has timestamps, which are text in the others."""
+        return self.opened is not None
+
+    @property
+    def one_document(self) -> bool:
+        """Whether the rows of another run cannot stand below those of one."""
+        return self.array or self.typed
+
+    @property
+    def is_json(self) -> bool:
+        """Whether its rows are JSON."""
+        return self.text is _json_lines
+
+
+FORMS: dict[str, Form] = {
+    each.name: each
+    for each in (
+        Form("table"),
+        Form("csv", (".csv",), partial(_delimited, ","), cells=True),
+        Form("tsv", (".tsv",), partial(_delimited, "\t"), cells=True),
+        Form("json", (".json",), _json_lines, nested=True, array=True),
+        Form("jsonl", (".jsonl", ".ndjson"), _json_lines, nested=True),
+        Form("md", (".md",), _markdown),
+        Form("parquet", (".parquet",), opened=_parquet, nested=True),
+        Form("arrow", (".arrow", ".feather"), opened=_arrow, nested=True),
+        Form("trace", (".json",), nested=True),
+    )
+}
+"""Every form, by its name."""
+
+
+def forms_by_rows() -> tuple[str, ...]:
+    """The names of those that are written row by row."""
+    return tuple(each.name for each in FORMS.values() if each.by_rows)
 
 
 @dataclass(frozen=True)
@@ -76,13 +163,13 @@ def row_file(wanted: str | None, name: str) -> RowFile:
     path = PurePath(name)
     compression = COMPRESSIONS.get(path.suffix.lower())
     ending = (path.with_suffix("") if compression else path).suffix.lower()
-    told = _ENDINGS.get(ending, ())
+    told = [each.name for each in FORMS.values() if ending in each.endings]
     if not told and (wanted is None or ending in _OF_OTHERS):
         raise UsageError(_unknown(name, ending))
     if told and wanted is not None and wanted not in told:
         raise UsageError(f"--format {wanted} disagrees with -o {name}, which names {told[0]}; leave one out")
     form = wanted or told[0]
-    if compression and form in TYPED_FORMS:
+    if compression and FORMS[form].typed:
         raise UsageError(
             f"cannot write {name}: {form} is not compressed as a whole; name it without {path.suffix}"
         )
@@ -105,7 +192,11 @@ def folder_of_rows(wanted: str | None, name: str) -> RowFile:
 
 
 def _unknown(name: str, ending: str) -> str:
-    known = " ".join(_ENDINGS)
-    line = f"cannot tell the form of {name}: the endings are {known}"
-    line += f", all but the last three also with {' '.join(COMPRESSIONS)}; or name the form with --format"
+    text, typed = (_endings([each for each in FORMS.values() if each.typed is of]) for of in (False, True))
+    line = f"cannot tell the form of {name}: the endings are {text}, also with {' '.join(COMPRESSIONS)}, and "
+    line += f"{typed}; or name the form with --format"
     return f"{line}; cepctl report writes pages" if ending in (".html", ".htm") else line
+
+
+def _endings(forms: Sequence[Form]) -> str:
+    return " ".join(dict.fromkeys(ending for each in forms for ending in each.endings))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cepctl.io.rows.columns import chosen_columns
 from cepctl.io.rows.encoding import TimeFormat, presented
-from cepctl.io.rows.forms import TYPED_FORMS
+from cepctl.io.rows.forms import FORMS
 from cepctl.io.rows.safe_cells import safe_cells
 from cepctl.schema import TimeUnit
 
@@ -30,6 +30,6 @@ class Shown:
 
     def __call__(self, block: pa.Table) -> pa.Table:
         """The rows of a block as they are written; raises UsageError as `presented` does."""
-        rows = presented(block, self.unit, self.times, ticks=self.ticks, typed=self.form in TYPED_FORMS)
+        rows = presented(block, self.unit, self.times, ticks=self.ticks, typed=FORMS[self.form].typed)
         rows = chosen_columns(rows, self.chosen)
         return safe_cells(rows) if self.guarded else rows

@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.io.rows.encoding import compressed, encoded_rows
-from cepctl.io.rows.forms import FILE_FORMS, ROW_FORMS
+from cepctl.io.rows.forms import FORMS, forms_by_rows
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.s"
 TEXT = 'tab\there, "quoted" | barred'
@@ -105,11 +106,28 @@ def test_every_form_is_read_back_by_another_tool(name: str, folder: Path) -> Non
     assert {*folder.iterdir()} == {*before, folder / name}
 
 
-@pytest.mark.parametrize("form", [form for form in FILE_FORMS if form != "parquet"])
+@pytest.mark.parametrize("form", [form for form in forms_by_rows() if form != "parquet"])
 def test_every_form_goes_to_standard_output(form: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     match("-o", f"rows.{form}")
     match("--format", form)
     assert capfdbinary.readouterr().out == Path(f"rows.{form}").read_bytes()
+
+
+def test_a_form_that_is_added_to_the_list_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMS, "ssv", replace(FORMS["csv"], name="ssv", endings=(".ssv",), text=semicolons))
+    match("-o", "rows.ssv", "--columns", "a.s,confidence", "--csv-safe")
+    assert Path("rows.ssv").read_text().splitlines()[0] == "a.s;confidence"
+    match("-o", "rows.ssv.gz", "--columns", "a.s,confidence", "--csv-safe")
+    assert gzip.decompress(Path("rows.ssv.gz").read_bytes()) == Path("rows.ssv").read_bytes()
+
+
+def semicolons(frame: pl.DataFrame, header: bool) -> bytes:
+    return frame.write_csv(include_header=header, separator=";").encode()
+
+
+def test_a_column_of_lists_is_refused_where_a_form_holds_none(capsys: pytest.CaptureFixture[str]) -> None:
+    match("-o", "r.md", "--columns", "signature", code=2)
+    assert "signature is a nested list, which md cannot hold" in capsys.readouterr().err
 
 
 def test_a_table_of_markdown_has_numbers_to_the_right() -> None:
@@ -163,7 +181,7 @@ def test_a_form_against_the_name_is_an_error(
     assert "parquet is not compressed as a whole; name it without .gz" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("form", sorted({*ROW_FORMS} - {"table", "trace"}))
+@pytest.mark.parametrize("form", sorted(forms_by_rows()))
 def test_runs_with_a_state_write_the_same_forms(form: str) -> None:
     arguments = ["match", QUERY, "log.jsonl", "--state", "S", "--final", "-o", "said", "--format", form]
     assert main([*arguments, "--quiet"]) == 0
@@ -176,7 +194,7 @@ def table(count: int) -> pa.Table:
     return pa.table({"match": [f"m{row}" for row in rows], "signature": [[[f"m{row}"]] for row in rows]})
 
 
-@pytest.mark.parametrize("form", FILE_FORMS)
+@pytest.mark.parametrize("form", forms_by_rows())
 def test_how_rows_are_cut_changes_no_byte(form: Any) -> None:
     whole = table(1_000)
     cut = [whole.slice(0, 0), whole.slice(0, 1), whole.slice(1, 700), whole.slice(701)]

@@ -38,7 +38,8 @@ class ComputedRun:
 
 def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
-    from cepctl.io.rows.encoding import Encoded, RowFormat, TimeFormat, encoded_rows
+    from cepctl.io.rows.encoding import TimeFormat, encoded_rows
+    from cepctl.io.rows.forms import Encoded
     from cepctl.io.rows.shown import Shown
     from cepctl.state.store import deliver, prepare, run_name
 
@@ -57,7 +58,7 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
         target = Path(request.rows.output, f"{run_name(run.saved.run)}.{form}")
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
-        pieces = encoded_rows([run.rows], cast(RowFormat, form), shown)
+        pieces = encoded_rows([run.rows], form, shown)
     place = prepare(request.directory, run.saved, pieces, run.segments)
     if request.incremental.late is not None:
         _list_late(Path(request.incremental.late), run)

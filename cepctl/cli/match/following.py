@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from cepctl.cli.match.request import MatchRequest
 from cepctl.errors import LogFormatError, UsageError
+from cepctl.io.rows.forms import FORMS
 
 POLL_SECONDS = 1.0
-_ONE_DOCUMENT = ("json", "parquet", "arrow")
 _Stamps = frozenset[tuple[str, int | None, int | None]]
 
 
@@ -26,9 +26,10 @@ def follow(request: MatchRequest, run: Callable[[MatchRequest], int]) -> NoRetur
     """
     if request.incremental.final:
         raise UsageError("--final cannot apply with --follow: a closed state takes nothing in any more")
-    if request.rows.output is None and request.rows.form in _ONE_DOCUMENT:
+    form = request.rows.form
+    if request.rows.output is None and form is not None and FORMS[form].one_document:
         raise UsageError(
-            f"--follow prints the rows of many runs, and {request.rows.form} is one document; choose csv or "
+            f"--follow prints the rows of many runs, and {form} is one document; choose csv or "
             "jsonl, or name a directory with -o, which gets a file for each run"
         )
     seen = _stamps(request)

@@ -14,7 +14,7 @@ from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.shared import gathered, with_options
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import DELIMITED_FORMS, FLAT_FORMS, ROW_FORMS
+from cepctl.io.rows.forms import FORMS
 from cepctl.library.finding import Question
 
 
@@ -34,7 +34,7 @@ class RowChoice:
 
     def require_writable(self, form: str) -> None:
         """Raise UsageError where a column cannot be written in the form."""
-        if "signature" in self.chosen and form in (*DELIMITED_FORMS, "table"):
+        if "signature" in self.chosen and not FORMS[form].nested:
             raise UsageError(
                 f"--columns: signature is a nested list, which {form} cannot hold; match has the ids as text"
             )
@@ -44,14 +44,14 @@ class RowChoice:
 
     def nested(self, form: str) -> bool:
         """Whether rows are written with their signatures as nested lists."""
-        return form not in FLAT_FORMS and (not self.chosen or "signature" in self.chosen)
+        return FORMS[form].nested and (not self.chosen or "signature" in self.chosen)
 
     def guarded(self, form: str) -> bool:
         """Whether cells are to be kept from being formulas; raises UsageError where the form has no cells."""
-        if self.csv_safe and form not in DELIMITED_FORMS:
+        if self.csv_safe and not FORMS[form].cells:
             because = f"to rows that are written as {form}: it is for CSV and TSV"
             refuse_or_leave_out(click.get_current_context(), "csv-safe", because)
-        return self.csv_safe and form in DELIMITED_FORMS
+        return self.csv_safe and FORMS[form].cells
 
 
 def _names(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ _ROW_OPTIONS = (
     click.option(
         "--format",
         "form",
-        type=click.Choice(ROW_FORMS),
+        type=click.Choice([*FORMS]),
         help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name, such as "
         "rows.jsonl.gz; without FILE table on a terminal, else csv]",
     ),

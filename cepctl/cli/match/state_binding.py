@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.cli.match.request import MatchRequest
 from cepctl.errors import CepctlError, StateError, UnsupportedQueryError, UsageError
-from cepctl.io.rows.forms import FILE_FORMS
+from cepctl.io.rows.forms import FORMS, forms_by_rows
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -31,8 +31,8 @@ def refuse_options(request: MatchRequest) -> None:
             "it out, or match all events at once"
         )
     form, output = request.rows.form, request.rows.output
-    if form is not None and form not in FILE_FORMS and output is not None:
-        raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")
+    if form is not None and not FORMS[form].by_rows and output is not None:
+        raise UsageError(f"--format {form} with --state and -o: choose {', '.join(forms_by_rows())}")
     if not request.paths and not request.incremental.final:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
 

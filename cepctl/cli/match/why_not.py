@@ -11,6 +11,7 @@ import click
 
 from cepctl.cli.output.notices import in_json, say
 from cepctl.errors import QueryTooLargeError
+from cepctl.io.rows.forms import FORMS
 from cepctl.matching.run import types_read
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
         held = io.StringIO()
         print_why_not(why, held)
         say("why-not", held.getvalue().rstrip(), **json.loads(why_not_json(why)))
-    elif form in ("json", "jsonl"):
+    elif FORMS[form].is_json:
         click.echo(why_not_json(why), err=True)
     else:
         print_why_not(why, sys.stderr)

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError, UsageError
@@ -16,7 +16,8 @@ from cepctl.io.rows.forms import RowFile, folder_of_rows, row_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.io.rows.encoding import Block, Encoded
+    from cepctl.io.rows.encoding import Block
+    from cepctl.io.rows.forms import Encoded
 
 
 def row_target(wanted: str | None, output: str | None) -> RowFile:
@@ -60,7 +61,7 @@ def write_rows(
 
     `chosen`: the user has named the columns.  Without `header` CSV has none.
     """
-    from cepctl.io.rows.encoding import RowFormat, encoded_rows
+    from cepctl.io.rows.encoding import encoded_rows
 
     if file.form == "table":
         rows = shown(_whole(blocks))
@@ -73,7 +74,7 @@ def write_rows(
     else:
         pieces = encoded_rows(
             blocks,
-            cast(RowFormat, file.form),
+            file.form,
             shown,
             empty_header=not quiet,
             header=header,
