@@ -38,6 +38,8 @@ class Heading:
         What stands at the end of the first line of a message and is none of it, with groups, too.
     stamp
         The beginning of the names of layouts that the time has there; empty for any.
+    pairs
+        Whether messages are keys and values alone, which are attributes: no templates are mined from them.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Heading:
     type_group: str | None = None
     stamp: str = ""
     ending: str | None = None
+    pairs: bool = False
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
@@ -66,6 +69,7 @@ HEADINGS: tuple[Heading, ...] = (
         r"(?:node=(?P<node>\S+) )?type=(?P<record>[\w\[\]]+) msg=audit\(",
         r":(?P<serial>\d+)\): ?",
         "record",
+        pairs=True,
     ),
     Heading(
         "BlueGene",

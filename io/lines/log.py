@@ -28,7 +28,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
-from cepctl.io.contract.message_template import OTHERS
+from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     NANOS,
@@ -43,6 +43,7 @@ from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsO
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
+from cepctl.io.lines.pairs import pairs_in
 from cepctl.io.lines.recognition import (
     HEAD_BYTES,
     LineLayout,
@@ -119,6 +120,8 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
         layout = _learned(text.peek(HEAD_BYTES), source, options, {})
     except LogFormatError:
         return  # reading it will say what is wrong
+    if layout.heading.pairs:
+        return
     table = PatternTable(options.patterns)
     beginnings = BeginningsOf(layout, messages=not options.patterns)
     for records in read_records(text, source, ReadReport(), beginnings):
@@ -314,11 +317,13 @@ class _Log:
         """Types by templates and what varies; neither where only those that a pattern fits are kept."""
         if typed is not None and not self.options.keep_unmatched:
             return pa.nulls(len(said), pa.string()), {}
+        if self.layout.heading.pairs:
+            return pa.repeat(pa.scalar(OTHER, pa.string()), len(said)), pairs_in(said)
         types, found, template = self.templates.typed(said)
         unknown = kept & (template == NONE)
         if typed is not None:
             unknown &= typed.pattern < 0
-        if unknown.any() and self.layout.heading.type_group is None:
+        if unknown.any():
             self.report.notes[OTHERS] += int(unknown.sum())
         return types, found
 
