@@ -22,7 +22,8 @@ class FormatFacts:
     """One format: what it is, what its events are, and how far their times are trusted.
 
     `uncertainty` is the default without a model.  Where `supported` is false, `events` is empty and
-    `remedy` says what to do instead.  `example` is a short file of the format.
+    `remedy` says what to do instead.  `example` is a short file of the format, and `kinds` are logs of it
+    that have names of their own.
     """
 
     name: str
@@ -32,12 +33,20 @@ class FormatFacts:
     supported: bool = True
     remedy: str = ""
     example: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 def all_formats() -> tuple[FormatFacts, ...]:
     """Every format that is read, in the order in which it is looked for, then those that are not."""
     supported = [
-        FormatFacts(known.name, known.description, known.events, known.uncertainty, example=known.example)
+        FormatFacts(
+            known.name,
+            known.description,
+            known.events,
+            known.uncertainty,
+            example=known.example,
+            kinds=known.kinds,
+        )
         for known in known_formats()
     ]
     unsupported = [

@@ -26,7 +26,12 @@ def print_formats(formats: Sequence[FormatFacts], *, as_json: bool, file: TextIO
     for facts in formats:
         what = "" if facts.supported else "  (not read)"
         console.print(f"[bold]{escape(facts.name)}[/bold]  {escape(facts.description)}{what}")
-        lines = (("events", facts.events), ("uncertainty", facts.uncertainty), ("instead", facts.remedy))
+        lines = (
+            ("such as", ", ".join(facts.kinds)),
+            ("events", facts.events),
+            ("uncertainty", facts.uncertainty),
+            ("instead", facts.remedy),
+        )
         for label, text in lines:
             if text:
                 console.print(f"    {label}: {escape(text)}", soft_wrap=True)

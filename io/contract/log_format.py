@@ -2,6 +2,7 @@
 
     told by the value                          read by
     name, description, events, uncertainty     `cepctl formats`, --format, reports, docs/events.md
+    kinds                                      `cepctl formats`, and the pages that have a question for each
     example                                    `cepctl formats --show`
     reader, recognises_mapped, _patterned      io/formats.py, which tells formats apart
     options                                    cepctl/ingestion/unused.py: options that no file could use
@@ -69,6 +70,9 @@ class LogFormat:
         A short file of the format, or what to know of one that is not text.
     page
         The page in docs/ that tells about it.
+    kinds
+        Logs that it reads and that people call by names of their own.  Each stands in the heading of a
+        section of a page, with a question and its answer.
     reader
         Recognises files of the format, and reads them.
     options
@@ -104,6 +108,7 @@ class LogFormat:
     uncertainty: str
     page: str
     reader: Reader
+    kinds: tuple[str, ...] = ()
     example: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     lines: Callable[[bytes, ColumnMap], LineRecords | None] | None = None

@@ -221,6 +221,7 @@ FORMAT = LogFormat(
         "BP-1:blk_1_1 src: /10.0.0.1:41022 dest: /10.0.0.5:9866\n"
     ),
     page="log-patterns.md",
+    kinds=("HDFS", "Hadoop"),
     reader=_READER,
     options={
         "time_zone": ZONELESS,

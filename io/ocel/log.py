@@ -132,6 +132,7 @@ FORMAT = LogFormat(
         '"relationships":[{"objectId":"o1","qualifier":"paid"}]}]}\n'
     ),
     page="logs-ocel.md",
+    kinds=("OCEL 1.0",),
     reader=ObjectCentricLog(),
     options={"time_zone": ZONELESS, "exact_times": WRITTEN, "per_object": "object-centric events"},
     whole_days=True,

@@ -180,6 +180,7 @@ FORMAT = LogFormat(
         "2026-06-14T08:15:05.123456+02:00 web1 sudo: ann : USER=root ; COMMAND=/bin/ls\n"
     ),
     page="logs-system.md",
+    kinds=("OpenSSH", "Linux", "macOS"),
     reader=Syslog(),
     options={
         "time_zone": ZONELESS,
