@@ -9,11 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cepctl.io.source.text_encoding import decoded
 
-_CHOOSE = "name its format (--format; --input-format in match), or leave the file out"
-_PATTERNS = (
-    "the nearest format is text: --patterns FILE makes events of lines, where a regular expression finds "
-    "their time (?P<time>...); or leave the file out"
+_OUT = "leave the file out"
+_BINARY = f"it holds no text, and no option of cepctl finds times in it: {_OUT}"
+_NO_TIMES = (
+    "nothing in its first {count} is a time in a known layout, so no option makes events of it; "
+    f"where it has times of another kind, --patterns FILE says where (?P<time>...); else {_OUT}"
 )
+_OWN_TIMES = (
+    "its times are in no known layout: --patterns FILE says where they stand (?P<time>...), and "
+    f"--time-format how they are written; or {_OUT}"
+)
+_NOT_TIMES = (
+    "none of them looks like a time with a date, so no option is sure to make events of it: where one is a "
+    "time, name it: "
+)
+_PACKETS = "print it: tcpdump -tttt -n -r FILE"
 _MAGICS = (
     (
         b"SQLite format 3\0",
@@ -28,6 +38,10 @@ _MAGICS = (
     (b"\x7fELF", "a program", "leave the file out"),
     (b"Obj\x01", "an Avro container", "convert it to JSON lines or Parquet"),
     (b"ORC", "an ORC file", "convert it to Parquet"),
+    (b"\xd4\xc3\xb2\xa1", "a capture of packets", _PACKETS),
+    (b"\xa1\xb2\xc3\xd4", "a capture of packets", _PACKETS),
+    (b"\x0a\x0d\x0d\x0a", "a capture of packets", _PACKETS),
+    (b"FLR\0", "a recording of Java's flight recorder", "print it: jfr print --json FILE"),
 )
 _TIMES = (
     "time",
@@ -66,6 +80,11 @@ _WORD = re.compile(r"[^\W\d_][\w .-]*")
 # What a shell would not leave as it is.
 _UNSAFE = re.compile(r"[^\w@%+=:,./<>-]")
 _LISTED = 12
+_LONGEST_NAME = 60
+# A run of as many zeros is none of UTF-16 or UTF-32.
+_ZEROS = bytes(16)
+_CUT = "it has bytes of zeros around its text, as a log that was cut while it was written"
+_WITHOUT_ZEROS = "tr -d '\\0' < FILE | cepctl ingest - -o EVENTS reads the rest, where that is a log"
 _SHOWN = 80
 _FEW_CHARACTERS = 8_192
 
@@ -82,14 +101,19 @@ def clue_to(head: bytes) -> str:
         if head.startswith(magic):
             return f"it is {what}; {remedy}"
     text = decoded(head)
+    if holds_zeros(head):
+        return f"{_CUT}; {_WITHOUT_ZEROS}"
     if "\0" in text or text.count("\ufffd") * 10 > len(text):
-        return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_CHOOSE}"
+        return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_BINARY}"
     text = text.strip()[:_FEW_CHARACTERS]
     if _JSON.match(text):
         return _of_json(text)
     found = _XML.match(text)
     if found is not None:
-        return f"it is XML whose root element is <{found[1][:_SHOWN]}>; {_CHOOSE}"
+        return (
+            f"it is XML whose root element is <{found[1][:_SHOWN]}>, which no format has, and no option "
+            "reads: make CSV or JSON lines of it, and name their columns (--map)"
+        )
     lines = text.split("\n")
     columns = _columns(lines)
     if columns:
@@ -122,8 +146,20 @@ def _of_json(text: str) -> str:
 def _of_text(lines: Sequence[str]) -> str:
     first = " ".join(lines[0].split())
     shown = first[:_SHOWN] + ("..." if len(first) > _SHOWN else "")
-    timed = sum(_CLOCK.search(line[:_FEW_CHARACTERS]) is not None for line in lines[:_LISTED])
-    return f"its first line is '{shown}'; {_PATTERNS if timed else _CHOOSE}"
+    if any(_CLOCK.search(line[:_FEW_CHARACTERS]) for line in lines[:_LISTED]):
+        return f"its first line is '{shown}'; {_OWN_TIMES}"
+    count = f"{len(lines):,} line{'s' * (len(lines) != 1)}"
+    return f"its first line is '{shown}'; {_NO_TIMES.format(count=count)}"
+
+
+def holds_zeros(head: bytes) -> bool:
+    """Whether what is not zero in bytes that begin so is text: runs of zeros stand before or in it."""
+    return _ZEROS in head and _is_text(head.replace(b"\0", b""))
+
+
+def _is_text(head: bytes) -> bool:
+    text = decoded(head)
+    return text.count("\ufffd") * 10 <= len(text)
 
 
 def _columns(lines: Sequence[str]) -> list[str]:
@@ -134,6 +170,7 @@ def _columns(lines: Sequence[str]) -> list[str]:
         count = lines[0].count(delimiter)
         names = [name.strip().strip('"') for name in lines[0].split(delimiter)]
         named = all(names) and len(set(names)) == len(names) and not any(map(_VALUE.match, names))
+        named = named and max(map(len, names)) <= _LONGEST_NAME
         if count and lines[1].count(delimiter) == count and named:
             return names
     return []
@@ -146,10 +183,11 @@ def _mapping(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
     )
     others = [name for name in names if name != time]
     event_type = _first_of(_TYPES, others) or next(
-        (name for name in others if _all(_WORD.fullmatch, name, rows)), "TYPE"
+        (name for name in others if _all(_WORD.fullmatch, name, rows)), (*others, "TYPE")[0]
     )
     pairs = ",".join(map(_quoted, (f"event_type={event_type}", f"time={time}")))
-    return f"say which are what: --map {shlex.quote(pairs) if _UNSAFE.search(pairs) else pairs}"
+    option = f"--map {shlex.quote(pairs) if _UNSAFE.search(pairs) else pairs}"
+    return f"{_NOT_TIMES}{option}" if time == "TIME" else f"say which are what: {option}"
 
 
 def _cells(lines: Sequence[str]) -> list[dict[str, object]]:

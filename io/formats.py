@@ -11,7 +11,7 @@ import gzip
 import importlib
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.clues import clue_to
+from cepctl.io.clues import clue_to, holds_zeros
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.archives import (
@@ -38,7 +38,7 @@ from cepctl.io.source.archives import (
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
-from cepctl.io.trial import with_trial
+from cepctl.io.trial import Trial, tried, yield_of
 
 HEAD_BYTES = 1 << 16
 
@@ -72,6 +72,7 @@ FORMATS = (
     "cepctl.io.text.lines:FORMAT",
     "cepctl.io.lines.log:FORMAT",
 )
+UNKNOWN = "of no known format (cepctl formats lists them)"
 TIME = "time"
 """The group of a pattern that says when."""
 _SMALL = 4_096
@@ -109,7 +110,7 @@ def recognised_format(
     one of lines that they fit; where they are `timed`, also one whose times they alone tell.  Last come the
     formats that take what is nothing else.
     """
-    plain, texts, others = [], [], []
+    plain, texts, others, named = [], [], [], []
     for known in known_formats():
         if known.reader.recognises(head):
             return known
@@ -119,12 +120,40 @@ def recognised_format(
             texts.append((known, known.recognises_patterned))
         if known.recognises_otherwise is not None:
             others.append((known, known.recognises_otherwise))
+        if known.recognises_named is not None:
+            named.append((known, known.recognises_named))
     for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else []), *others]:
         if is_one(head):
             return known
-    told = f"{name}: of no known format (cepctl formats lists them); {clue_to(head)}"
-    near = next((known for known, is_one in reversed(plain) if is_one(head)), None)
-    raise LogFormatError(told if near is None else with_trial(told, near, head, ReadOptions()))
+    raise LogFormatError(f"{name}: {UNKNOWN}; {_remedy(head, [*reversed(plain)], named)}")
+
+
+_Asked = Sequence[tuple[LogFormat, Callable[[bytes], bool]]]
+
+
+def _remedy(head: bytes, plain: _Asked, named: _Asked) -> str:
+    """What a file of no known format is, and the option that reads it, tried; else why there is none."""
+    clue = clue_to(head)
+    if holds_zeros(head):
+        told = _yield_without_zeros(head)
+        return f"{clue} (with it {told})" if told else clue
+    near = next((known for known, is_one in plain if is_one(head)), None)
+    trial = Trial(clue, useful=False) if near is None else tried(clue, near, head, ReadOptions())
+    if trial.useful:
+        return trial.message
+    far = next((known for known, is_one in named if is_one(head)), None)
+    if far is not None and (told := yield_of(far, head, ReadOptions())):
+        option = f"--format {far.name} (--input-format in match)"
+        return f"its times stand far into its lines, or in few of them; {option} reads them: with it {told}"
+    return trial.message
+
+
+def _yield_without_zeros(head: bytes) -> str:
+    text = head.replace(b"\0", b"")
+    try:
+        return yield_of(recognised_format(text, ""), text, ReadOptions())
+    except LogFormatError:
+        return ""
 
 
 def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions | None = None) -> LogFormat:

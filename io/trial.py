@@ -15,7 +15,7 @@ import csv
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 from cepctl.errors import EventSchemaError, LogFormatError
@@ -28,6 +28,7 @@ _TRIED_LINES = 1_000
 _ROUNDS = 4
 _SHOWN_TYPES, _SHOWN_TYPE = 3, 40
 _LEAP_YEAR = "2000"
+_SOME_DAY = {"YEAR-MM-DD": "2000-01-01", "YEAR-MM-DDThh:mm:ss": "2000-01-01"}
 _OFFERED = re.compile(
     r"--map (?P<map>'(?:[^'\n]|'\"'\"')+'|[a-z_]+=[^\s;]+)|--time-format '(?P<form>[^']+)'"
     r"|--epoch (?P<epoch>(?:YEAR|\d{4})-[\w:.-]*\w)|--epoch-unit (?P<unit>ns|us|ms|s)\b"
@@ -35,29 +36,59 @@ _OFFERED = re.compile(
 _ALTERNATIVE = re.compile(r"^(?: or --|, (?:ms|us|ns))")
 
 
+@dataclass(frozen=True)
+class Trial:
+    """The message of an error, behind it what its remedy makes of the file, and whether that is of use."""
+
+    message: str
+    useful: bool
+
+
 def with_trial(message: str, known: LogFormat, head: bytes, options: ReadOptions) -> str:
     """The message of an error, behind it what its remedy makes of the file that begins so.
 
-    As it is where it offers nothing that can be tried, or that is of no use.
+    As it is where it offers nothing that can be tried.  What is of no use is said to be.
     """
+    return tried(message, known, head, options).message
+
+
+def tried(message: str, known: LogFormat, head: bytes, options: ReadOptions) -> Trial:
+    """As `with_trial`."""
     found = _OFFERED.search(message)
-    whole = head[: head.rfind(b"\n") + 1] or head
-    tried = b"".join(whole.splitlines(keepends=True)[: _TRIED_LINES + 1])
+    records = _first_records(known, head)
     asked, alternatives = "", False
     for _ in range(_ROUNDS):
         if found is None or (chosen := _with(options, found)) == options:
-            return message
+            break
         options = chosen
         alternatives = alternatives or _ALTERNATIVE.match(found.string[found.end() :]) is not None
         try:
-            told = _yield(known, tried, options)
+            told = _yield(known, records, options)
         except (LogFormatError, EventSchemaError) as problem:
             found = _OFFERED.search(str(problem))
-            asked += f" {found[0]}" if found is not None else ""
+            if found is None:
+                cause = str(problem).removeprefix(": ")
+                return Trial(f"{message}{asked} (tried on its first records: {cause})", useful=False)
+            asked += f" {found[0]}"
             continue
         which = "the first of them" if alternatives else "it"
-        return f"{message}{asked} (with {which} {told})" if told else message
-    return message
+        none = "none of its first records would become an event"
+        return Trial(f"{message}{asked} (with {which} {told or none})", useful=bool(told))
+    return Trial(message, useful=False)
+
+
+def yield_of(known: LogFormat, head: bytes, options: ReadOptions) -> str:
+    """What a format makes of the first records of the file that begins so; empty where that is nothing."""
+    try:
+        return _yield(known, _first_records(known, head), options)
+    except (LogFormatError, EventSchemaError):
+        return ""
+
+
+def _first_records(known: LogFormat, head: bytes) -> bytes:
+    """Of a format without templates one line more, which may be a header."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    return b"".join(whole.splitlines(keepends=True)[: _TRIED_LINES + (known.messages is None)])
 
 
 def _with(options: ReadOptions, found: re.Match[str]) -> ReadOptions:
@@ -71,7 +102,7 @@ def _with(options: ReadOptions, found: re.Match[str]) -> ReadOptions:
         return replace(options, time_format=found["form"])
     if found["unit"]:
         return replace(options, epoch_unit=found["unit"])
-    time = parse_time(found["epoch"].replace("YEAR", _LEAP_YEAR))
+    time = parse_time(_SOME_DAY.get(found["epoch"], found["epoch"]).replace("YEAR", _LEAP_YEAR))
     return options if time is None else replace(options, epoch=time.micros)
 
 

@@ -93,6 +93,9 @@ class LogFormat:
         Whether those patterns have to say where the time is, in a group `time`.
     recognises_otherwise
         Whether a file that begins so, and that is nothing else, may be one of the format.
+    recognises_named
+        Whether a file that begins so, and that is nothing at all, would be read if its format were named
+        (--format): what a refusal then offers.
     messages
         Of a format that types its records by templates: those messages of a file, in batches, from which
         templates are mined.
@@ -116,6 +119,7 @@ class LogFormat:
     recognises_patterned: Callable[[bytes], bool] | None = None
     timed_patterns: bool = False
     recognises_otherwise: Callable[[bytes], bool] | None = None
+    recognises_named: Callable[[bytes], bool] | None = None
     messages: Callable[[IO[bytes], str, ReadOptions], Iterator[pa.Array]] | None = None
     whole_days: bool = False
     repeats: Repeats | None = None

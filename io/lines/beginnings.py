@@ -104,15 +104,16 @@ class BeginningsOf:
     ) -> Beginnings:
         before, time, behind = (pc.binary_length(part).to_numpy().astype(np.int64) for part in parts)
         begin = starts[rows] + before
+        message = starts[rows] if self.layout.whole else begin + time + behind
         if self.messages:
-            return Beginnings(rows, begin + time + behind, NO_TIMES, {})
+            return Beginnings(rows, message, NO_TIMES, {})
         heading, known = self.layout.heading, None if fits is None else pa.array(fits)
         attributes = {
             **_groups(headed.field("_before"), heading.before, known),
             **_groups(headed.field("_behind"), heading.behind, known),
         }
         times = written_times(block, begin, time, self.layout.stamp)
-        return Beginnings(rows, begin + time + behind, times, attributes)
+        return Beginnings(rows, message, times, attributes)
 
 
 def _groups(texts: pa.Array, expression: str, known: pa.Array | None) -> dict[str, pa.Array]:

@@ -32,8 +32,8 @@ class Written:
     ----------
     local
         Microseconds since 1970-01-01T00:00 on the clock that wrote the time; of a time without a year, since
-        the beginning of its year, day 1 of month 1; of one that counts from the beginning of the log, since
-        that.
+        the beginning of its year, day 1 of month 1; of a time of day since midnight; of one that counts from
+        the beginning of the log, since that.
     month, day
         The day of a time without a year; 0 where there is a year.
     usable
@@ -148,15 +148,18 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
         hour = hour % 12 + 12 * afternoon
     usable &= (hour <= 23) | ((hour == 24) & (minute == 0) & (second == 0) & (micros == 0))
     clock = (hour * 3600 + minute * 60 + second) * _SECOND + micros
+    into.precision[rows] = _precision(parts, digits)
+    if "z" in parts:
+        into.zoned[rows] = True
+        into.zone_seconds[rows] = _zone_seconds(texts, parts["z"])
+    if "d" not in parts:
+        into.local[rows], into.usable[rows] = clock, usable
+        return
     days, known = days_of(year if year is not None else np.full(len(rows), 2000), month, day)
     into.local[rows] = np.where(known, days, 0) * _DAY * (year is not None) + clock
     if year is None:
         into.month[rows], into.day[rows] = month, day
     into.usable[rows] = usable & known
-    into.precision[rows] = _precision(parts, digits)
-    if "z" in parts:
-        into.zoned[rows] = True
-        into.zone_seconds[rows] = _zone_seconds(texts, parts["z"])
 
 
 def days_of(year: Numbers, month: Numbers, day: Numbers) -> tuple[Numbers, Flags]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import IO
 
 import numpy as np
@@ -40,6 +39,7 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.contract.times import named_zone
 from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
+from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
@@ -47,16 +47,15 @@ from cepctl.io.lines.pairs import pairs_in
 from cepctl.io.lines.recognition import (
     HEAD_BYTES,
     LineLayout,
+    has_times_somewhere,
     is_log_of_lines,
     layout_of,
     sample_lines,
-    times_in,
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
 from cepctl.io.log4j.times import Instants, instants
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
-from cepctl.io.source.missing_years import YearRule, year_rule, years_note
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
@@ -76,7 +75,6 @@ _BACK = (
     "times that go back by more than half a year behind the one before, as in a log of several years: {:,}"
 )
 _HALF_A_YEAR = 183 * 86_400_000_000
-_DAY = 86_400_000_000
 _TEXTS = frozenset((MESSAGE, NODE, NODE_RAW, "level", "component", "program", "thread", "label", "location"))
 
 
@@ -143,33 +141,17 @@ def _learned(head: bytes, source: str, options: ReadOptions, known: Mapping[str,
         raise LogFormatError(
             f"{source}: its first lines have no time in a known layout; name another format (--format)"
         )
-    if layout.stamp.is_uptime and options.epoch is None:
-        raise LogFormatError(f"{source}: {_began(head, layout, options)}")
+    asked = asked_date(head, source, layout, options)
+    if asked is not None:
+        raise LogFormatError(f"{source}: {asked}")
     return layout
 
 
-def _began(head: bytes, layout: LineLayout, options: ReadOptions) -> str:
-    """What is asked where times count from a beginning that the log does not tell.
-
-    Of a log that was seen to its end the last line may have been written when the file was last changed.
-    """
-    times = [f"{each['U']}.{each['f']}" for each in times_in(sample_lines(head), layout.stamp)]
-    told = (
-        f"its lines begin with seconds since the program that wrote it began ('{times[0]}'), without a date; "
-        "say when that was: --epoch"
-    )
-    if options.modified is None or len(head) >= HEAD_BYTES:
-        return f"{told} YEAR-MM-DDThh:mm:ss"
-    began = options.modified - int(float(times[-1]) * 1_000_000)
-    said = datetime.fromtimestamp(began // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return f"{told} {said} if its last line was written when the file was last changed"
-
-
 def line_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords | None:
-    """As `LogFormat.lines` wants it; None where the log has no times."""
+    """As `LogFormat.lines` wants it; None where the log has no times, or of their days only the first."""
     lines = sample_lines(head)
     layout = layout_of(lines, decided=False)
-    if layout is None:
+    if layout is None or not layout.stamp.has_day:
         return None
     find = BeginningLinesOf(layout)
     try:
@@ -231,13 +213,15 @@ class _Log:
     patterns: PatternTable
     templates: TemplateTable
     last: int | None = None
-    years: YearRule | None = None
+
+    def __post_init__(self) -> None:
+        self.dates = Dates(self.source, self.options, self.report, self.layout)
 
     def batch(self, records: Records[Beginnings], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         if pc.any(pc.match_substring(records.message, "\n")).as_py():
             self.report.rejects.extend(self._swallowed(records))
-        local, usable = self._local(records.headers.times, records)
+        local, usable = self.dates.local(records.headers.times)
         for row in np.flatnonzero(~usable):
             text = str(records.message[int(row)])
             self.report.rejects.append(Reject(self.source, int(records.line[row]), NO_TIME, text))
@@ -327,22 +311,6 @@ class _Log:
             self.report.notes[OTHERS] += int(unknown.sum())
         return types, found
 
-    def _local(self, times: Written, records: Records[Beginnings]) -> tuple[Numbers, Flags]:
-        """Local times with their years, and which there are."""
-        if self.layout.stamp.is_uptime:
-            return times.local + (self.options.epoch or 0), times.usable
-        if self.layout.stamp.has_year or not len(times.local):
-            return times.local, times.usable
-        if self.years is None:
-            first = [*dict.fromkeys(zip(times.month.tolist(), times.day.tolist(), strict=True))]
-            begin = f"{first[0][0]:02}-{first[0][1]:02}"
-            self.years = year_rule(self.source, self.options, begin, first, self.layout.dates)
-        rule = self.years
-        if rule.told:
-            self.report.notes[years_note(rule)] += int(times.usable.sum())
-        days, known = rule.days(times.month, times.day)
-        return days * _DAY + times.local, times.usable & known
-
     def _times(self, times: Written, local: Numbers, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
         zone = named_zone(self.options.time_zone)
         found = _instants(np.where(usable, local, 0), times, self.options.time_zone)
@@ -431,5 +399,6 @@ FORMAT = LogFormat(
     },
     lines=line_records,
     recognises_otherwise=is_log_of_lines,
+    recognises_named=has_times_somewhere,
     messages=messages,
 )

@@ -4,6 +4,9 @@ Every layout of times is looked for in the first lines, at their beginning or a 
 that most lines have is that of the file; of several that as many have the one that tells most (a year, a
 fraction, a zone), then the one that stands first.  Day and month that could be either are told by values over
 12, else asked for.
+
+A time of day is one only where there is no date, at the beginning of most lines.  Where a file was named to
+be such a log, a time may also stand far into its lines; the whole line then is the message.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ HEAD_BYTES = 1 << 16
 _SAMPLE = 400
 _FEW = 40
 _FARTHEST = 160
+_FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
+_FEWEST_CLOCKS = 0.5
 _USUAL_SHARE = 0.9
 _MOST_WORDS_BEFORE = 7
 _NAMED = re.compile(r"\(\?P<\w+>")
@@ -60,6 +65,8 @@ class LineLayout:
         Of a log without years: days since 1970 that lines tell in another layout.
     beginnings
         The shapes in which most records begin, for `nearly_beginnings`.
+    whole
+        Whether the message is all of the line, as the time stands somewhere in it.
     """
 
     stamp: Stamp
@@ -71,6 +78,7 @@ class LineLayout:
     others: tuple[tuple[str, int], ...] = ()
     beginnings: tuple[str, ...] = ()
     dates: tuple[int, ...] = ()
+    whole: bool = False
 
     @cached_property
     def headed_regex(self) -> str:
@@ -101,12 +109,12 @@ class _Found:
     parts: int
 
 
-def sample_lines(head: bytes) -> list[str]:
+def sample_lines(head: bytes, most: int | None = _SAMPLE) -> list[str]:
     """The first lines of a file that are not empty, whole ones."""
     text = decoded(head[:HEAD_BYTES]).replace("\r\n", "\n")
     whole, _, rest = text.rpartition("\n")
     lines = (whole or rest).split("\n")
-    return [line.rstrip("\r\0") for line in lines if line.strip(" \t\r\0")][:_SAMPLE]
+    return [line.rstrip("\r\0") for line in lines if line.strip(" \t\r\0")][:most]
 
 
 def layout_of(
@@ -122,15 +130,14 @@ def layout_of(
     LogFormatError
         If the day could be the month; the message names the forms to choose from.
     """
-    found = _found(lines)
-    if not found:
-        return None
-    best = max(found, key=_rank)
-    enough = len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
-    if not enough:
+    best = _best(lines)
+    whole = best is None
+    if best is None:
+        best = _best_anywhere(lines)
+    if best is None:
         return None
     stamp = _decided(best, lines, time_format) if decided else best.stamp
-    return _with_heading(stamp, best, found, lines)
+    return replace(_with_heading(stamp, best, lines, whole=whole), whole=whole)
 
 
 def is_log_of_lines(head: bytes) -> bool:
@@ -141,17 +148,41 @@ def is_log_of_lines(head: bytes) -> bool:
     text = "\n".join(lines)
     if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):
         return False
-    found = _found(lines)
-    if not found:
+    best = _best(lines)
+    if best is None or (best.rows[0] != 0 and _is_table(lines)):
         return False
-    best = max(found, key=_rank)
-    if (best.rows[0] != 0 and _is_table(lines)) or not _begin_with_times(best, lines):
-        return False
-    return len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
+    return _begin_with_times(best, lines)
 
 
-def _before(best: _Found) -> str:
+def has_times_somewhere(head: bytes) -> bool:
+    """Whether lines of a text have times, if far into them: such a file is read where its format is named."""
+    lines = sample_lines(head)
+    text = "\n".join(lines)
+    return "\0" not in text and _MARKUP.match(text) is None and _best_anywhere(lines) is not None
+
+
+def _best(lines: Sequence[str]) -> _Found | None:
+    """The layout of times of a log: one with a date, else a time of day."""
+    found = max(_found(lines), key=_rank, default=None)
+    if found is not None and len(found.rows) >= _FEWEST_SHARE * len(lines):
+        return found
+    clock = max(_clocks(lines), key=_rank, default=None)
+    if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * len(lines):
+        return clock
+    return found if found is not None and found.rows[0] == 0 else None
+
+
+def _best_anywhere(lines: Sequence[str]) -> _Found | None:
+    """The layout with a date that most lines have, wherever it stands in them."""
+    found = (each for each in _found(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch)
+    best = max(found, key=_rank, default=None)
+    return best if best is not None and len(best.rows) >= _FEWEST_SHARE * len(lines) else None
+
+
+def _before(best: _Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
+    if whole:
+        return r"(?:.*?[^\w.:/-])?"
     return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
@@ -174,17 +205,32 @@ def _rank(found: _Found) -> tuple[int, bool, int, int]:
     return len(found.rows), found.stamp.has_year, found.parts, -found.place
 
 
-def _found(lines: Sequence[str]) -> list[_Found]:
-    """The layouts of times that lines have, each with the lines."""
-    return _found_in(tuple(line[:_FARTHEST] for line in lines))
+def _found(lines: Sequence[str], farthest: int = _FARTHEST) -> list[_Found]:
+    """The layouts of times that lines have up to some character, each with the lines."""
+    most = _MOST_WORDS_BEFORE if farthest == _FARTHEST else farthest
+    return _found_in(tuple(line[:farthest] for line in lines), most)
+
+
+def _clocks(lines: Sequence[str]) -> list[_Found]:
+    """The layouts of times of day that lines begin with, each with the lines."""
+    every = []
+    for stamp in stamps():
+        if stamp.has_day:
+            continue
+        rows = tuple(row for row, line in enumerate(lines) if _searched(stamp.name).search(line[:_FARTHEST]))
+        if rows:
+            every.append(_Found(stamp, rows, 0, len(stamp.compiled.groupindex)))
+    return every
 
 
 @lru_cache(maxsize=8)
-def _found_in(lines: tuple[str, ...]) -> list[_Found]:
+def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
     every: list[_Found] = []
     dated: dict[str, list[int]] = {}
     few = range(0, len(lines), max(len(lines) // _FEW, 1))
     for stamp in stamps():
+        if not stamp.has_day:
+            continue
         if stamp.date not in dated:
             date = re.compile(stamp.date, re.ASCII)
             dated[stamp.date] = [row for row in few if date.search(lines[row])]
@@ -194,7 +240,7 @@ def _found_in(lines: tuple[str, ...]) -> list[_Found]:
         rows, places, parts = [], Counter[int](), 0
         for row, line in enumerate(lines):
             match = expression.search(line)
-            if match is not None and _words_before(line[: match.start()]) <= _MOST_WORDS_BEFORE:
+            if match is not None and _words_before(line[: match.start()]) <= most_words:
                 rows.append(row)
                 places[_words_before(line[: match.start()])] += 1
                 parts = max(parts, sum(part is not None for part in match.groups()))
@@ -208,6 +254,8 @@ def _searched(name: str) -> re.Pattern[str]:
     stamp = stamp_named(name)
     if stamp.is_uptime:
         return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
+    if not stamp.has_day:
+        return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
     edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith("MMDD") else _EDGE
     return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
 
@@ -227,7 +275,7 @@ def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Sta
     choices = [stamp_named(name) for name in best.stamp.choices]
     if not choices:
         return best.stamp
-    timed = [lines[row][:_FARTHEST] for row in best.rows]
+    timed = [lines[row][:_FARTHEST_NAMED] for row in best.rows]
     if all(_LEVEL_BEHIND.match(line) for line in timed) and best.stamp.name.startswith(
         ("YY/", "DD/MM/YY ", "MM/DD/YY ")
     ):
@@ -267,16 +315,17 @@ def form_of(stamp: Stamp) -> str:
     return form
 
 
-def _with_heading(stamp: Stamp, best: _Found, found: Sequence[_Found], lines: Sequence[str]) -> LineLayout:
+def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
+    found = _found(lines)
     timed = [lines[row] for row in best.rows]
     fitting = [(heading, _fitting(heading, stamp, timed)) for heading in HEADINGS]
     heading, headed = next(
         ((heading, count) for heading, count in fitting if count >= _USUAL_SHARE * len(timed)),
         max(fitting, key=lambda each: each[1], default=(ANY, 0)),
     )
-    if headed < len(timed) / 2:
+    if whole or headed < len(timed) / 2:
         heading, headed = ANY, 0
-    before = _before(best)
+    before = _before(best, whole=whole)
     seen = set(best.rows)
     alone = [
         (each.stamp.name, len(set(each.rows) - seen))

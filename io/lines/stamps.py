@@ -74,6 +74,11 @@ class Stamp:
         return re.sub(r"\(\?P<\w+>", "(?:", self.date)
 
     @property
+    def has_day(self) -> bool:
+        """False of a time of day."""
+        return self.has_year or "(?P<d>" in self.regex
+
+    @property
     def has_year(self) -> bool:
         return any(f"(?P<{part}>" in self.regex for part in "YyEU")
 
@@ -136,6 +141,7 @@ _ALONE = (
         rf"(?:{_DAY_NAME} )?{_MONTH} +{_d} {_CLOCK}(?: (?:(?P<z>UTC|GMT|[-+]\d{{4}})|[A-Z]{{2,5}}))? {_Y}",
     ),
     Stamp("YYYYMMDD hhmmss", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[ T_-]?{_TIGHT}{_ZONE}"),
+    Stamp("YYYYMMDD-hhmm", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[T_-](?P<H>\d\d)(?P<M>\d\d){_ZONE}"),
     Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}"),
     Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}"),
     Stamp("MMDD hh:mm:ss", rf"(?P<m>\d\d)(?P<d>\d\d) {_CLOCK}"),
@@ -155,11 +161,18 @@ _EPOCHS = (
 )
 # As garbage collectors of Java and the kernel of Linux write them: 12.345: [1.345s] [   12.345678]
 _UPTIME = Stamp(UPTIME, r"(?P<U>\d{1,9})[.,](?P<f>\d{3,9})", behind=r"(?:s?\]|: )")
+# Only at the beginning of lines, and where nothing else is: many messages have a time of day in them.
+_BEHIND_CLOCK = r"[\])>}|]{0,2}[:,]?(?: - |\s+)"
+_CLOCKS_ALONE = (
+    Stamp("hh:mm:ss", _CLOCK + _ZONE, behind=_BEHIND_CLOCK),
+    Stamp("hh:mm:ss AM", _HALF_DAYS + _ZONE, behind=_BEHIND_CLOCK),
+    Stamp("hh:mm", _TO_MINUTES + _ZONE, behind=_BEHIND_CLOCK),
+)
 
 
 @cache
 def stamps() -> tuple[Stamp, ...]:
-    """All layouts: those that tell most first, numbers last.
+    """All layouts: those that tell most first, numbers and times of day last.
 
     Examples
     --------
@@ -178,7 +191,7 @@ def stamps() -> tuple[Stamp, ...]:
         for shown, join in _JOINS
         if not (clock == "hh:mm" and ("Y" not in date or shown in "-:_"))
     ]
-    return (*dated, *_ALONE, *_EPOCHS, _UPTIME)
+    return (*dated, *_ALONE, *_EPOCHS, _UPTIME, *_CLOCKS_ALONE)
 
 
 def stamp_named(name: str) -> Stamp:

@@ -78,7 +78,7 @@ def year_rule(
     """
     if options.epoch is not None:
         return YearRule("", options.epoch // _DAY_MICROS)
-    dated = _day_in_name(source)
+    dated = day_in_name(source)
     if dated is not None:
         return YearRule(
             f"counted back from the date in its name, {_text(dated)}", _beginning(days, dated), dated
@@ -135,7 +135,8 @@ def _text(day: int) -> str:
     return (_EPOCH + timedelta(days=day)).isoformat()
 
 
-def _day_in_name(source: str) -> int | None:
+def day_in_name(source: str) -> int | None:
+    """The date in the name of a file, in days since 1970; None where there is none."""
     for year, month, day in _DATE.findall(PurePosixPath(source).name):
         found = _date(int(year), int(month), int(day))
         if found is not None:

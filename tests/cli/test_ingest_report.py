@@ -52,7 +52,9 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
         COARSE,
         "warning: left out 1 of 3 files as unreadable:",
         "LICENSE: of no known format (cepctl formats lists them); its first line is 'All rights given "
-        "away.'; name its format (--format; --input-format in match), or leave the file out",
+        "away.'; nothing in its first 1 line is a time in a known layout, so no option makes events of it; "
+        "where it has times of another kind, --patterns FILE says where (?P<time>...); else leave the file "
+        "out",
         "warning: left out 2 of 62 records as bad:",
         'bad.jsonl:1: no time: {"event_type":"A","time":"?"}',
         "bad.jsonl:2: the line is not a JSON object: no json",

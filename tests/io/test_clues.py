@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cepctl.errors import LogFormatError
 from cepctl.io.clues import clue_to
 from cepctl.io.formats import recognised_format
 
-NAMED = "name its format (--format; --input-format in match), or leave the file out"
+NO_TIMES = (
+    "nothing in its first {} is a time in a known layout, so no option makes events of it; where it has "
+    "times of "
+    "another kind, --patterns FILE says where (?P<time>...); else leave the file out"
+)
 
 
 @pytest.mark.parametrize(
@@ -27,8 +32,10 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
         ),
         (
             b"a,b\n1,2\n",
-            "its first line has the columns a, b, so the nearest format is csv; say which are what: "
-            "--map event_type=TYPE,time=TIME",
+            "its first line has the columns a, b, so the nearest format is csv; none of them looks like a "
+            "time "
+            "with a date, so no option is sure to make events of it: where one is a time, name it: "
+            "--map event_type=a,time=TIME",
         ),
         (
             b'{\n "job": 1,\n "at": "x"}',
@@ -41,20 +48,27 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
         ),
         (
             b"<?xml version='1.0'?><log4j:event a='1'>",
-            f"it is XML whose root element is <log4j:event>; {NAMED}",
+            "it is XML whose root element is <log4j:event>, which no format has, and no option reads: make "
+            "CSV "
+            "or JSON lines of it, and name their columns (--map)",
         ),
         (
-            b"[08:15:04] ready on 80\n",
-            "its first line is '[08:15:04] ready on 80'; the nearest format is text: --patterns FILE "
-            "makes events of lines, where a regular expression finds their time (?P<time>...); or leave the "
-            "file out",
+            b"[Sunday the 14th, 08:15] ready on 80\n",
+            "its first line is '[Sunday the 14th, 08:15] ready on 80'; its times are in no known layout: "
+            "--patterns FILE says where they stand (?P<time>...), and --time-format how they are written; or "
+            "leave the file out",
         ),
         (
-            b"0.123: [GC, 0.01 secs]\n1.456: [GC, 0.02 secs]\n",
-            f"its first line is '0.123: [GC, 0.01 secs]'; {NAMED}",
+            b"All rights given away.\n",
+            f"its first line is 'All rights given away.'; {NO_TIMES.format('1 line')}",
         ),
-        (b"All rights given away.\n", f"its first line is 'All rights given away.'; {NAMED}"),
-        (b"\x00\x01 no log", f"it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; {NAMED}"),
+        (
+            b"\x00\x01 no log",
+            "it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; it holds no text, and no "
+            "option "
+            "of cepctl finds times in it: leave the file out",
+        ),
+        (b"\xd4\xc3\xb2\xa1\x02", "it is a capture of packets; print it: tcpdump -tttt -n -r FILE"),
         (
             b"SQLite format 3\x00\x10",
             "it is an SQLite database, not of OCEL; export its table of events as CSV, "
@@ -66,6 +80,43 @@ def test_a_file_of_no_known_format_is_described_and_the_option_that_would_read_i
     head: bytes, clue: str
 ) -> None:
     assert clue_to(head) == clue
+
+
+FAR = "".join(
+    f"the worker with the number {n} went on and was done in the end at 2026-06-14 08:15:{n:02}\n"
+    for n in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (
+            FAR.encode(),
+            "its times stand far into its lines, or in few of them; --format lines (--input-format in match) "
+            "reads them: with it 60 of its first 60 records would become events of 1 type: the worker with "
+            "the "
+            "number",
+        ),
+        (
+            bytes(5_000) + b"2026-06-14 08:15:04 ready\n2026-06-14 08:15:05 ready\n",
+            "it has bytes of zeros around its text, as a log that was cut while it was written; tr -d "
+            "'\\0' < "
+            "FILE | cepctl ingest - -o EVENTS reads the rest, where that is a log (with it 2 of its first 2 "
+            "records would become events of 1 type: ready)",
+        ),
+        (
+            b"when;n;m\nyesterday;1;2\ntoday;2;2\n",
+            "its first line has the columns when, n, m, so the nearest format is csv; say which are what: "
+            "--map "
+            "event_type=n,time=when (with it none of its first records would become an event)",
+        ),
+    ],
+)
+def test_a_remedy_was_tried(text: bytes, remedy: str) -> None:
+    with pytest.raises(LogFormatError) as refused:
+        recognised_format(text, "x")
+    assert str(refused.value) == f"x: of no known format (cepctl formats lists them); {remedy}"
 
 
 def test_the_option_that_is_named_reads_the_file() -> None:

@@ -71,7 +71,7 @@ def test_every_format_has_a_name_of_its_own() -> None:
 
 def test_a_file_of_no_known_format_says_what_could_be_done() -> None:
     with pytest.raises(
-        LogFormatError, match=r"x\.bin: of no known format .*the bytes 00 01; .*--format.*leave the file"
+        LogFormatError, match=r"x\.bin: of no known format .*the bytes 00 01; .*no option.*leave the file"
     ):
         recognised_format(b"\x00\x01", "x.bin")
 

@@ -19,6 +19,8 @@ NO_YEAR = "".join(f"12-31 23:5{n}:00.100  17  23 D Window: turned to {n}\n" for 
 DAY = "".join(f"0{n}/04/2026 12:00:01 till {n} opened\n" for n in range(1, 10))
 TOLD = "13/04/2026 12:00:01 till 1 opened\n"
 
+FAR = "".join(f"one more of all the many workers {n} said at 2026-06-14 08:15:{n}\n" for n in range(10, 60))
+
 
 @pytest.mark.parametrize(
     ("text", "read"),
@@ -28,6 +30,13 @@ TOLD = "13/04/2026 12:00:01 till 1 opened\n"
         (NO_YEAR, {"modified": 1_767_225_900_000_000}),
         (TOLD + DAY, {}),
         (DAY, {"time_format": "%m/%d/%Y %H:%M:%S"}),
+        (
+            "".join(
+                f"one more of all the many workers {n} said at 2026-06-14 08:15:{n}\n" for n in range(10, 60)
+            ),
+            {},
+        ),
+        ("".join(f"{n}:15:04 worker {n} is up\n" for n in (22, 23, 0, 1) * 9), {"epoch": 10**15}),
         ("".join(f"{n}.345: [GC {n}K->1K(9K), 0.0061 secs]\n" for n in range(90)), {"epoch": 10**15}),
     ],
 )
@@ -40,7 +49,7 @@ def test_a_log_in_parts_gives_what_the_whole_log_gives(
 
 
 def test_a_layout_is_the_same_when_it_is_read_again() -> None:
-    for text in (DATED, NO_YEAR, DAY + TOLD):
+    for text in (DATED, NO_YEAR, DAY + TOLD, "far " * 20 + DATED):
         layout = layout_of(text.splitlines())
         assert layout is not None
         assert layout_in(layout_text(layout)) == layout
