@@ -54,6 +54,7 @@ META_TYPE_COUNTS = b"cepctl.event_type_counts"
 META_CLOCKS = b"cepctl.clocks"
 META_GIVEN = b"cepctl.given"
 META_TEMPLATES = b"cepctl.templates"
+META_LAYOUTS = b"cepctl.layouts"
 
 TICK_MIN = -(2**63)
 TICK_MAX = 2**63 - 1

@@ -19,7 +19,15 @@ from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in
 from cepctl.io.source.locations import Location
-from cepctl.schema import END_TIME, META_GIVEN, META_TEMPLATES, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+from cepctl.schema import (
+    END_TIME,
+    META_GIVEN,
+    META_LAYOUTS,
+    META_TEMPLATES,
+    META_TIME_UNIT,
+    META_TYPE_COUNTS,
+    TimeUnit,
+)
 
 STANDARD_INPUT = "-"
 """The path that names standard input."""
@@ -27,7 +35,10 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class StoredDataset:
-    """A dataset on disk: its Parquet parts in order, their schema and what their metadata says."""
+    """A dataset on disk: its Parquet parts in order, their schema and what their metadata says.
+
+    `layouts` are pairs of a file and the layout that was learned from it.
+    """
 
     location: Location
     parts: tuple[str, ...]
@@ -37,6 +48,7 @@ class StoredDataset:
     clocks: Clocks = field(default_factory=dict)
     given: tuple[str, ...] = ()
     templates: tuple[MessageTemplate, ...] = ()
+    layouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def in_arrow(self) -> bool:
@@ -127,4 +139,7 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
     given = tuple(json.loads(metadata.get(META_GIVEN, b"[]")))
     templates = templates_in(metadata.get(META_TEMPLATES, b"[]"))
-    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates)
+    layouts = tuple(json.loads(metadata.get(META_LAYOUTS, b"{}")).items())
+    return StoredDataset(
+        location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts
+    )

@@ -12,6 +12,7 @@ from cepctl.ingestion.jobs import IngestOptions
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, list_inputs
+from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.io.templates.survey import survey_of, templates_of
 from cepctl.io.trial import with_trial
 
@@ -50,11 +51,16 @@ def explained_files(paths: Sequence[str], options: IngestOptions) -> list[Explai
     LogFormatError
         If a file is of no known format, or its beginning cannot be read.
     """
-    return [_explained(file, options) for file in list_inputs(paths) if file.left_out is None]
+    files = list_inputs(paths)
+    return [
+        _explained(file, neighbour, options)
+        for file, neighbour in zip(files, dated_neighbours(files), strict=True)
+        if file.left_out is None
+    ]
 
 
-def _explained(file: InputFile, options: IngestOptions) -> ExplainedFile:
-    read = replace(options.read, modified=file.modified)
+def _explained(file: InputFile, neighbour: str | None, options: IngestOptions) -> ExplainedFile:
+    read = replace(options.read, modified=file.modified, neighbour=neighbour)
     with open_log(file.location) as log:
         known = format_of(log.head, file.name, options.input_format, read)
         # A stream of the beginning alone, up to a line end, where the format is one of lines.

@@ -42,13 +42,15 @@ from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import Written, finest, unit_of_rules
 from cepctl.io.contract.message_template import templates_text
-from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.reader import LAYOUT, ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
+from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.schema import (
     META_GIVEN,
+    META_LAYOUTS,
     META_MODEL,
     META_TEMPLATES,
     META_TIME_UNIT,
@@ -60,6 +62,7 @@ from cepctl.schema import (
 from cepctl.uncertainty.model import UncertaintyModel
 
 MOST_READ_IN_ARROW = 256 << 20
+_MOST_LAYOUTS = 100
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,10 @@ def _ingest(
             )
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
+        tasks = [
+            replace(task, options=replace(task.options, neighbour=neighbour))
+            for task, neighbour in zip(tasks, dated_neighbours(files), strict=True)
+        ]
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
@@ -200,6 +207,7 @@ def _ingest(
         metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
         if found.templates:
             metadata[META_TEMPLATES] = templates_text(found.templates)
+        metadata |= _layouts_metadata(results)
         once = options.read_once
         in_arrow = in_arrow and sum(result.size for result in results) <= MOST_ARROW_BYTES
         parts = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
@@ -339,6 +347,13 @@ def _write_part(task: PartTask) -> str:
 def _clocks(results: Sequence[FileResult]) -> dict[str, Offset]:
     """The clocks of all files; raises EventSchemaError where one has two offsets."""
     return joined_clocks([chunk.clocks for result in results for chunk in result.chunks])
+
+
+def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
+    """Layouts that were learned from some files, with how surely."""
+    learned = [(each.name, each.time_forms[LAYOUT]) for each in results if LAYOUT in each.time_forms]
+    kept = dict(learned[:_MOST_LAYOUTS])
+    return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:

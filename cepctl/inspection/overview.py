@@ -35,6 +35,7 @@ class Inspection:
     their offsets in ticks.  `values` are those of the attributes that most events have, `keys` join types by
     them, and `examples` can be asked.  `sketches` are those beside the datasets,
     `orders_known` those that formats guarantee and the dataset does not say yet.
+    `layouts` are those that were learned from files, by their names, with how surely.
     """
 
     events: int
@@ -56,6 +57,7 @@ class Inspection:
     examples: tuple[ExampleQuery, ...] = ()
     sketches: tuple[SketchFacts, ...] = ()
     orders_known: tuple[KnownOrder, ...] = ()
+    layouts: tuple[tuple[str, str], ...] = ()
 
 
 _COPIES = 6
@@ -112,6 +114,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         keys=keys,
         examples=shown(SideFigure.EXAMPLES, lambda: example_queries(inputs, by_count, best_key(keys)), ()),
         sketches=shown(SideFigure.SKETCH_FACTS, lambda: sketch_facts(inputs), ()),
+        layouts=tuple(each for dataset in inputs.datasets for each in dataset.layouts),
         orders_known=tuple(
             each
             for each in shown(SideFigure.KNOWN_ORDERS, lambda: known_orders(events, series), ())

@@ -27,6 +27,7 @@ _TYPES_SHOWN, _ATTRIBUTES_SHOWN = 7, 9
 _NAMES_SHOWN = 4
 _VALUES_WIDTH = 44
 _LEAST_COUNTED = 1_000
+_LAYOUTS = 3
 
 
 def overview(inspection: Inspection, unit: TimeUnit) -> str:
@@ -46,6 +47,9 @@ def overview(inspection: Inspection, unit: TimeUnit) -> str:
     lines.append(f"logged times that tie with another event's: {tied:,} of {timed:,}")
     lines.append(f"events without a logged time: {inspection.events - timed:,}")
     lines.append(_order_summary(inspection.orders))
+    lines += [f"layout of {name}: {layout}" for name, layout in inspection.layouts[:_LAYOUTS]]
+    if len(inspection.layouts) > _LAYOUTS:
+        lines.append(f"and of {counted(len(inspection.layouts) - _LAYOUTS, 'more file')}: --format json")
     return "\n".join(lines) + "\n"
 
 

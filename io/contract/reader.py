@@ -195,6 +195,8 @@ class _Between(list[Reject]):
         self._next = next(self._others, None)
 
 
+LAYOUT = "lines"
+"""Under this name `ReadReport.time_forms` tells the layout that was learned from a file, and how surely."""
 ColumnMap = tuple[tuple[str, str], ...]
 """Pairs (field, column): which columns of a plain file are what."""
 
@@ -215,7 +217,8 @@ class ReadOptions:
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
     A `strict` reader refuses a file with marks of uncertainty that have no model here.
     `templates` are those that messages without a pattern get their type from; `modified` is when the file was
-    last changed, in microseconds since 1970, from which years that are not written are counted back.
+    last changed, in microseconds since 1970, from which years that are not written are counted back, and
+    `neighbour` the name of another file of its set, with a date.
     """
 
     time_zone: str | None = None
@@ -232,6 +235,7 @@ class ReadOptions:
     exact_times: bool = False
     templates: tuple[MessageTemplate, ...] = ()
     modified: int | None = None
+    neighbour: str | None = None
     strict: bool = False
 
 

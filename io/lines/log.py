@@ -30,6 +30,7 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
+    LAYOUT,
     NANOS,
     NO_TIME,
     RAW_COLUMNS,
@@ -163,12 +164,12 @@ def line_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords 
 
 def _tell(layout: LineLayout, report: ReadReport) -> None:
     report.time_forms[HELD] = layout_text(layout)
-    report.time_forms["lines"] = (
+    report.time_forms[LAYOUT] = (
         f"{layout.stamp.name} (in {layout.timed:,} of the first {layout.lines:,} lines); "
         f"{layout.heading.name}"
     )
     if layout.headed:
-        report.time_forms["lines"] += f" ({layout.headed:,} of these)"
+        report.time_forms[LAYOUT] += f" ({layout.headed:,} of these)"
     for name, lines in layout.others:
         report.warnings.append(
             f"{lines:,} of its first {layout.lines:,} lines begin with times of another layout ({name}, not "

@@ -4,6 +4,7 @@
     --epoch                                          begins on that day
     a date in the name, as rotated logs have it      ended on that day
     a date in a line of it, that of its first day    begins on that day
+    a date in the name of a neighbour of the set     begins as near as can be to that day
     when the file was last changed                   ended on that day
 
 A log that ended on a day began in the last year in which none of its first days comes after that one, so that
@@ -26,7 +27,7 @@ from cepctl.io.contract.reader import ReadOptions
 
 _EPOCH = date(1970, 1, 1)
 _DAY_MICROS = 86_400_000_000
-_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)")
+DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)")
 
 
 MonthDay = tuple[int, int]
@@ -87,6 +88,11 @@ def year_rule(
         first = _date((_EPOCH + timedelta(days=told)).year, *days[0]) if days else None
         if first is not None and abs(_number(first) - told) <= 1:
             return YearRule(f"counted on from the date in one of its lines, {_text(told)}", _number(first))
+    near = None if options.neighbour is None or not days else day_in_name(options.neighbour)
+    if near is not None:
+        begin = _nearest(days[0], near)
+        name = PurePosixPath(options.neighbour or "").name
+        return YearRule(f"counted on from {_text(begin)}, near the date of its neighbour {name}", begin)
     if options.modified is not None:
         last = options.modified // _DAY_MICROS
         return YearRule(
@@ -110,6 +116,15 @@ def _beginning(days: Sequence[MonthDay], last: int) -> int:
         if all(_number(found) <= last + 1 for found in reached):
             return _number(first)
     return last
+
+
+def _nearest(day: MonthDay, near: int) -> int:
+    """The date of a day without a year that is nearest to a date."""
+    year = (_EPOCH + timedelta(days=near)).year
+    found = (_date(each, *day) for each in range(year - 4, year + 5))
+    return min(
+        (_number(each) for each in found if each is not None), key=lambda each: abs(each - near), default=near
+    )
 
 
 def years_note(rule: YearRule) -> str:
@@ -137,7 +152,7 @@ def _text(day: int) -> str:
 
 def day_in_name(source: str) -> int | None:
     """The date in the name of a file, in days since 1970; None where there is none."""
-    for year, month, day in _DATE.findall(PurePosixPath(source).name):
+    for year, month, day in DATE.findall(PurePosixPath(source).name):
         found = _date(int(year), int(month), int(day))
         if found is not None:
             return _number(found)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import cepctl
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
@@ -253,3 +254,9 @@ def test_a_full_date_of_the_first_day_in_a_line_tells_the_year(tmp_path: Path) -
     another_day = opened.replace("2014-12-31", "2014-06-01")
     _, summary = taken(tmp_path, another_day + LOGCAT)
     assert any("counted back from when it was last changed" in note for note in summary.notices)
+
+
+def test_how_surely_a_layout_was_found_is_kept_and_inspect_tells_it(tmp_path: Path) -> None:
+    taken(tmp_path, SERVER)
+    text = str(cepctl.inspect(str(tmp_path / "events")))
+    assert "layout of x.log: YYYY-MM-DD hh:mm:ss (in 3 of the first 5 lines); log4j, with thread," in text
