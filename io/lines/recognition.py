@@ -30,6 +30,7 @@ from cepctl.io.source.text_encoding import decoded
 HEAD_BYTES = 1 << 16
 _SAMPLE = 400
 _FEW = 40
+_GOLDEN = (5**0.5 - 1) / 2
 _FARTHEST = 160
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
@@ -227,7 +228,7 @@ def _clocks(lines: Sequence[str]) -> list[_Found]:
 def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
     every: list[_Found] = []
     dated: dict[str, list[int]] = {}
-    few = range(0, len(lines), max(len(lines) // _FEW, 1))
+    few = _spread(len(lines))
     for stamp in stamps():
         if not stamp.has_day:
             continue
@@ -247,6 +248,11 @@ def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
         if rows:
             every.append(_Found(stamp, tuple(rows), places.most_common(1)[0][0], parts))
     return every
+
+
+def _spread(count: int) -> list[int]:
+    """Some numbers below a count, no two of them equally far apart: lines of two layouts may take turns."""
+    return sorted({0, *(int(count * (each * _GOLDEN % 1)) for each in range(_FEW))})
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import IO, Any, cast
 
 BAD_UTF8 = "some text is not valid UTF-8; the bad bytes were replaced"
 _BLOCK_BYTES = 4 << 20
+_PEEKED_BYTES = 1 << 16
 _REPLACEMENT = "\ufffd".encode()
 
 
@@ -18,13 +19,12 @@ def decoded(head: bytes) -> str:
 
 
 def utf8_stream(stream: IO[bytes]) -> io.BufferedReader:
-    """The same text in UTF-8 without byte order mark."""
-    buffered = (
-        stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
-    )
+    """The same text in UTF-8 without byte order mark; of which 64 KiB can be peeked at."""
+    raw = cast(io.RawIOBase, stream)
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(raw, _PEEKED_BYTES)
     head = buffered.peek(3)[:3]
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return io.BufferedReader(Recoded(buffered, "utf-16"))
+        return io.BufferedReader(Recoded(buffered, "utf-16"), _PEEKED_BYTES)
     if head == codecs.BOM_UTF8:
         buffered.read(3)
     return buffered

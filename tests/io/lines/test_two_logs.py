@@ -11,6 +11,7 @@ import pytest
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.lines.recognition import layout_of
 from cepctl.io.templates.files import load_templates
 
 USUAL = "".join(
@@ -65,3 +66,15 @@ def test_a_file_of_templates_of_another_log_changes_nothing_and_that_is_said(tmp
     other = summary_of(tmp_path, USUAL, templates=load_templates(str(file)))
     assert other.type_counts == plain.type_counts
     assert "of the messages looked at 0 fit the 1 templates given, 900 fit 1 new ones" in other.notices
+
+
+@pytest.mark.parametrize("turn", range(2, 9))
+def test_of_two_layouts_that_take_turns_the_one_that_more_lines_have_is_found(turn: int) -> None:
+    lines = [
+        f"14/Jun/2026:08:15:04 opened {n}" if n % turn == 0 else f"2026-06-14 08:15:04 opened {n}"
+        for n in range(264)
+    ]
+    layout = layout_of(lines)
+    assert layout is not None
+    assert layout.stamp.name == "YYYY-MM-DD hh:mm:ss"
+    assert layout.others == (("DD/Mon/YYYY:hh:mm:ss", len(lines[::turn])),)
