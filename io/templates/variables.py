@@ -97,7 +97,7 @@ class TemplateTable:
                 start = begin[first[rows] + froms[codes[rows], column]]
                 stop = end[first[rows] + tos[codes[rows], column]]
                 pieces[name].append((rows, *_trimmed(text, start, stop, token)))
-        return {name: _column(text, len(messages), found) for name, found in pieces.items()}
+        return {name: parts_as_column(text, len(messages), found) for name, found in pieces.items()}
 
 
 def text_of(messages: pa.Array) -> tuple[bytes, Numbers]:
@@ -153,7 +153,7 @@ def _marks(signs: str) -> Flags:
 _OPENING, _CLOSING = _marks("([{<\"'="), _marks(")]}>\"',;:")
 
 
-def _column(text: bytes, count: int, pieces: Sequence[tuple[Numbers, Numbers, Numbers]]) -> pa.Array:
+def parts_as_column(text: bytes, count: int, pieces: Sequence[tuple[Numbers, Numbers, Numbers]]) -> pa.Array:
     """The parts of the text in their rows, null in all others; rows do not repeat."""
     rows, start, stop = (np.concatenate([piece[part] for piece in pieces]) for part in range(3))
     said = stop > start
