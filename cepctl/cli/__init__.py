@@ -36,22 +36,22 @@ from cepctl.start_up import light_start
 COMMANDS: dict[str, str] = {
     "demo": "Write sample logs into a folder, ask them a question, and name what to try next.",
     "ingest": "Turn logs into a dataset of Parquet events.",
-    "assign": "Assign the uncertainty intervals of a dataset anew.",
-    "derive": "Make events that last of runs of samples.",
-    "formats": "List the formats of logs that can be read, and what each yields.",
+    "assign": "Assign new uncertainty intervals to the events of a dataset.",
+    "derive": "Make interval events from runs of samples.",
+    "formats": "List the log formats that can be read, and their events.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",
-    "sketch": "Sketch datasets, so that probes and matches need not read all events.",
+    "sketch": "Sketch datasets, so probes and matches need not read all events.",
     "probe": "Tell from sketches where a pattern can occur, without reading events.",
     "follows": "Count which types of events directly follow which in a case.",
     "export": "Write events as an event log in XES, uncertain times and all.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",
-    "explain": "Show how a query would run; runs nothing.",
+    "explain": "Show how a query would run.",
     "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",
-    "state": "Show how far incremental runs have come, and what they keep.",
-    "config": "Show the values that options have, and where each comes from.",
-    "completion": "Print what makes a shell complete commands, options and files.",
+    "state": "Show the progress of incremental runs, and what their state holds.",
+    "config": "Show the values of options, and where each comes from.",
+    "completion": "Print a script with which a shell completes commands, options and files.",
     "man": "Print manual pages, made from the help of the commands.",
     "doctor": "Check what cepctl needs on this machine, and say what to do.",
 }
@@ -128,8 +128,8 @@ def all_commands() -> list[click.Command]:
 def cli(config: str | None) -> None:
     """Find every match that could have happened in logs with uncertain timestamps.
 
-    Logs become a dataset of events (`ingest`), a query is run on it (`match`), and every match is
-    printed with how probable it is.  `cepctl help COMMAND` shows the options of a command.
+    Logs become a dataset of events (`ingest`), a query is run on it (`match`), and every match is printed
+    with its probability.  `cepctl help COMMAND` shows the options of a command.
     """
 
 

@@ -87,10 +87,10 @@ def kernel_cache() -> Finding:
         none = "compiled in every run: no folder to keep them in"
         return Finding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
     if faults:
-        return Finding("kernels", "warning", told, "cepctl doctor --warm removes them and compiles anew")
+        return Finding("kernels", "warning", told, "cepctl doctor --warm removes and recompiles them")
     if any(each.uses[OWN] + each.uses[ANY] for each in found.values()):
         return Finding("kernels", "ok", told)
-    remedy = "cepctl doctor --warm compiles them now; else long matches have it done beside them"
+    remedy = "cepctl doctor --warm compiles them now; otherwise a process compiles them during long matches"
     return Finding("kernels", "warning", told, remedy)
 
 

@@ -25,8 +25,8 @@ def times_told(results: Sequence[FileResult], unit: TimeUnit, model: Uncertainty
     if coarse:
         whole = " or ".join(_NAMES[grain] for grain in sorted(coarse))
         return [
-            f"ticks of {unit}; {sum(coarse.values()):,} times have no fraction, nor has any beside them: "
-            f"each stands for its whole {whole}; --exact-times takes them as exact",
+            f"ticks of {unit}; {sum(coarse.values()):,} times have no fraction, nor has any other of "
+            f"their column: each stands for its whole {whole}; --exact-times takes them as exact",
             *zeros,
         ]
     chosen = model.time_unit is not None or unit == MILLISECOND

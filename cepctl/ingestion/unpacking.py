@@ -119,8 +119,8 @@ class _Archive:
         self.room -= size
         if self.room < 0:
             raise LogFormatError(
-                f"{self.file.name}: what is packed in it takes more than half of what is free on "
-                f"the disk; {_REMEDY}"
+                f"{self.file.name}: its unpacked content takes more than half of the free disk space; "
+                f"{_REMEDY}"
             )
 
     def _name(self, written: str) -> str:

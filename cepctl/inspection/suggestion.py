@@ -216,8 +216,8 @@ def _given(orders: Sequence[KnownOrder]) -> Iterator[str]:
         table = ["[[given]]", f"holds = {_text(order.holds)}"]
         if order.impossible:
             evidence.append(
-                f"The intervals of {order.impossible:,} leave no possible world: widen them first, or mend "
-                "the clock."
+                f"The intervals of {order.impossible:,} leave no possible world: widen them first, or "
+                "correct the clock."
             )
             table = [f"# {line}" for line in table]
         yield "\n".join([*(f"# {_one_line(line)}" for line in evidence), *table]) + "\n"

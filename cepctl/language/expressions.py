@@ -236,7 +236,9 @@ class ExpressionParser(ReferenceParser):
         else:
             meant = f"... {before.value} {share}"
         shown = Span(number.span.start, stream.current.span.end)
-        raise QueryProblem(shown, f"{number.value}% is no factor: it would be {number.value}; write {meant}")
+        raise QueryProblem(
+            shown, f"{number.value}% is not a factor: it would be {number.value}; write {meant}"
+        )
 
     def _interval(self) -> Duration:
         self.stream.take()

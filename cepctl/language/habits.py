@@ -17,16 +17,16 @@ _FEWER = (
     "the command line says how many rows: --top-k N keeps the N most probable, --limit N writes N, "
     "--max-matches N refuses more"
 )
-_IN_ORDER = "events one after the other are written PATTERN SEQ(A a, B b)"
+_IN_ORDER = "events in sequence are written PATTERN SEQ(A a, B b)"
 _IN_WHERE = "conditions stand in WHERE, joined by AND"
 _TEXTS = "texts are compared by a.x LIKE 'begin%' or regexp_like(a.x, 'expression')"
 _COMMENT = "a comment begins with -- and goes to the end of its line"
 _STRATEGY = (
-    "what may be skipped is said by STRATEGY skip_till_any_match, skip_till_next_match or strict_contiguity"
+    "STRATEGY skip_till_any_match, skip_till_next_match or strict_contiguity says which events are skipped"
 )
 _COLUMNS = "columns are named by RETURN a.x, b.y"
 _DURATION = "WITHIN is followed by the duration alone, as in WITHIN 5 s"
-_KEY = "what all events share is written WHERE [key], or PARTITION BY key"
+_KEY = "a value that all events share is written WHERE [key], or PARTITION BY key"
 
 # Words that a query may go on with elsewhere.
 _WORDS = {
@@ -39,12 +39,13 @@ _WORDS = {
     **dict.fromkeys(("AFTER", "SKIP"), _STRATEGY),
     **dict.fromkeys(("DEFINE", "FILTER", "ON", "WHEN", "IF"), _IN_WHERE),
     **dict.fromkeys(("MEASURES", "SELECT", "EMIT", "PROJECT", "YIELD"), _COLUMNS),
-    "FROM": "the events are named behind the query: cepctl match 'PATTERN ...' EVENTS",
+    "FROM": "the events are named after the query: cepctl match 'PATTERN ...' EVENTS",
     "BY": _KEY,
     **dict.fromkeys(
         ("CONTAINS", "STARTSWITH", "ENDSWITH", "MATCHES", "RLIKE", "ILIKE", "REGEXP", "HAS", "GLOB"), _TEXTS
     ),
-    "UNTIL": "what must not happen is written !N n between the others, and how long it may take WITHIN 5 s",
+    "UNTIL": "an event that must not happen is written !N n between the others, and the longest "
+    "duration WITHIN 5 s",
 }
 _SIGNS = {
     "&&": "conditions are joined by AND",
@@ -61,7 +62,7 @@ _SIGNS = {
     "/*": _COMMENT,
     "$": "a name has no $",
     "@": "a name has no @; a query in a file is named as @FILE on the command line",
-    "|": "there are no pipes, each clause follows the one before it; alternatives are joined by OR",
+    "|": "there are no pipes, each clause follows the previous one; alternatives are joined by OR",
     "{": "a query has no braces",
     "}": "a query has no braces",
     "?": "a query has no ?",
@@ -70,7 +71,7 @@ _IN_PATTERN = {
     "->": _IN_ORDER,
     "=>": _IN_ORDER,
     ";": "components are separated by ','",
-    ":": "the type comes first and its variable behind it, as in SEQ(A a, B b)",
+    ":": "the type comes first and its variable after it, as in SEQ(A a, B b)",
     "?": "a component that may be absent is not supported yet; write OR(SEQ(A a, C c), SEQ(A a, B b, C c))",
     "*": "any number is not supported yet; B+ b[] is one or more, and "
     "OR(SEQ(A a, C c), SEQ(A a, B+ b[], C c)) also none",
@@ -104,7 +105,7 @@ def habit(token: Token, place: Place) -> str | None:
         return None
     if place.in_pattern:
         if name == "AS":
-            return "the variable stands behind its type without AS, as in SEQ(A a, B b)"
+            return "the variable follows its type without AS, as in SEQ(A a, B b)"
         found = _IN_PATTERN.get(name)
         return found or (_WORDS.get(name) if name in _IN_ORDER_WORDS else _SIGNS.get(name))
     if place.clause == "PATTERN" and name in _BEHIND_PATTERN:

@@ -53,10 +53,10 @@ EXCLUSIONS = (
     Exclusion(("unordered",), "limit", (), "which rows are the first is known when all are found"),
     Exclusion(("unordered",), "state", (), "it emits rows in the order in which they are decided"),
     Exclusion(
-        ("unordered",), "json", (True,), "its answer begins with what is known when all rows are found"
+        ("unordered",), "json", (True,), "its answer begins with facts that are known when all rows are found"
     ),
     Exclusion(("unordered",), "format", ("table", "trace"), "it is drawn when all rows are found"),
-    Exclusion(("limit",), "state", (), "what it leaves out would never be emitted"),
+    Exclusion(("limit",), "state", (), "the rows that it leaves out would never be emitted"),
     Exclusion(
         (
             *("file", "input-format", "uncertainty", "tz", "name", "drop-domain", "patterns"),
@@ -76,7 +76,7 @@ EXCLUSIONS = (
         ),
         "last",
         (True,),
-        "the last match says what is read",
+        "the last match decides what is read",
     ),
     Exclusion(("match",), "rank", (), "each names a match"),
     Exclusion(("match",), "last", (True,), "it shows a row of the last match; --rank says which"),
@@ -124,7 +124,7 @@ def beyond_datasets(
         taken_in_parts = [] if name in _OF_EVENTS else in_parts
         stored = [f"the dataset {path}" for path in taken_whole]
         stored += [f"{path}, parts of a dataset" for path in taken_in_parts]
-        remedy = _REMEDIES.get(name, "what is read from logs is known by their ingest")
+        remedy = _REMEDIES.get(name, "its logs were read by ingest")
         if stored:
             yield name, f"to {stored[0]}: {remedy}", len(stored) == len(inputs)
 

@@ -151,7 +151,7 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
 
     found = tie_counts(plan, inputs.read(plan.attributes, types_read(plan)))
     if not found.ties:
-        return "none: the intervals that what is given leaves say all of it"
+        return "none: the narrowed intervals imply all clauses"
     largest = counted(found.largest, "event")
     return (
         f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"

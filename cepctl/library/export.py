@@ -192,4 +192,4 @@ def _tell_what_is_lost(inputs: EventInputs) -> None:
             "events share clocks, for which XES has no key: each is written as if it erred alone",
         )
     if inputs.schema.given:
-        tell(READING, "warning", "what is [[given]] in the dataset is not written, for XES has no key for it")
+        tell(READING, "warning", "[[given]] of the dataset is not written, since XES has no key for it")

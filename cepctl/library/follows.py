@@ -81,7 +81,7 @@ def follows(
 def followed(
     paths: Sequence[str], by: Sequence[str], choices: RawInput, memory: MemoryBudget, *, no_given: bool
 ) -> FollowsGraph:
-    """The graph of events at some paths; logs what is to be said of reading them."""
+    """The graph of events at some paths; logs the notes on reading them."""
     from cepctl.matching.inputs import open_events
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
@@ -107,7 +107,7 @@ def _refuse(inputs: EventInputs, by: Sequence[str], *, no_given: bool) -> None:
         )
     if inputs.schema.given and not no_given:
         raise UnsupportedQueryError(
-            "follows beside [[given]] of the dataset is not supported; --no-given leaves that out"
+            "follows with [[given]] of the dataset is not supported; --no-given leaves that out"
         )
 
 

@@ -94,7 +94,7 @@ def templates_of_events(paths: Sequence[str], choices: RawInput, memory: MemoryB
 
 
 def inspected(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Inspected:
-    """Inspect events at some paths, and log what is to be said of reading them."""
+    """Inspect events at some paths, and log the notes on reading them."""
     from cepctl.inspection.overview import inspect_events
     from cepctl.matching.inputs import open_events
 

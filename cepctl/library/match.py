@@ -65,7 +65,7 @@ def match(
     engine
         `event`; `point` and `worlds` are for small inputs.
     order
-        In which order components are bound; changes no row.
+        The order in which components are bound; changes no row.
     min_confidence
         Keep matches with at least this confidence; the larger of it and CONFIDENCE applies.
     top_k

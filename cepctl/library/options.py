@@ -44,7 +44,7 @@ class ReadingOptions(TypedDict, total=False):
     follow_links
         Whether what links in a directory show outside of it is read, too.
     epoch_unit
-        Unit of the numbers in columns of times, counted from 1970; without it told from their size.
+        Unit of the numbers in columns of times, counted from 1970.  [default: by their size]
     time_format
         How times are written, where not as ISO 8601, such as `%d.%m.%Y %H:%M`.
     per_object

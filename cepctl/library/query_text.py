@@ -28,7 +28,7 @@ def query_text(query: str | Path) -> str:
         raise UsageError(f"the query is the text itself; to read the file give pathlib.Path({name!r})")
     if not begins_query(query) and is_path(query):
         raise UsageError(
-            f"the query comes first and the events behind it, but {query!r} is a path; to read a query "
+            f"the query comes first and the events after it, but {query!r} is a path; to read a query "
             f"from a file give pathlib.Path({query!r})"
         )
     return query

@@ -64,7 +64,7 @@ def sketch(
     events
         Paths of datasets; with `output` also of sketches.
     on
-        Attributes to know beside types: `task` by its values, `size:range` by its extremes.
+        Attributes to include in addition to types: `task` by its values, `size:range` by its extremes.
     share
         Of the rarest types so large a part of all events, in (0, 1], is kept one by one.
     output

@@ -96,14 +96,14 @@ class MatchSummary:
             said.append(self._refused())
         if self.counts.uncounted:
             said.append(
-                f"of {counted(self.counts.uncounted, 'key')} too many events may be in a group or not to be "
-                "counted, or there are more sets of them than a number holds: what is expected is left empty"
+                f"of {counted(self.counts.uncounted, 'key')} too many events are uncertain members of a "
+                "group to be counted, or there are more sets than a number holds: expected is left empty"
             )
         return "; ".join(said) or None
 
     def _refused(self) -> str:
         such = f" ({self.counts.why_refused})" if self.counts.why_refused else ""
-        expected = "what is expected of them is exact; " if not self.counts.uncounted else ""
+        expected = "their expected numbers are exact; " if not self.counts.uncounted else ""
         return (
             f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
             "compute exactly and are left empty, last: the matches of these keys share too many events"

@@ -108,8 +108,8 @@ def _stretches(cases: pl.DataFrame, width: int, memory: MemoryBudget) -> Indexes
         name = cases["case"].to_list()[int(events.argmax())]
         raise QueryTooLargeError(
             f"{'events without a case' if name is None else f'the events of case {name!r}'} take about "
-            f"{size_text(largest)} of memory, where {size_text(held)} are left beside the program; raise "
-            "--max-memory, or name with --by what has fewer events"
+            f"{size_text(largest)} of memory, and {size_text(held)} are available; raise "
+            "--max-memory, or name attributes with fewer events by --by"
         )
     total = int(events.sum()) * width
     count = min(-(-total // held), _MOST_STRETCHES) if total else 1

@@ -146,7 +146,7 @@ class EventInputs:
             enough = max(-(-(needed + memory.program) // _ADVISED_BYTES) * _ADVISED_BYTES, memory.least)
             raise QueryTooLargeError(
                 f"{purpose} holds all {sum(counts):,} events at once, which takes about {size_text(needed)} "
-                f"of memory, where {size_text(memory.own)} are left beside the program; raise --max-memory "
+                f"of memory, and {size_text(memory.own)} are available; raise --max-memory "
                 f"to {size_text(enough)}, or {fewer}"
             )
 

@@ -77,7 +77,7 @@ def evaluation_order(
     order = _tied_order(alternative, singles, sizes)
     chosen: OrderName = "any-state" if wanted == "any-state" else "selectivity"
     return EvaluationOrder(
-        chosen, order, f"{name} has the fewest events ({least:,}); then what is tied to those already bound"
+        chosen, order, f"{name} has the fewest events ({least:,}); then the components tied to bound ones"
     )
 
 

@@ -191,7 +191,7 @@ def _head(plan: Plan) -> Iterator[str]:
     for each in plan.given:
         yield f"Given       {each.text}"
     if plan.given:
-        yield "            confidences are of the worlds that satisfy what is given; no others are possible"
+        yield "            confidences refer to the worlds that satisfy these clauses; no others are possible"
     if plan.minimum_confidence is not None:
         what = "Confidence  at least" if plan.group_by is None else "Occurrence  at least"
         yield f"{what} {plan.minimum_confidence}"

@@ -42,7 +42,7 @@ def given_of(
             own.raise_if_any()
         except CepctlError as problem:
             raise type(problem)(
-                f"what the dataset says of every world, from [[given]] of its model:\n{problem}\n"
+                f"conditions of the dataset on every world, from [[given]] of its model:\n{problem}\n"
                 "ingest the events again with another model, or leave it out with --no-given"
             ) from None
     return tuple(each for each in found if each is not None)
@@ -61,8 +61,8 @@ def refuse_given(plan: Plan, what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked, where something is given."""
     if plan.given:
         raise UnsupportedQueryError(
-            f"not supported yet: GIVEN with {what}; leave one of them out (--no-given leaves out what the "
-            "dataset says)"
+            f"not supported yet: GIVEN with {what}; leave one of them out (--no-given leaves out that "
+            "of the dataset)"
         )
 
 

@@ -111,14 +111,14 @@ def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Pro
     for member in members:
         if member.negated and pattern.operator == "AND":
             problems.refuse(
-                member.span, "negation inside AND; write it beside the group, as in SEQ(AND(A a, B b), !N n)"
+                member.span, "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)"
             )
         if member.kleene:
             problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
     if any(isinstance(part, Composite) and _negates(part) for part in pattern.parts):
         problems.refuse(pattern.span, f"a nested negation inside {pattern.operator}")
     if all(member.negated for member in members):
-        problems.error(pattern.span, "nothing but negations inside ISEQ: name what they are absent beside")
+        problems.error(pattern.span, "only negations inside ISEQ: add an event to which they relate")
     return tuple(sorted(members, key=lambda member: member.negated))
 
 

@@ -31,7 +31,7 @@ def require_summary(plan: Plan) -> None:
 def summary_refusals(plan: Plan) -> tuple[str, ...]:
     """What keeps a plan from being summarised, in words."""
     if plan.strategy.whole_groups:
-        return (f"{plan.strategy.word}, under which a group is decided by what it leaves out",)
+        return (f"{plan.strategy.word}, under which the events left out decide a group",)
     if len(plan.alternatives) > 1:
         return ("OR",)
     alternative = plan.alternatives[0]

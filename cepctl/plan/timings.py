@@ -219,7 +219,7 @@ def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None
             )
         case _:
             raise QueryProblem(
-                expression.span, "only times, ISO constants and durations may stand beside a.time"
+                expression.span, "a.time can only be combined with times, ISO constants and durations"
             )
 
 

@@ -38,7 +38,7 @@ def print_inspection(
     inspection, file
         What goes where.
     full
-        Print all of it, not what one screen holds.
+        Print everything, not just one screen.
     events
         How the commands that can be asked name the events.
     """

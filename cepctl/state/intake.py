@@ -109,7 +109,7 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
         if now != kind and {_KINDS[now], _KINDS[kind]} != {Kind.INT, Kind.FLOAT}:
             raise UsageError(
                 f"attribute '{name}' was {_KINDS[kind].value} in all events before, and is "
-                f"{_KINDS[now].value} in the new ones; mend the log, or start a new state"
+                f"{_KINDS[now].value} in the new ones; correct the log, or start a new state"
             )
     counts = Counter(known.type_counts) + Counter(new.type_counts or {})
     attributes = {**known.attributes, **new.attributes}

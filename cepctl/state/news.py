@@ -214,7 +214,7 @@ def _take(
     try:
         cut = take_part(records, log.stream, target, to_the_end=options.to_the_end)
     except OSError as problem:
-        raise JobError(f"cannot put aside what is new in {seen.file.name}: {problem.strerror}") from None
+        raise JobError(f"cannot set aside the new part of {seen.file.name}: {problem.strerror}") from None
     if not cut.bytes_taken:
         target.unlink()
         if source.head:

@@ -159,8 +159,8 @@ def _unit_around(times: RawTimes, granularity: Granularity, unit: TimeUnit) -> t
     length = granularity.microseconds * unit.per_microsecond
     if Fraction(length).denominator != 1:
         raise UncertaintyModelError(
-            f"a granularity of {TimeUnit(granularity.microseconds)} is no whole number of microseconds, "
-            f"which ticks of {unit} are; name a finer time_unit, such as '1 ns'"
+            f"a granularity of {TimeUnit(granularity.microseconds)} is not a whole number of "
+            f"microseconds, which ticks of {unit} are; name a finer time_unit, such as '1 ns'"
         )
     grain, zone = int(length), times.zone_seconds * (1_000_000 * unit.per_microsecond)
     # Where 64 bits would not hold the start of the unit, the first instant that they hold stands for it.

@@ -133,7 +133,7 @@ def _given(tables: object, file: str) -> tuple[str, ...]:
     """What every world satisfies: the text of each `holds`, which parses."""
     form = 'write [[given]] before each, and holds = "SEQ(A a, B b) IF a.id = b.id" in it'
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UncertaintyModelError(f"{file}: what is given are tables; {form}")
+        raise UncertaintyModelError(f"{file}: [[given]] takes tables; {form}")
     found = []
     for number, table in enumerate(tables, start=1):
         place = f"{file}: given {number}"

@@ -32,7 +32,7 @@ from cepctl.engines.intervals.search import IntervalSearch
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME
 
-_TIMES = Condition("timing", "what is asked of starts and ends, their order and the window")
+_TIMES = Condition("timing", "the conditions on starts and ends, their order and the window")
 _NOBODY = Condition("absence", "nothing happens that must be absent")
 _RIVAL = Condition("absence", "an event that must be absent")
 

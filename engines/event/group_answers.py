@@ -15,7 +15,9 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 from cepctl.precision import CONFIDENCE_SLACK
 
-_MEMBERS_TOO_COSTLY = "too many events may be in its group or not, beside several uncertain neighbours"
+_MEMBERS_TOO_COSTLY = (
+    "too many events are uncertain members of its group, and several neighbours are uncertain"
+)
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,8 @@ def _named(plan: Plan, key: tuple[object, ...]) -> str:
 
 def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, sampled: bool) -> str:
     or_allow = (
-        "group by more, or allow an error with --approximate: what is expected stays exact, and 0.5 does "
-        "with bounds that are certain"
+        "group by more, or allow an error with --approximate: the expected number stays exact, "
+        "and 0.5 gives bounds that are certain"
     )
     known = "" if np.isnan(expected) else f"; the number of its matches is expected to be {expected:.6g}"
     return (

@@ -93,7 +93,7 @@ def _lasting_at_raw_times(source: PreparedAlternative, matches: MatchBatch) -> p
     from cepctl.engines.intervals.groups import by_size
 
     if source.plan.asks_probabilities:
-        raise UnsupportedQueryError("not supported yet: prob(...) at raw times beside events that last")
+        raise UnsupportedQueryError("not supported yet: prob(...) at raw times with interval events")
     assert source.intervals is not None
     found, known = np.zeros(len(matches), dtype=bool), np.zeros(len(matches), dtype=bool)
     for search, events, rows in by_size(source.intervals, matches.bound):

@@ -19,6 +19,6 @@ def contradicted(clauses: Sequence[Given], rows: Sequence[int], events: Events) 
     shown = [f"{events.ids[row]} in {masses.lower[row]}..{masses.upper[row]}" for row in distinct[:_SHOWN]]
     more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
     return ContradictionError(
-        f"no possible world satisfies {said}: the intervals of {', '.join(shown)}{more} contradict it (in "
-        "ticks); mend the uncertainty model, say in IF which events are meant, or leave it out"
+        f"no possible world satisfies {said}: the intervals of {', '.join(shown)}{more} contradict it "
+        "(in ticks); correct the uncertainty model, say in IF which events are meant, or leave it out"
     )

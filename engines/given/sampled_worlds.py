@@ -52,7 +52,7 @@ class TiedSampling(Sampling):
         assert ties is not None
         if self.events.clocks is not None:
             raise QueryTooLargeError(
-                "what is given of events that share clocks is not estimated by --approximate; say more in IF "
+                "GIVEN of events that share clocks is not estimated by --approximate; say more in IF "
                 "so that it ties fewer events, or leave it out"
             )
         conditions = conditions_of(problems, self.events.id_rank)
@@ -172,7 +172,7 @@ def _share(worlds: _Worlds, state: int, wanted: int) -> float:
         hopeless = drawn >= max(wanted, _ENOUGH) and 2 * MOST_DRAWN * kept < drawn
         if kept < wanted and (hopeless or drawn >= MOST_DRAWN * wanted):
             raise QueryTooLargeError(
-                f"--approximate draws worlds until {wanted:,} satisfy what is given, and only {kept:,} of "
+                f"--approximate draws worlds until {wanted:,} satisfy GIVEN, and only {kept:,} of "
                 f"{drawn:,} do, where {size:,} events are of a match or tied to it; say more in IF so that "
                 "it ties fewer events, narrow their intervals, allow a larger error, or leave it out"
             )

@@ -219,7 +219,7 @@ def _loaded(path: Path, key: str, target: Any) -> Any:
         return None
     except Exception as problem:
         fault = "is damaged" if isinstance(problem, DamagedError) else f"cannot be loaded: {problem}"
-        _warn_once(f"the compiled kernel {path} {fault}; it is compiled anew")
+        _warn_once(f"the compiled kernel {path} {fault}; it is recompiled")
         return None
 
 

@@ -155,7 +155,7 @@ def _own_starts(row: Row, clocks: Mapping[str, Buckets]) -> Mass:
 def _of_event(row: Row, buckets: Buckets) -> Mass:
     if any(lo > hi for lo, hi, _ in buckets):
         raise EventSchemaError(
-            f"event '{row['event_id']}' has lower > upper; mend the event or its histogram"
+            f"event '{row['event_id']}' has lower > upper; correct the event or its histogram"
             if row.get("clock") is None
             else f"event '{row['event_id']}' has an interval narrower than the offset of its clock "
             f"'{row['clock']}'; widen the interval or narrow the offset"

@@ -35,7 +35,7 @@ from cepctl.io.ganglia.repeated_samples import REPEATED, drop_repeated_samples
 from cepctl.io.ganglia.sample_columns import SampleColumns
 from cepctl.io.source.streams import Chunks
 
-_STRANGERS = "elements and texts that Ganglia does not write, left out with what is in them: {:,}"
+_STRANGERS = "elements and texts that Ganglia does not write, left out with their content: {:,}"
 
 
 class GangliaXml:

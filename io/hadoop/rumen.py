@@ -62,7 +62,7 @@ _OF_ATTEMPTS = ("taskid", "attemptId", "taskType", "hostname", "rackname")
 _UNTOLD = frozenset(("mapFinishTime",))
 _NO_LIST = "jobs without the list {} of their tasks: {{:,}}"
 _NO_ATTEMPTS = "tasks without the list of their attempts: {:,}"
-_HIDDEN = "tasks in a member of a job that is no list of tasks"
+_HIDDEN = "tasks in a member of a job that is not a list of tasks"
 _HIDDEN_ATTEMPTS = "attempts in a member of a task that is not their list"
 
 

@@ -72,9 +72,7 @@ _OTHERWISE = (
     "lines that begin with times of another layout than that of the log, which are taken for lines of the "
     "record before them: {:,}; divide the file"
 )
-_BACK = (
-    "times that go back by more than half a year behind the one before, as in a log of several years: {:,}"
-)
+_BACK = "times more than half a year before the previous one, as in a log of several years: {:,}"
 _HALF_A_YEAR = 183 * 86_400_000_000
 _TEXTS = frozenset((MESSAGE, NODE, NODE_RAW, "level", "component", "program", "thread", "label", "location"))
 

@@ -120,7 +120,7 @@ def _zip_files(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]
     archive = zipfile.ZipFile(file)
     said = _zip_count(file, len(archive.comment))
     if said not in (len(archive.infolist()), _COUNTED_ELSEWHERE):
-        raise zipfile.BadZipFile(f"{said} entries are said to be there, {len(archive.infolist())} are listed")
+        raise zipfile.BadZipFile(f"{said} entries announced, {len(archive.infolist())} listed")
     return archive, [each for each in archive.infolist() if not each.filename.endswith("/")]
 
 

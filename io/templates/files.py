@@ -61,7 +61,8 @@ def _template(entry: Mapping[str, Any], place: str) -> MessageTemplate:
     if numbered is not None:
         (masked,), _ = words_of(_DIGITS.sub("0", numbered))
         raise LogPatternError(
-            f"{place}: the word '{numbered}' of the template has a digit, and what has one is taken to vary; "
+            f"{place}: the word '{numbered}' of the template has a digit, and words with digits count "
+            "as variables; "
             f"write {masked} for it, and a name in 'names'"
         )
     wildcards = sum(WILDCARD in token for token in tokens)

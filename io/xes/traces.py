@@ -54,7 +54,7 @@ _NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
 _TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _NO_CASE = "traces without concept:name, their case_id made from their place in the file: {:,}"
-_LATE = "traces whose attributes follow so many of their events that only the later ones got them: {:,}"
+_LATE = "traces whose attributes follow too many of their events: only the later ones got them: {:,}"
 
 
 @dataclass(slots=True)

@@ -60,7 +60,7 @@ UNREADABLE = (
     "of the event"
 )
 SECONDS = "standard deviations without a unit, read as seconds: {:,}"
-NO_MEAN = "means that are no times, with that of the event in their place: {:,}"
+NO_MEAN = "means that are not times, replaced by that of the event: {:,}"
 WITHOUT_MODEL = frozenset({PERHAPS_NOT, ACTIVITIES, OTHER_VALUES, DENSITIES, UNREADABLE})
 
 ReadTime = Callable[[Value], LogTime | None]

@@ -96,7 +96,7 @@ def test_rows_are_right_whatever_is_damaged_and_the_next_run_loads_what_is_mende
     damaged, after = match(kept), match(kept)
     assert (damaged.code, damaged.rows) == (after.code, after.rows) == (0, whole.rows)
     assert damaged.compiled >= len(DAMAGES)
-    assert damaged.said.count("is damaged; it is compiled anew") >= len(DAMAGES)
+    assert damaged.said.count("is damaged; it is recompiled") >= len(DAMAGES)
     assert (after.compiled, "warning" in after.said) == (0, False)
 
 

@@ -28,7 +28,8 @@ def test_ingest_writes_only_to_standard_error(capsys: pytest.CaptureFixture[str]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == (
-        "note: ticks of 1 ms; 2 times have no fraction, nor has any beside them: each stands for its whole "
+        "note: ticks of 1 ms; 2 times have no fraction, nor has any other of their column: each stands "
+        "for its whole "
         "second; --exact-times takes them as exact\n"
         "warning: left out 1 of 3 records as bad:\n"
         "  log.csv:4: no time: Job,?,n1\n"

@@ -295,7 +295,7 @@ def test_what_is_for_logs_cannot_apply_to_parts_of_a_dataset(
     for option in ("tz", "map", "epoch-unit", "time-format", "drop-domain", "patterns"):
         assert main([*on("match", named), *words("match", option)]) == 2
         assert capsys.readouterr().err.startswith(
-            f"error: --{option} cannot apply to {named}, parts of a dataset: what is read from logs"
+            f"error: --{option} cannot apply to {named}, parts of a dataset: its logs were read by ingest"
         )
 
 

@@ -101,7 +101,7 @@ def test_a_query_that_contradicts_what_is_given_returns_nothing(
         ('[[given]]\nholds = "SEQ(S s, F f)"', "given 1: line 1, column 14.*expected IF"),
         ("[[given]]\nhold = 'x'", "given 1: unknown key 'hold'; did you mean 'holds'"),
         ("[[given]]\n", "given 1: it says nothing; write"),
-        ("given = 3", r"what is given are tables; write \[\[given\]\]"),
+        ("given = 3", r"takes tables; write \[\[given\]\]"),
     ],
 )
 def test_a_model_that_says_it_wrong_is_refused(

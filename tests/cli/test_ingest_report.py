@@ -14,7 +14,8 @@ from cepctl.render.ingest import print_accounts
 from tests.forty_records import FORTY_RECORDS
 
 COARSE = (
-    "note: ticks of 1 ms; 60 times have no fraction, nor has any beside them: each stands for its whole "
+    "note: ticks of 1 ms; 60 times have no fraction, nor has any other of their column: each stands for "
+    "its whole "
     "second; --exact-times takes them as exact"
 )
 

@@ -45,7 +45,7 @@ def test_events_that_do_not_fit_are_refused_before_they_are_read(
     said = capsys.readouterr()
     assert said.out == ""
     assert f"{purpose} holds all 200 events at once, which takes about" in said.err
-    assert f"of memory, where 5 kB are left beside the program; raise --max-memory to {enough}," in said.err
+    assert f"of memory, and 5 kB are available; raise --max-memory to {enough}," in said.err
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,6 @@ def test_what_is_absent_is_told_apart(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_what_is_no_match_says_what_fails(capsys: pytest.CaptureFixture[str]) -> None:
     _, error = shown(capsys, "A a AFTER B b", "a b", code=2)
-    assert "what is asked of starts and ends, their order and the window does not hold" in error
+    assert "the conditions on starts and ends, their order and the window does not hold" in error
     _, error = shown(capsys, "A a BEFORE B b", "q b", code=2)
     assert "a is A does not hold" in error

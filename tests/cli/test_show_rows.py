@@ -87,7 +87,7 @@ def test_what_runs_by_itself_is_not_remembered(
             ("--last", "--match", "a1 b1"),
             "--match cannot apply with --last: it shows a row of the last match",
         ),
-        (("--last", "--tz", "UTC"), "--tz cannot apply with --last: the last match says what is read"),
+        (("--last", "--tz", "UTC"), "--tz cannot apply with --last: the last match decides what is read"),
         (
             (QUERY, "events.csv", "--rank", "1", "--match", "a"),
             "--match cannot apply with --rank 1: each nam",
@@ -108,4 +108,6 @@ def test_a_limit_writes_fewer_rows_and_counts_all(capsys: pytest.CaptureFixture[
     called(capsys, "match", QUERY, "events.csv", "--limit", "1", "--format", "trace", "-o", "one.json")
     assert "a1 b2" not in (folder / "one.json").read_text()
     wrong = called(capsys, "match", QUERY, "events.csv", "--limit", "1", "--state", "S", code=2)[1]
-    assert wrong.startswith("error: --limit cannot apply with --state S: what it leaves out would never be")
+    assert wrong.startswith(
+        "error: --limit cannot apply with --state S: the rows that it leaves out would never be"
+    )

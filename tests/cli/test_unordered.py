@@ -193,7 +193,7 @@ def test_more_matches_than_allowed_leave_no_file(capsys: pytest.CaptureFixture[s
         (("--state", "S"), "with --state S: it emits rows in the order in which they are decided"),
         (("--engine", "point"), "with --engine point: it gives rows when all are found"),
         (("--format", "table"), "with --format table: it is drawn when all rows are found"),
-        (("--json",), "with --json: its answer begins with what is known when all rows are found"),
+        (("--json",), "with --json: its answer begins with facts that are known when all rows are found"),
         (("--format", "trace"), "with --format trace: it is drawn when all rows are found"),
         (("--runner", "spark"), "with --runner spark: its tasks give rows when they have ended; "),
     ],

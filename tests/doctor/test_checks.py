@@ -57,7 +57,7 @@ def test_damaged_kernels_are_named_and_warming_removes_them(
         f"1 kept in {folder} (1 for other machines or versions); torn-0.kernel is damaged; "
         "torn-1.kernel is damaged; torn-2.kernel is damaged; 2 more are not used either"
     )
-    assert found.remedy == "cepctl doctor --warm removes them and compiles anew"
+    assert found.remedy == "cepctl doctor --warm removes and recompiles them"
     remove_unusable_kernels()
     assert "is damaged" not in checks.kernel_cache().told
 

@@ -89,7 +89,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpacking, "_SHARE_OF_DISK", 1e-15)
-    with pytest.raises(LogFormatError, match="more than half of what is free on the disk; unpack it"):
+    with pytest.raises(LogFormatError, match="more than half of the free disk space; unpack it"):
         taken(tmp_path, ARCHIVES["zip"])
 
 

@@ -187,7 +187,8 @@ def test_each_time_has_the_unit_that_it_is_written_to(tmp_path: Path) -> None:
     summary = ingested(tmp_path, csv("2024-05-01", "2024-05-01T00:00:01Z"))
     assert intervals(tmp_path) == [(0, DAY - 1), (SECOND, 2 * SECOND - 1)]
     assert summary.notices[-1] == (
-        "ticks of 1 ms; 2 times have no fraction, nor has any beside them: each stands for its whole second "
+        "ticks of 1 ms; 2 times have no fraction, nor has any other of their column: each stands for "
+        "its whole second "
         "or day; --exact-times takes them as exact"
     )
 

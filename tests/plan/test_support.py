@@ -176,7 +176,7 @@ REFUSED = {
     "SEQ(A a, B+ b[]) WHERE b[1].time > a.time": "write b[i].time",
     "SEQ(A a, B+ b[]) WHERE b[last].time > a.time": "b[last].time in a timing constraint",
     "SEQ(A a, B+ b[]) WHERE b[i].time - b[i-1].time < 5 s": "b[i-1].time in a timing constraint",
-    "AND(A a, !B b)": "negation inside AND; write it beside the group, as in SEQ(AND(A a, B b), !N n)",
+    "AND(A a, !B b)": "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)",
     "AND(A a, B+ b[])": "Kleene plus inside AND",
     "AND(A a, SEQ(B b, C c))": "SEQ inside AND",
     "SEQ(A a, B+ b[], C c) WHERE b[i].x > b[i-1].x STRATEGY skip_till_next_match": "order of b[]",

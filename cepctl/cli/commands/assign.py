@@ -40,10 +40,9 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Assign the uncertainty intervals of the dataset EVENTS anew.
+    """Assign new uncertainty intervals to the events of the dataset EVENTS.
 
-    The model is applied to the times that the logs gave; an event that no rule fits keeps its
-    interval.
+    The model applies to the times in the logs; an event that no rule fits keeps its interval.
     """
     options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite, memory=memory)
     report(assigned(events, output, options, runner, verbose=verbose), quiet=quiet)

@@ -28,10 +28,10 @@ from cepctl.cli.output.answers import print_answer
 @json_option
 @click.pass_context
 def command(context: click.Context, names: tuple[str, ...], output_format: str, as_json: bool) -> None:
-    """Show the options of each COMMAND (of all without one): their values, and where each comes from.
+    """Show the values of the options of each COMMAND (default: all), and where each comes from.
 
-    That is the environment, the configuration file or the default; the command line wins over all of
-    them.  What is printed is itself a configuration file that says the same.
+    They come from the environment, the configuration file or the defaults; the command line overrides
+    all of them.  The output is itself a configuration file with these values.
     """
     from cepctl.cli import COMMANDS, all_commands
 

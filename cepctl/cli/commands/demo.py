@@ -33,7 +33,7 @@ def command(folder: Path) -> None:
     """Write the sample logs into FOLDER (cepctl-demo), ask them a question, and name what to try next.
 
     The logs are three minutes of a small cluster whose clocks disagree; the question is which task drove
-    its node to the limit.  Nothing is asked of a network, and no Java is needed.
+    its node to the limit.  No network and no Java is needed.
     """
     _refuse(folder)
     write_samples(folder)

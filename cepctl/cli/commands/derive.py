@@ -24,7 +24,7 @@ from cepctl.library.raw_input import RawInput
     metavar="DIR",
     help="Directory of the dataset to write.",
 )
-@click.option("--type", "event_type", required=True, metavar="NAME", help="Type of the events that last.")
+@click.option("--type", "event_type", required=True, metavar="NAME", help="Type of the interval events.")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at DIR.")
 @verbosity_options
 def command(
@@ -36,11 +36,12 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Make events that last of runs of samples in EVENTS, and write them as a dataset.
+    """Make interval events from runs of samples in EVENTS, and write them as a dataset.
 
-    QUERY names the samples: PATTERN cpu_user c WHERE [node] AND c.value > 95 WITHIN 20 s makes an event of
-    samples of one node in a row that are all above 95, each less than 20 s after the one before.  Its start
-    lies between the first of them and the sample before, its end between the last and the sample after.
+    QUERY names the samples: PATTERN cpu_user c WHERE [node] AND c.value > 95 WITHIN 20 s makes an event
+    of consecutive samples of one node that are all above 95, each less than 20 s after the previous one.
+    It starts between the sample before them and the first, and ends between the last and the sample after
+    them.
     """
     text, paths = read_query(arguments, query_file)
     if not paths:

@@ -24,16 +24,16 @@ FAILED = 4
 @click.option(
     "--warm",
     is_flag=True,
-    help="Compile the kernels now (some minutes), so that no match has to interpret them; with --runner "
-    "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
+    help="Compile the kernels now (some minutes), so no match has to interpret them; with --runner "
+    "spark and a local master also record Java's classes (200 MB), so Spark starts faster.",
 )
 @json_option
 @runner_options
 def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     """Check Python, disk, memory, compiled kernels, Java, Spark and its workers' Python.
 
-    Each line says what was found, and what to do where something is missing; Spark is started for it.
-    With --runner local, Java and Spark are not looked at.  Exits with 4 when a check failed.
+    Each line shows a finding, and the remedy if something is missing; Spark is started for this.
+    With --runner local, Java and Spark are not checked.  Exits with 4 if a check fails.
     """
     from cepctl.doctor.checks import findings
 

@@ -49,11 +49,11 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Show the plan of QUERY; nothing of it is run but a trial.
+    """Show the plan of QUERY; only a trial is run.
 
-    With EVENTS, attributes and types are checked against them and counts are estimated.  A trial with
-    a few events forecasts how many matches there are, and how long they take.  QUERY is the text
-    itself, or @FILE.
+    With EVENTS, attributes and types are checked against them and counts are estimated.  A trial with a
+    few events forecasts the number of matches and the time they take.  QUERY is the text itself, or
+    @FILE.
     """
     from cepctl.language.parser import parse
     from cepctl.plan.support import support_table

@@ -34,7 +34,7 @@ from cepctl.render.counting import counted
     "--output",
     type=click.Path(),
     metavar="FILE",
-    help="Write to FILE, whole or not at all; compressed, where its name ends with .gz.",
+    help="Write to FILE, whole or not at all; compressed if its name ends with .gz.",
 )
 @raw_input_options("--input-format")
 @memory_option
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Write EVENTS for programs of process mining, with intervals and masses of their times.
 
-    What is read back has the same types, cases, intervals and masses.
+    Reading it again gives the same types, cases, intervals and masses.
     """
     if not xes:
         raise UsageError("name the form to write: --xes")

@@ -35,7 +35,7 @@ from cepctl.memory import MemoryBudget
     type=click.Choice(["table", "csv", "dot", "mermaid"]),
     default="table",
     show_default=True,
-    help="A table, CSV, or a drawing for Graphviz or Mermaid, dashed where it perhaps never happens.",
+    help="A table, CSV, or a drawing for Graphviz or Mermaid; an edge that may never happen is dashed.",
 )
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all.")
 @json_option
@@ -57,8 +57,8 @@ def command(
 ) -> None:
     """Count how often events of a type directly follow those of another in a case of EVENTS.
 
-    Between the two lies no other event of the case.  Where times are uncertain, the number differs
-    between possible worlds: the least, the expected and the greatest are told.
+    No other event of the case lies between the two.  With uncertain times the number differs between
+    possible worlds: the least, the expected and the greatest are shown.
     """
     from cepctl.render.follows import follows_facts, follows_summary, follows_text, print_follows
 

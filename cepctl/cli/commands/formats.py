@@ -18,9 +18,9 @@ from cepctl.cli.output.answers import print_answer
     "--show", "shown", metavar="NAME", help="Print a short example of one format, and nothing else."
 )
 def command(output_format: str, as_json: bool, shown: str | None) -> None:
-    """List the formats that ingest, match, explain and inspect read, and what each yields.
+    """List the formats that ingest, match, explain and inspect read, and their events.
 
-    The format of a file is told from its content, never from its name; --format (--input-format in
+    The content of a file tells its format, never its name; --format (--input-format in
     match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2, xz or
     zstd, or lie in a zip or tar archive, alone or with others.
     """

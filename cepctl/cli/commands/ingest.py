@@ -36,7 +36,7 @@ USUAL = {
 }
 FURTHER = {
     "What to write, further": ("max-errors", "strict", "report", "metrics"),
-    "Sketches: --sketch, and what asks for it": ("sketch", "sketch-on", "sketch-share"),
+    "Sketches: --sketch, and options that need it": ("sketch", "sketch-on", "sketch-share"),
     **READING_GROUPS,
     "How it is run; --master and --conf are Spark's": ("max-memory", "master", "conf"),
     "Messages": ("verbose", "log-format"),
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
     "--output",
     type=click.Path(),
     metavar="EVENTS",
-    help="Directory of the dataset to write; it has to be named, but for --explain.",
+    help="Directory of the dataset to write; required, except with --explain.",
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Write nothing; show how the fields of the first three records of every file are understood.",
+    help="Write nothing; show the fields that are read from the first three records of every file.",
 )
 @raw_input_options("--format")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail when a file in a directory cannot be read, or marks uncertainty that has no model here.",
+    help="Fail if a file in a directory cannot be read, or marks uncertainty that has no model here.",
 )
 @click.option(
     "--report",
@@ -79,14 +79,14 @@ if TYPE_CHECKING:
     "--sketch-on",
     multiple=True,
     metavar="ATTR,ATTR:range",
-    help="Attributes that the sketch knows beside types, as --on of cepctl sketch; asks for --sketch.",
+    help="Attributes for the sketch in addition to types, like --on of cepctl sketch; needs --sketch.",
 )
 @click.option(
     "--sketch-share",
     type=float,
     metavar="SHARE",
-    help="Of the rarest types the sketch keeps so large a part of all events one by one (0.125); asks for "
-    "--sketch.",
+    help="The sketch lists events of the rarest types one by one, up to this part of all events "
+    "(0.125); needs --sketch.",
 )
 @reject_options
 @metrics_option
@@ -114,9 +114,9 @@ def command(
 ) -> None:
     """Turn logs into a dataset of Parquet events.
 
-    PATH is a file, a directory, a glob or - (standard input).  The format is told from the content
-    (`cepctl formats` lists them); all may be compressed with gzip, zstd, bzip2 or xz.  A file in a
-    directory that cannot be read is named and left out, one that is named on its own is an error.
+    PATH is a file, a directory, a glob or - (standard input).  The content tells the format (`cepctl
+    formats` lists them); all may be compressed with gzip, zstd, bzip2 or xz.  An unreadable file in a
+    directory is reported and left out; one that is named itself is an error.
     """
     options = ingest_options(
         raw_input,

@@ -33,7 +33,7 @@ from cepctl.memory import MemoryBudget
     metavar="FILE",
     help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
 )
-@click.option("--full", is_flag=True, help="Print all of it, not what one screen holds.")
+@click.option("--full", is_flag=True, help="Print everything, not just one screen.")
 @click.option(
     "--templates",
     "list_templates",

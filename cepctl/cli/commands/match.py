@@ -63,7 +63,7 @@ FURTHER = {
         "fail-on-match",
         "metrics",
     ),
-    "Incremental runs: --state DIR, and what exists only beside it": (
+    "Incremental runs: --state DIR, and options that need it": (
         *("state", "slack", "final", "eager", "late", "reopen", "keep", "follow"),
         *("keep-sketch", "sketch-on"),
     ),
@@ -92,17 +92,17 @@ FURTHER = {
     type=click.Choice(SKETCH_USES),
     default="auto",
     show_default=True,
-    help="auto: where every dataset has a sketch beside it (cepctl sketch), read only row groups that can "
-    "hold a match, which changes no row; a state that is begun on such keeps a sketch, too.",
+    help="auto: if every dataset has a sketch (cepctl sketch), read only row groups that can hold a "
+    "match, which changes no row; a state begun on such datasets keeps a sketch, too.",
 )
 @row_options
 @json_option
-@click.option("--overwrite", is_flag=True, help="Replace a folder of rows, -o ROWS/, that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing folder of rows, -o ROWS/.")
 @click.option(
     "--unordered",
     is_flag=True,
     help="Write rows as they are found, in no particular order: the first at once, and in memory that does "
-    "not grow with their number.  The local runner does it; --max-matches is 10000000000 by default.",
+    "not grow with their number.  Local runner only; --max-matches is 10000000000 by default.",
 )
 @click.option(
     "--why-not",
@@ -111,7 +111,7 @@ FURTHER = {
     help="Say on standard error how far partial matches got, what stopped them, and what came nearest; with "
     "--format jsonl as one JSON object.",
 )
-@click.option("--fail-on-match", is_flag=True, help="Exit with 1 when there are matches.")
+@click.option("--fail-on-match", is_flag=True, help="Exit with 1 if there are matches.")
 @metrics_option
 @state_options
 @raw_input_options("--input-format")
@@ -139,7 +139,7 @@ def command(
     """Run QUERY on EVENTS: datasets, plain event files (CSV, JSONL, Parquet) or raw logs.
 
     QUERY is the text itself, or @FILE.  Every row is one combination of events that could have
-    happened, with the time it may have taken and how probable it is.
+    happened, with its possible time range and its probability.
     """
     from cepctl.language.parser import parse
     from cepctl.language.traversal import components_of

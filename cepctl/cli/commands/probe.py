@@ -36,11 +36,11 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Tell where QUERY can have matches in SOURCE: datasets with sketches beside them, sketches, or states.
+    """Tell where QUERY can have matches in SOURCE: datasets with sketches, sketches, or states.
 
-    Every match lies in one of the rows, whole, however improbable it is; a row may hold none.  `at_most`
-    bounds the matches of a row, `about` is what events at random times would give.  QUERY is the text
-    itself, or @FILE.
+    Every match lies completely in one of the rows, however improbable it is; a row may hold no match.
+    `at_most` bounds the matches of a row, `about` is their expected number if times were random.  QUERY
+    is the text itself, or @FILE.
     """
     from cepctl.io.rows.columns import require_columns
     from cepctl.io.rows.encoding import encoded_rows

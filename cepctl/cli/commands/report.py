@@ -53,9 +53,9 @@ def command(
 ) -> None:
     """Run QUERY on EVENTS and draw its matches as one HTML page, which needs no network.
 
-    The page lists the matches, to be sorted and filtered; each opens as a timeline of its events, with their
-    intervals, raw times and the window.  Charts show all matches by confidence, over time and by key.  With
-    GROUP BY each key is one line, with its most probable match, and opens to its matches.
+    The page lists the matches, which can be sorted and filtered; each opens as a timeline of its events,
+    with their intervals, raw times and the window.  Charts show all matches by confidence, over time and
+    by key.  With GROUP BY each key is one line, with its most probable match, and opens to its matches.
     QUERY is the text itself, or @FILE.
     """
     from cepctl.language.parser import parse

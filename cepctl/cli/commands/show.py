@@ -56,7 +56,7 @@ class _Asked:
     "--match",
     "signature",
     metavar="IDS",
-    help="The match: what `cepctl match` writes in its column `match`, such as 'a1 b3+b4 c2'.",
+    help="The match, as in the column `match` of `cepctl match`, such as 'a1 b3+b4 c2'.",
 )
 @click.option(
     "--rank",
@@ -67,8 +67,8 @@ class _Asked:
 @click.option(
     "--last",
     is_flag=True,
-    help="Of the last `cepctl match` of yours that was neither --quiet nor with --state: its first row, or "
-    "that of --rank.  QUERY and EVENTS are left out.",
+    help="The first row, or that of --rank, of your last `cepctl match` without --quiet and --state.  "
+    "QUERY and EVENTS are left out.",
 )
 @click.option(
     "--time",
@@ -99,8 +99,8 @@ def command(
 ) -> None:
     """Show one match of QUERY in EVENTS: its events, their times, its rivals, its confidence.
 
-    The events are drawn on one axis of time.  Where they are not a match, the command says which condition
-    they fail, and fails.  QUERY is the text itself, or @FILE.
+    The events are drawn on one axis of time.  If they are not a match, the command names the failed
+    condition and fails.  QUERY is the text itself, or @FILE.
     """
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
     from cepctl.render.match_times import Times

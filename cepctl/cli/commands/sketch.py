@@ -15,7 +15,8 @@ from cepctl.library.sketch import USUAL_SHARE, sketched
     "--on",
     multiple=True,
     metavar="ATTR,ATTR:range",
-    help="Attributes to know beside types: ATTR by its values, for =, IN and [ATTR]; ATTR:range by its "
+    help="Attributes to include in addition to types: ATTR by its values, for =, IN and [ATTR]; "
+    "ATTR:range by its "
     "extremes, for < <= > >= and BETWEEN.  May be given several times.",
 )
 @click.option(
@@ -24,14 +25,15 @@ from cepctl.library.sketch import USUAL_SHARE, sketched
     default=USUAL_SHARE,
     show_default=True,
     metavar="SHARE",
-    help="Of the rarest types so large a part of all events, more than 0 and at most 1, is kept one by one.",
+    help="Events of the rarest types are listed one by one, up to this part of all events: more than 0, "
+    "at most 1.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(),
     metavar="DIR",
-    help="Write one sketch of all EVENTS, which may be sketches, too.  [default: EVENTS.sketch beside each]",
+    help="Write one sketch of all EVENTS, which may be sketches, too.  [default: EVENTS.sketch next to each]",
 )
 @verbosity_options
 def command(
@@ -44,6 +46,6 @@ def command(
 ) -> None:
     """Sketch datasets, so that `probe` and `match` need not read all of their events.
 
-    A sketch takes a few bits per event and outlives the events.  One that is there already is replaced.
+    A sketch takes a few bits per event and outlives the events.  An existing one is replaced.
     """
     tell_sketches(sketched(events, on, output, share), quiet=quiet)

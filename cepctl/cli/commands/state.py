@@ -23,7 +23,7 @@ def command() -> None:
 @words_or_json
 @json_option
 def show(directory: str, output_format: str, as_json: bool) -> None:
-    """Show how far the runs with the state DIR have come, what it is bound to and what it keeps."""
+    """Show the progress of the runs with the state DIR, its query and options, and its content."""
     from cepctl.render.state import print_state
     from cepctl.state.overview import overview
     from cepctl.state.store import load

@@ -79,8 +79,8 @@ _ROW_OPTIONS = (
         "--output",
         type=click.Path(),
         metavar="FILE",
-        help="Write the rows to FILE, whole or not at all.  ROWS/ is a folder of Parquet files, which in "
-        "the order of their names have the rows in order; there --max-matches is 10000000000 by default.",
+        help="Write the rows to FILE, whole or not at all.  ROWS/ is a folder of Parquet files, with "
+        "the rows in the order of their names; there --max-matches is 10000000000 by default.",
     ),
     click.option(
         "--columns",
@@ -107,8 +107,8 @@ _ROW_OPTIONS = (
     click.option(
         "--csv-safe",
         is_flag=True,
-        help="In CSV and TSV, put an apostrophe before texts and names of columns that a spreadsheet would "
-        "evaluate (those that begin with = + - @, a tab or a carriage return).",
+        help="In CSV and TSV, put an apostrophe before texts and column names that a spreadsheet would "
+        "evaluate (they begin with = + - @, a tab or a carriage return).",
     ),
 )
 

@@ -22,7 +22,7 @@ def refuse_options(request: MatchRequest) -> None:
     """Reject options that make no sense in an incremental run, and queries that have none yet."""
     if request.question.query.group_by is not None:
         raise UnsupportedQueryError(
-            "not supported yet: GROUP BY with --state, where later events change what was emitted; leave it "
+            "not supported yet: GROUP BY with --state, because later events change emitted rows; leave it "
             "out, or match all events at once"
         )
     if request.question.query.given:
@@ -61,7 +61,7 @@ def require_same(saved: Saved | None, binding: dict[str, str], directory: Path) 
         if saved.binding.get(name) != text:
             raise StateError(
                 f"the state {directory} was made with another {name}:\n  {saved.binding.get(name)}\n"
-                f"not with\n  {text}\nend it with what it was made with (--final), and start a new one with "
+                f"not with\n  {text}\nend it with the former (--final), and start a new one with "
                 "--state"
             )
     if saved.progress.closed:

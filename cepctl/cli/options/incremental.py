@@ -31,44 +31,44 @@ _OPTIONS = (
     click.option(
         "--state",
         metavar="DIR",
-        help="Take only what is new since the last run with this state, and emit each match once; FILE of -o "
-        "is then a directory, which gets a file for each run.",
+        help="Read only input that is new since the last run with this state, and emit each match once; "
+        "-o then names a directory, which gets a file for each run.",
     ),
     click.option(
         "--slack",
         metavar="DURATION",
-        help="How much later than a younger event an event may come, such as 1h.  [default: 0]",
+        help="How late an event may come after a later one, such as 1h.  [default: 0]",
     ),
     click.option("--final", is_flag=True, help="Emit all pending rows, and close the state."),
     click.option(
         "--eager",
         is_flag=True,
-        help="Emit matches at once; those that turn out wrong are retracted (- in the column change).",
+        help="Emit matches at once, and retract wrong ones later (- in the column change).",
     ),
     click.option("--late", metavar="FILE", help="Append the events that came too late to FILE (JSON lines)."),
     click.option(
-        "--reopen", is_flag=True, help="Take late events in after all, and emit what they change (- and +)."
+        "--reopen", is_flag=True, help="Read late events after all, and emit the changes (- and +)."
     ),
     click.option(
         "--keep",
         metavar="DURATION",
-        help="How late an event may be to be taken in by --reopen.  [default: as far as the state reaches]",
+        help="How late an event may be for --reopen.  [default: as far as the state reaches]",
     ),
     click.option(
         "--follow",
         is_flag=True,
-        help="Run again when the inputs have grown (looked at once a second), until interrupted.",
+        help="Run again when the inputs have grown (checked once a second), until interrupted.",
     ),
     click.option(
         "--keep-sketch",
         is_flag=True,
-        help="Begin a state that keeps a sketch of all events that its runs take in, for cepctl probe.",
+        help="Begin a state that keeps a sketch of all events of its runs, for cepctl probe.",
     ),
     click.option(
         "--sketch-on",
         multiple=True,
         metavar="ATTR,ATTR:range",
-        help="Attributes that this sketch knows beside types, as --on of cepctl sketch; asks for "
+        help="Attributes for this sketch in addition to types, like --on of cepctl sketch; needs "
         "--keep-sketch.",
     ),
 )

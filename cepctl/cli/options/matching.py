@@ -40,7 +40,7 @@ _OPTIONS = (
         type=click.Choice(ORDERS),
         default="auto",
         show_default=True,
-        help="In which order components are bound; changes no row.",
+        help="The order in which components are bound; changes no row.",
     ),
     click.option(
         "--min-confidence",
@@ -58,7 +58,7 @@ _OPTIONS = (
         default=10_000_000,
         show_default=True,
         metavar="N",
-        help="Stop when there are more matches than this.",
+        help="Stop if there are more matches than this.",
     ),
     memory_option,
     click.option(

@@ -69,7 +69,7 @@ def _refuse_path(query: str, behind: str | None) -> None:
     if begins_query(query) or not is_path(query):
         return
     if behind is not None:
-        raise UsageError(f"QUERY comes first and EVENTS behind it, but '{query}' is a path")
+        raise UsageError(f"QUERY comes first and EVENTS after it, but '{query}' is a path")
     raise UsageError(
         f"a query is missing: '{query}' is a path, and QUERY comes before EVENTS; to read a query from a "
         f"file write @{query} or -f {query}"

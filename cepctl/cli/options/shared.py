@@ -40,7 +40,7 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
 no_given_option = click.option(
     "--no-given",
     is_flag=True,
-    help="Leave out what the dataset says that every world satisfies ([[given]] in its model).",
+    help="Ignore the conditions of the dataset on every world ([[given]] in its model).",
 )
 words_or_json = click.option(
     "--format",
@@ -91,8 +91,8 @@ def _memory_option(program: int) -> Callable[..., Any]:
         "memory",
         callback=budget,
         metavar="SIZE",
-        help="Take at most this much memory, such as 2GB; tasks at one time share it.  [default: half of "
-        "what the machine or its container has]",
+        help="Use at most this much memory, such as 2GB; concurrent tasks share it.  [default: half of "
+        "the memory of the machine or its container]",
     )
 
 
@@ -123,8 +123,8 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.Choice(get_args(RunnerName)),
                 default="spark",
                 show_default=True,
-                help="Where the work is done; local needs no Java, auto takes Spark for more than 5,000,000 "
-                "events or 256 MB of logs, or where --master or --conf is given. All write the same bytes.",
+                help="Where the work is done; local needs no Java, auto uses Spark for more than 5,000,000 "
+                "events or 256 MB of logs, or if --master or --conf is given. All write the same bytes.",
             ),
             click.option(
                 "--master",
@@ -188,13 +188,13 @@ _RAW_INPUT_OPTIONS = (
     click.option(
         "--intervals",
         is_flag=True,
-        help="Give what lasts (tasks, attempts, jobs, activities) as interval events, too.",
+        help="Also make interval events of tasks, attempts, jobs and activities.",
     ),
     click.option(
         "--epoch",
         metavar="TIME",
-        help="Instant (ISO 8601) that relative times count from [default: 1970], or on whose day a log "
-        "begins whose times have no year.",
+        help="Start (ISO 8601) of relative times [default: 1970], or the day on which a log without "
+        "years begins.",
     ),
     click.option(
         "--map",
@@ -203,35 +203,33 @@ _RAW_INPUT_OPTIONS = (
         metavar="FIELD=COLUMN",
         help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
     ),
-    click.option(
-        "--follow-links", is_flag=True, help="Read what links in a directory show outside of it, too."
-    ),
+    click.option("--follow-links", is_flag=True, help="Also follow links that lead out of a directory."),
     click.option(
         "--epoch-unit",
         type=click.Choice(["s", "ms", "us", "ns"]),
-        help="Unit of the numbers in columns of times, counted from 1970; without it told from their size.",
+        help="Unit of the numbers in columns of times, counted from 1970.  [default: by their size]",
     ),
     click.option(
         "--time-format",
         metavar="FORM",
-        help="How times of plain event files are written, where not as ISO 8601, such as '%d.%m.%Y %H:%M'.",
+        help="Format of times in plain event files that are not ISO 8601, such as '%d.%m.%Y %H:%M'.",
     ),
     click.option(
         "--per-object",
         metavar="TYPE",
-        help="In object-centric logs (OCEL), make of an event one for each object of this type.",
+        help="In object-centric logs (OCEL), make one event for each object of this type.",
     ),
     click.option(
         "--time-unit",
         metavar="UNIT",
-        help="Length of a tick, such as '1 us'; without it that of the finest digit of the times, no coarser "
-        "than 1 ms.",
+        help="Length of a tick, such as '1 us'; without it that of the finest digit of the times, at "
+        "most 1 ms.",
     ),
     click.option(
         "--exact-times",
         is_flag=True,
-        help="Take times without a fraction of a second as exact; else each stands for its whole second, "
-        "minute or day where no time of its file has one.",
+        help="Take times without a fraction of a second as exact; otherwise, if no time of its file has "
+        "a fraction, each stands for its whole second, minute or day.",
     ),
 )
 
@@ -258,7 +256,7 @@ def raw_input_options(
         "input_format",
         metavar="FORMAT",
         shell_complete=_formats,
-        help="Format of the logs; without it told from their content.",
+        help="Format of the logs.  [default: recognised by content]",
     )
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -285,7 +283,7 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--max-errors",
                 type=click.IntRange(min=0),
                 metavar="N",
-                help="Fail when there are more bad records than this.  [default: the larger of 10 and 0.1 %]",
+                help="Fail if there are more bad records than this.  [default: the larger of 10 and 0.1 %]",
             ),
         ],
     )
@@ -308,9 +306,12 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(
         telling,
         [
-            click.option("--quiet", "-q", is_flag=True, help="Print only what went wrong."),
+            click.option("--quiet", "-q", is_flag=True, help="Print only problems."),
             click.option(
-                "--verbose", "-v", is_flag=True, help="Say where options come from, and what Spark warns of."
+                "--verbose",
+                "-v",
+                is_flag=True,
+                help="Say where options come from, and show warnings of Spark.",
             ),
             click.option(
                 "--log-format",

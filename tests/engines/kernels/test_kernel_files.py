@@ -95,7 +95,7 @@ def test_every_damaged_file_is_compiled_anew_and_replaced(
         files._warned.clear()
         caplog.clear()
         assert hits_and_misses(fresh_kernel()) == (0, 1)
-        assert f"the compiled kernel {file} is damaged; it is compiled anew" in caplog.messages
+        assert f"the compiled kernel {file} is damaged; it is recompiled" in caplog.messages
         assert kernels_in(kept).faults == {}
         assert hits_and_misses(fresh_kernel()) == (1, 0)
 
@@ -131,7 +131,7 @@ def test_a_file_that_somebody_else_could_have_written_is_not_loaded(
     file.chmod(0o666)
     assert kernels_in(kept).faults == {file: "can be written by everybody"}
     assert hits_and_misses(fresh_kernel()) == (0, 1)
-    assert "can be written by everybody; it is compiled anew" in caplog.text
+    assert "can be written by everybody; it is recompiled" in caplog.text
     assert file.stat().st_mode & 0o777 == 0o644
     assert hits_and_misses(fresh_kernel()) == (1, 0)
 

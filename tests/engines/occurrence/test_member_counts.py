@@ -190,7 +190,7 @@ def test_a_key_whose_members_are_too_costly_keeps_its_row(monkeypatch: pytest.Mo
     unknown = ("occurrence", "expected", "best", "signature", "confidence")
     assert all(found["p"][name] is None for name in unknown)
     assert (found["p"]["matches"], found["p"]["start"], found["p"]["end"]) == (2**12 - 79, 0, 60)
-    with pytest.raises(QueryTooLargeError, match="too many events may be in its group or not"):
+    with pytest.raises(QueryTooLargeError, match="too many events are uncertain members of its group"):
         alone = [event for event in _two_keys() if event.k == "p"]
         match_events(plan_of(QUERY.replace("c.k", "()")), event_table(alone))
 

@@ -205,7 +205,7 @@ def test_tasks_under_another_name_than_their_list_are_so_many_rejects() -> None:
     report = ReadReport()
     read(trace(hidden), report)
     (reject,) = report.rejects
-    assert (reject.cause, reject.records) == ("tasks in a member of a job that is no list of tasks", 2)
+    assert (reject.cause, reject.records) == ("tasks in a member of a job that is not a list of tasks", 2)
 
 
 def test_attempts_under_another_name_than_their_list_are_so_many_rejects() -> None:
