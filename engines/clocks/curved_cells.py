@@ -17,13 +17,13 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.clocks.curves import (
-    curve_at,
     mirrored_curve,
     part_of_curve,
     sum_before,
     times_curve,
     value_at,
 )
+from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.kernels.kernel import inner
 
 NEVER, LISTED = -2, -1

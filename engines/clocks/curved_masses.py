@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, write_sum
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.laws import Curves, Laws, curved_laws
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.offset_bounds import stamps_of
@@ -26,6 +26,11 @@ class CurvedMasses(Masses):
 
     curves: Curves
     degree: Indexes
+
+    @property
+    def laws(self) -> Laws:
+        """The laws of all events."""
+        return curved_laws(self.buckets, self.degree, self.curves)
 
 
 def curved_masses(clocks: EventClocks, event: Indexes, summed: Flags, shift: Ticks) -> CurvedMasses:

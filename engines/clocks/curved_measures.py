@@ -15,16 +15,15 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.alike import groups_of
 from cepctl.engines.clocks.curved_chains import curved_chain, curved_space
 from cepctl.engines.clocks.curved_masses import CurvedMasses
-from cepctl.engines.clocks.curved_sums import curved_sums
-from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.columns.bindings import Bindings, take
+from cepctl.engines.columns.laws import Curves
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.chain.time_range import chain_range
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored, summed
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
@@ -124,7 +123,7 @@ def _coupled(matches: CoupledMatches, masses: CurvedMasses) -> Measured:
     start, end = np.full(len(matches), _LAST), np.full(len(matches), -_LAST)
     for problems in coupled_problems(matches):
         first, last = first_ticks(masses, problems), -first_ticks(*mirrored(masses, problems))
-        part = curved_sums(masses, problems, WORK_BOUND)
+        part = summed(masses.laws, problems, WORK_BOUND)
         happens = first != _LAST
         match = problems.match[happens]
         np.add.at(confidence, match, part[happens])

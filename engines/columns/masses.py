@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.laws import Laws, even_laws
 from cepctl.errors import EventSchemaError
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
@@ -62,6 +63,11 @@ class Masses:
     def buckets(self) -> Buckets:
         """All arrays, for a kernel."""
         return Buckets(*(getattr(self, name) for name in Buckets._fields))
+
+    @property
+    def laws(self) -> Laws:
+        """The laws of all events."""
+        return even_laws(self.buckets)
 
     @property
     def uniform(self) -> bool:

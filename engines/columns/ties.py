@@ -7,9 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.weighted_masses import SeriesMasses
+from cepctl.engines.columns.laws import Laws
 
 NO_COMPONENT = -1
+
+
+@dataclass(frozen=True)
+class SeriesMasses:
+    """What series leave to their events.
+
+    Of n events m stand in series, at `place`, shape (n,), -1 for all others.  Event n + p of the laws is the
+    one at place p, given all before it; event n + m + p the same given all after it, n + 2 m + p given both.
+    `ratio`, shape (m,): the probability that an event follows as it must, where all before it do; `meeting`:
+    that what is before an event and what is after it meet, where each holds by itself.
+    """
+
+    laws: Laws
+    place: Indexes
+    ratio: Reals
+    meeting: Reals
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchB
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
@@ -51,7 +51,7 @@ class CountedMembers:
     source: PreparedAlternative
     sets: CountedSets
     places: Places
-    buckets: WeightedBuckets
+    buckets: Laws
     clocks: EventClocks | None = None
 
     @classmethod
@@ -77,7 +77,7 @@ class CountedMembers:
         masses = source.events.masses
         if not places.apart and masses.has_hole.any():
             return None
-        return cls(source, sets, places, unweighted(masses.buckets), events.clocks)
+        return cls(source, sets, places, masses.laws, events.clocks)
 
     def matches(self, rows: Indexes) -> Iterator[MatchBatch]:
         """One row for the matches of each binding of neighbours that has some.

@@ -34,7 +34,7 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
     require_few(ties.sizes[components[~ties.serial[components]]])
     unknown = np.unique(components[np.isnan(ties.probability[components])])
     for problems, alike in alike_components(ties, masses, unknown):
-        ties.probability[alike] = within_bound(lambda some: tied_probability(series.buckets, some), problems)
+        ties.probability[alike] = within_bound(lambda some: tied_probability(series.laws, some), problems)
     return np.asarray(ties.probability[components])
 
 

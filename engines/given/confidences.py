@@ -143,7 +143,7 @@ def _solved(masses: Masses, ties: EventTies, problems: TiedProblems) -> tuple[Re
     no range.
     """
     first, last = problems.first, problems.last
-    buckets = series_of(ties).buckets
+    buckets = series_of(ties).laws
     confidence = within_bound(lambda some: tied_probability(buckets, some), problems.weighted)
     if masses.uniform and not len(first.factors.event):
         # Every end of a valid interval is reached in some world.

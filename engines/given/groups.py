@@ -90,4 +90,4 @@ class GroupComponents:
         changed[:, 1] &= pieces.size > 1
         group = np.repeat(self.group, changed.sum(axis=1))
         offsets = np.searchsorted(group, np.arange(count + 1)).astype(np.int64)
-        return Weighted(series_of(ties).buckets, offsets, ends[changed], instead[changed])
+        return Weighted(series_of(ties).laws, offsets, ends[changed], instead[changed])

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_sums import LAST, shifted
-from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Factors,
@@ -23,9 +23,8 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND, FirstNodes, first_nodes, summed
 from cepctl.engines.given.orders import reordered
-from cepctl.engines.given.weighted_sums import FirstNodes, first_nodes, weighted_sums
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 
 FEW_VARIABLES = 4
@@ -35,34 +34,34 @@ NODES_BOUND = 2_000_000
 _ROWS_AT_ONCE = 512
 
 
-def tied_probability(buckets: WeightedBuckets, problems: Problems) -> Reals:
+def tied_probability(laws: Laws, problems: Problems) -> Reals:
     """The probability of each problem, NaN where it needs too much work; shape (n,)."""
-    return _taken_apart(buckets, problems)[0]
+    return _taken_apart(laws, problems)[0]
 
 
-def _taken_apart(buckets: WeightedBuckets, problems: Problems) -> tuple[Reals, Indexes]:
+def _taken_apart(laws: Laws, problems: Problems) -> tuple[Reals, Indexes]:
     """Probabilities, and how many ticks each problem takes, whatever is solved beside it."""
     structure = problems.structure
     count = problems.variables.event.shape[1]
     parts = _parts_without(structure, count) if count > FEW_VARIABLES else None
     if parts is None:
-        return weighted_sums(buckets, problems, WORK_BOUND), np.ones(len(problems.match), np.int64)
+        return summed(laws, problems, WORK_BOUND), np.ones(len(problems.match), np.int64)
     separator, _ = parts
     order = np.array([separator, *(i for i in range(count) if i != separator)])
     ordered = reordered(problems, order)
-    nodes = first_nodes(buckets, ordered)
+    nodes = first_nodes(laws, ordered)
     taken = np.bincount(nodes.row, minlength=len(problems.match))
     value = nodes.weight.copy()
     own = _components(_neighbours(ordered.structure, count), without=0)
     with_factors = _part_with_factors(ordered.structure, own)
     for number, part in enumerate(own):
-        value *= _of_part(buckets, ordered, nodes, part, taken, factors=number == with_factors)
+        value *= _of_part(laws, ordered, nodes, part, taken, factors=number == with_factors)
     total = np.bincount(nodes.row, value, len(problems.match))
     return np.where(taken > NODES_BOUND, np.nan, total), taken
 
 
 def _of_part(
-    buckets: WeightedBuckets,
+    laws: Laws,
     problems: Problems,
     nodes: FirstNodes,
     part: list[int],
@@ -116,7 +115,7 @@ def _of_part(
         chosen = (each[rows_of_kind[block]] for each in (event, lower, upper))
         variables = Variables(*(np.ascontiguousarray(each) for each in chosen))
         some = Problems(structure, np.arange(len(block)), variables, owned.taken(block))
-        value[block], more = _taken_apart(buckets, some)
+        value[block], more = _taken_apart(laws, some)
         np.add.at(taken, whose, more)
     found[rows] = value[alike.reshape(-1)]
     return found

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.columns.weighted_masses import NO_CELL, SeriesMasses, WeightedBuckets, read_only
+from cepctl.engines.columns.laws import NO_CELL, Laws, weighted_laws
+from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.ties import EventTies, SeriesMasses
 from cepctl.engines.given.series_pass import Pass, series_pass
 
 
@@ -38,9 +38,9 @@ def with_series(ties: EventTies, masses: Masses) -> EventTies:
     reversed_event, reversed_bound = event[::-1].copy(), next_bound[::-1].copy()
     backward = series_pass(masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy())
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
-    buckets = _weighted(masses, event, forward, backward, meeting)
+    laws = _weighted(masses, event, forward, backward, meeting)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
-    return replace(ties, series=SeriesMasses(buckets, place, forward.ratio, meeting))
+    return replace(ties, series=SeriesMasses(laws, place, forward.ratio, meeting))
 
 
 def series_of(ties: EventTies) -> SeriesMasses:
@@ -99,9 +99,7 @@ def _meeting(ratio: Reals, back: Reals, ends: Flags) -> Reals:
     return found
 
 
-def _weighted(
-    masses: Masses, event: Indexes, forward: Pass, backward: Pass, meeting: Reals
-) -> WeightedBuckets:
+def _weighted(masses: Masses, event: Indexes, forward: Pass, backward: Pass, meeting: Reals) -> Laws:
     """All masses, and those of the events of series with what is before, after, and both."""
     count, members = len(masses.lower), len(event)
     flipped = _mirrored_cells(backward)
@@ -130,20 +128,17 @@ def _weighted(
         _largest(f_degree[f_of] + b_degree[b_of], owner, members),
     ]
     ones = np.ones
-    whole = WeightedBuckets(
+    buckets = Buckets(
         np.concatenate([masses.lower, *(masses.lower[event],) * 3]),
         np.concatenate([masses.upper, *(masses.upper[event],) * 3]),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([masses.lo, first, b_lo, lo]),
         np.concatenate([masses.hi, second, b_hi, hi]),
         np.concatenate([masses.density, ones(len(first)), ones(len(b_lo)), density]),
-        np.concatenate([cut, np.arange(len(first)), np.full(len(b_lo), NO_CELL), f_of]),
-        np.concatenate([cut, np.full(len(first), NO_CELL), b_cell, b_cell[b_of]]),
-        np.concatenate(largest),
-        forward.cells,
-        backward.cells,
     )
-    return read_only(whole)
+    before = np.concatenate([cut, np.arange(len(first)), np.full(len(b_lo), NO_CELL), f_of])
+    after = np.concatenate([cut, np.full(len(first), NO_CELL), b_cell, b_cell[b_of]])
+    return weighted_laws(buckets, np.concatenate(largest), before, after, forward.cells, backward.cells)
 
 
 def _mirrored_cells(backward: Pass) -> tuple[Indexes, Ticks, Ticks, Indexes]:

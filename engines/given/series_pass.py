@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.weighted_masses import Polynomials
+from cepctl.engines.columns.laws import Polynomials
 from cepctl.engines.kernels.kernel import inner, kernel
 
 

@@ -92,6 +92,6 @@ def _probability(ties: EventTies, problems: Problems, width: int, spans: TickSpa
     if len(rows):
         variables = Variables(problems.variables.event[rows], lower[rows], upper[rows])
         cut = replace(problems.taken(rows), variables=variables)
-        buckets = series_of(ties).buckets
+        buckets = series_of(ties).laws
         found[rows] = within_bound(lambda each: tied_probability(buckets, each), cut)
     return found

@@ -19,6 +19,7 @@ from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Factors,
+    Pairs,
     Problems,
     RegionBound,
     Structure,
@@ -27,7 +28,6 @@ from cepctl.engines.confidence.coupled.problem import (
 )
 from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place
 from cepctl.engines.intervals.reach import Reached
-from cepctl.engines.intervals.rival_sums import Absences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 
 
@@ -79,7 +79,7 @@ def absence_problems(
     endpoint: Indexes,
     left: Reached,
     first: tuple[Place, bool] | None,
-) -> tuple[Problems, Absences]:
+) -> Problems:
     """One problem for each row; `first` is a place that comes first among the variables, or last."""
     lengths = _lengths(endpoints, absent.lists)
     cover, structure = _structure(absent, first, lengths)
@@ -92,14 +92,14 @@ def absence_problems(
     for number, each in enumerate(absent.lists):
         templates.append(_of_rivals(each.kind, level))
         instances.append((np.full(len(each.row), number + 1), each.row, each.event))
-    factors, absences = _assembled(
+    factors, pairs = _assembled(
         endpoints, endpoint, others, templates, [each.kind for each in absent.lists], instances
     )
     columns = list(cover)
     variables = Variables(
         *(np.ascontiguousarray(each[:, columns]) for each in (endpoint, left.lower, left.upper))
     )
-    return Problems(structure, np.arange(len(endpoint)), variables, factors), absences
+    return Problems(structure, np.arange(len(endpoint)), variables, factors, pairs)
 
 
 def _lengths(endpoints: Endpoints, lists: Sequence[RivalList]) -> tuple[int, ...]:
@@ -209,7 +209,7 @@ def _assembled(
     templates: Sequence[Sequence[Factor]],
     kinds: Sequence[Kind],
     instances: Sequence[tuple[Indexes, Indexes, Indexes]],
-) -> tuple[Factors, Absences]:
+) -> tuple[Factors, Pairs]:
     """The factors of all rows: those of the template of each instance, sorted by row."""
     kind, row, event = (np.concatenate([each[side] for each in instances]) for side in range(3))
     order = np.lexsort((np.arange(len(row)), row))
@@ -252,21 +252,21 @@ def _assembled(
     for each in kinds:
         cases += [case for case in each.cases for _ in range(2)] if each.lasts else [()]
     asked = np.array([_asked(case) for case in cases], dtype=np.int64).reshape(-1, 2)
-    return factors, _absences(endpoints, templates, asked[factor], kind[instance], within, own)
+    return factors, _pairs(endpoints, templates, asked[factor], kind[instance], within, own)
 
 
-def _absences(
+def _pairs(
     endpoints: Endpoints,
     templates: Sequence[Sequence[Factor]],
     asked: Ticks,
     kind: Indexes,
     within: Indexes,
     event: Indexes,
-) -> Absences:
+) -> Pairs:
     lasts = np.array([bool(each) and each[0][0] == "start" for each in templates], dtype=bool)[kind]
-    pairs = np.array([len(each) // 2 for each in templates], dtype=np.int64)[kind]
-    return Absences(
-        np.where(lasts, np.where(within == 0, pairs, -1), 0),
+    count = np.array([len(each) // 2 for each in templates], dtype=np.int64)[kind]
+    return Pairs(
+        np.where(lasts, np.where(within == 0, count, -1), 0),
         np.stack([endpoints.shortest[event], endpoints.longest[event]], axis=1),
         asked,
         endpoints.whole[event],

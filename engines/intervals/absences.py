@@ -12,20 +12,10 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, Limits
-from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.solve import (
-    SEARCH_BOUND,
-    WORK_BOUND,
-    batch_of,
-    mirrored,
-    working_space,
-)
+from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.intervals.absence_problems import Absent, absence_problems
 from cepctl.engines.intervals.reach import Reached
-from cepctl.engines.intervals.rival_sums import Absences, solve_with_absences
-from cepctl.errors import QueryTooLargeError
 
 
 def absent_confidence(
@@ -41,8 +31,8 @@ def absent_confidence(
         If a row takes too many products.
     """
     masses = endpoints.masses
-    problems, absences = absence_problems(endpoints, absent, endpoint, left, None)
-    confidence, found = _solved(masses, problems, absences, summing=True)
+    problems = absence_problems(endpoints, absent, endpoint, left, None)
+    confidence, found = coupled_confidence(masses, problems)
     lower, upper = left.lower.copy(), left.upper.copy()
     never = found == IMPOSSIBLE
     lower[never], upper[never] = 1, 0
@@ -51,36 +41,9 @@ def absent_confidence(
         some = replace(absent, lists=tuple(each.taken(possible) for each in absent.lists))
         rows = Reached(*(each[possible] for each in left))
         for ends, late in ((lower, False), (upper, True)):
-            problems, absences = absence_problems(endpoints, some, endpoint[possible], rows, (place, late))
-            if not len(possible):
-                continue
-            if late:
-                turned = mirrored(masses, problems)
-                found = -_solved(*turned, _mirrored(absences), summing=False)[1]
-            else:
-                found = _solved(masses, problems, absences, summing=False)[1]
-            ends[possible, place] = found
+            problems = absence_problems(endpoints, some, endpoint[possible], rows, (place, late))
+            if len(possible):
+                ends[possible, place] = (
+                    -first_ticks(*mirrored(masses, problems)) if late else first_ticks(masses, problems)
+                )
     return confidence, lower, upper
-
-
-def _mirrored(absences: Absences) -> Absences:
-    return absences._replace(
-        law=np.ascontiguousarray(-absences.law[:, ::-1]), asked=np.ascontiguousarray(-absences.asked[:, ::-1])
-    )
-
-
-def _solved(masses: Masses, problems: Problems, absences: Absences, *, summing: bool) -> tuple[Reals, Ticks]:
-    count = len(problems.match)
-    confidence, first = np.zeros(count), np.full(count, IMPOSSIBLE, dtype=np.int64)
-    if not count:
-        return confidence, first
-    limits = Limits(summing, False, WORK_BOUND, SEARCH_BOUND)
-    batch, space = batch_of(masses, problems), working_space(masses, problems)
-    failed = solve_with_absences(batch, absences, space, limits, confidence, first)
-    if failed >= 0:
-        rivals = int((absences.pairs >= 0)[problems.factors.offsets[failed] :].sum())
-        raise QueryTooLargeError(
-            f"the exact confidence of a match beside which {rivals:,} events may be absent needs more than "
-            f"{WORK_BOUND:,} products; narrow the pattern (WITHIN, [attr], tighter predicates)"
-        )
-    return confidence, first

@@ -20,7 +20,6 @@ from cepctl.engines.columns.endpoints import mass_between
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.columns.weighted_masses import unweighted
 from cepctl.engines.confidence.coupled.problem import (
     Factors,
     Problems,
@@ -130,7 +129,7 @@ def _taken_apart(
     structure = Structure(system, edges, (), breakpoints(count, edges, system, ()))
     variables = Variables(*(np.ascontiguousarray(each) for each in (endpoint, lower, upper)))
     problems = Problems(structure, np.arange(len(endpoint)), variables, no_factors(len(endpoint)))
-    buckets = unweighted(masses.buckets)
+    buckets = masses.laws
     return within_bound(lambda some: tied_probability(buckets, some), problems)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.weighted_masses import is_weighted
+from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.sorting import sorted_unique
 

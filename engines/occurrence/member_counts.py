@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Reals, Ticks
+from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
 from cepctl.engines.occurrence.likeliest_sets import Between, likeliest_set
@@ -59,7 +59,7 @@ class MemberCounts(NamedTuple):
     chosen: Flags
 
 
-def member_counts(buckets: WeightedBuckets, places: Places, rooms: Rooms, sizes: Sizes) -> MemberCounts:
+def member_counts(buckets: Laws, places: Places, rooms: Rooms, sizes: Sizes) -> MemberCounts:
     """Count the members of each room."""
     count = len(rooms.singles)
     some, expected, confidence = np.full((3, count), np.nan)

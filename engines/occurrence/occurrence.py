@@ -17,7 +17,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
+from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inlined, kernel
 from cepctl.engines.occurrence.clauses import Clauses
@@ -67,7 +67,7 @@ class Weighted(NamedTuple):
     `buckets`: the masses of all events and of those that stand for some; `event` becomes `instead`.
     """
 
-    buckets: WeightedBuckets
+    buckets: Laws
     offsets: Indexes
     event: Indexes
     instead: Indexes
@@ -76,7 +76,7 @@ class Weighted(NamedTuple):
     def none(cls, events: Events, groups: int) -> Weighted:
         """No event of so many groups has weights."""
         nothing = np.zeros(0, dtype=np.int64)
-        return cls(unweighted(events.masses.buckets), np.zeros(groups + 1, np.int64), nothing, nothing.copy())
+        return cls(events.masses.laws, np.zeros(groups + 1, np.int64), nothing, nothing.copy())
 
     def of_groups(self, groups: Indexes) -> Weighted:
         """Those of some groups."""

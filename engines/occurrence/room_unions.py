@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.time_cuts import with_cut
-from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
@@ -39,7 +39,7 @@ class Keys(NamedTuple):
 
 
 def united_rooms(
-    buckets: WeightedBuckets, places: Places, rooms: Rooms, keys: Keys, rank: Indexes
+    buckets: Laws, places: Places, rooms: Rooms, keys: Keys, rank: Indexes
 ) -> tuple[Reals, Indexes]:
     """The probability that some room of each key has enough members; NaN where that is too costly.
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.laws import degree_of, is_weighted, weight_at
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.engines.occurrence.asked import (
@@ -123,7 +123,7 @@ def _new_walk(part, levels, buckets):
     count, cuts = len(levels.hubs), levels.cuts
     degree = len(levels.others.event) + count
     for hub in levels.hubs:
-        degree += buckets.degree[part.event[hub]]
+        degree += degree_of(buckets, part.event[hub])
     widest = 2
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
@@ -170,7 +170,7 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     walk.alive[level + 1] = left
     degree = len(levels.hubs) - 1 - level
     for hub in levels.hubs[level:]:
-        degree += buckets.degree[part.event[hub]]
+        degree += degree_of(buckets, part.event[hub])
     for i in range(len(levels.others.event)):
         if levels.others.level[i] >= level and levels.others.problems[i] & left != NONE:
             degree += 1
@@ -184,6 +184,6 @@ def _whole_cell(walk, level, buckets, event, begin, stop):
         return tick_count(begin, stop - 1)
     nodes, weights = walk.nodes[level], walk.weights[level]
     total = 0.0
-    for i in range(place_nodes(stop - begin, buckets.degree[event], nodes, weights)):
+    for i in range(place_nodes(stop - begin, degree_of(buckets, event), nodes, weights)):
         total += weights[i] * weight_at(buckets, event, begin + nodes[i])
     return total

@@ -28,7 +28,6 @@ ENTRIES = {
     "confidence.gaps.time_range": "_first_ticks",
     "kleene.counts": "_company",
     "columns.range_join": "_pairs",
-    "given.weighted_sums": "_listed",
     "given.series_pass": "series_pass",
     "confidence.quadrature": "summation_rule",
     "columns.tick_differences": "_differences",
@@ -39,7 +38,6 @@ ENTRIES = {
     "occurrence.room_unions": "_unite",
     "intervals.orders": "_sum_orders",
     "intervals.few_endpoints": "_sum_rows",
-    "intervals.rival_sums": "solve_with_absences",
 }
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cepctl.engines.columns.tick_masses import ends_of, mass_on
+from cepctl.engines.columns.laws import law_on
+from cepctl.engines.columns.tick_masses import ends_of
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
 from cepctl.engines.kernels.kernel import inlined
@@ -41,14 +42,14 @@ def left_ticks(factors, number, earliest, latest, tick, outside):
 
 
 @inlined
-def factor_mass(factors, number, buckets, tick, outside):
+def factor_mass(factors, number, laws, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
     event = factors.event[number]
-    earliest, latest = ends_of(buckets, event)
+    earliest, latest = ends_of(laws, event)
     lower, upper, count = left_ticks(factors, number, earliest, latest, tick, outside)
     total = 0.0
     for g in range(count):
         if outside[g, 0] > lower:
-            total += mass_on(buckets, event, lower, min(upper, outside[g, 0] - 1))
+            total += law_on(laws, event, lower, min(upper, outside[g, 0] - 1))
         lower = max(lower, outside[g, 1] + 1)
-    return total + mass_on(buckets, event, lower, upper)
+    return total + law_on(laws, event, lower, upper)

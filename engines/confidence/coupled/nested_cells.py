@@ -11,19 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.columns.laws import Laws, degree_of, is_curved, is_weighted, law_at, weight_at
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.cells import WIDEST_CELL
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Variables
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Pairs, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
 class Batch(NamedTuple):
-    """Problems of one structure (see `problem`), with the masses of all events.
+    """Problems of one structure (see `problem`), with the laws of all events.
 
     `system`: closed, shape (m, m).  `shifts`: shape (s, 2), each a level and a shift; `relatives`: shape
     (q, 3), each a level, a variable and a constant.
@@ -34,7 +34,8 @@ class Batch(NamedTuple):
     relatives: Ticks
     variables: Variables
     factors: Factors
-    buckets: Buckets
+    pairs: Pairs
+    laws: Laws
 
 
 class Space(NamedTuple):
@@ -42,9 +43,10 @@ class Space(NamedTuple):
 
     `tick`: that of each level; `stop`: the tick after its range.  `cells`: begins of its cells, `nodes` and
     `weights` those of the cell where it is; `cursor` and `sums` have the columns named below.  `cuts`: of all
-    masses and constants of a problem, sorted.  `decided_at`: the level that decides each factor.
-    `outside`: first and last ticks of what one factor must not be in.  `counters`: how many cuts there are,
-    and the products so far.
+    masses and constants of a problem, sorted.  `decided_at`: the level that decides each factor, `raises`: by
+    how much it raises the degree of a sum.  `outside`: first and last ticks of what one factor must not be
+    in; `rectangles` and `sides`: the same of a start and an end, and where these are cut.  `counters`: how
+    many cuts there are, and the products so far.
     """
 
     tick: Ticks
@@ -56,7 +58,10 @@ class Space(NamedTuple):
     sums: Reals
     cuts: Ticks
     decided_at: Indexes
+    raises: Indexes
     outside: Ticks
+    rectangles: Ticks
+    sides: Ticks
     counters: Indexes
 
 
@@ -76,9 +81,9 @@ def prepare(batch, row, space):
     begin, end = factors.offsets[row], factors.offsets[row + 1]
     count = 0
     for event in variables.event[row]:
-        count = _add_cuts(batch.buckets, event, cuts, count)
+        count = _add_cuts(batch.laws, event, cuts, count)
     for event in factors.event[begin:end]:
-        count = _add_cuts(batch.buckets, event, cuts, count)
+        count = _add_cuts(batch.laws, event, cuts, count)
     for i in range(variables.event.shape[1]):
         # A timing constraint with a constant ends an interval where no mass does.
         lower, upper = variables.lower[row, i], variables.upper[row, i]
@@ -91,6 +96,7 @@ def prepare(batch, row, space):
             count += 1
     for i in range(end - begin):
         space.decided_at[i] = 0
+        space.raises[i] = 1 + degree_of(batch.laws, factors.event[begin + i])
         regions = factors.region_offsets[begin + i : begin + i + 2]
         for b in range(factors.bound_offsets[regions[0]], factors.bound_offsets[regions[1]]):
             if factors.variable[b] == NO_VARIABLE:
@@ -98,14 +104,25 @@ def prepare(batch, row, space):
                 count += 1
             space.decided_at[i] = max(space.decided_at[i], factors.variable[b])
     space.counters[CUTS] = sort_cuts(cuts, count)
+    if len(batch.pairs.size) > 0:
+        _decide_together(batch.pairs.size[begin:end], space.decided_at)
 
 
 @inner
-def _add_cuts(buckets, event, cuts, count):
+def _decide_together(pairs, decided_at):
+    """The pairs of one event are decided with the last of them."""
+    for i in range(len(pairs)):
+        size = 2 * pairs[i]
+        if size > 0:
+            decided_at[i : i + size] = decided_at[i : i + size].max()
+
+
+@inner
+def _add_cuts(laws, event, cuts, count):
     """Add the begin and the tick after the end of every bucket; returns how many cuts there are."""
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        cuts[count] = buckets.lo[b]
-        cuts[count + 1] = buckets.hi[b] + 1
+    for b in range(laws.starts[event], laws.starts[event + 1]):
+        cuts[count] = laws.lo[b]
+        cuts[count + 1] = laws.hi[b] + 1
         count += 2
     return count
 
@@ -134,10 +151,8 @@ def enter(batch, row, level, space):
 
 
 @inlined
-def next_tick(
-    buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at, searching
-):  # fmt: skip
-    """Next tick of a level and its weight: mass per tick times summation weight.
+def next_tick(laws, event, level, cells, nodes, weights, cursor, sums, stop, decided_at, raises, searching):
+    """Next tick of a level and its weight: mass of the tick times summation weight.
 
     At the end the cursor is after the last cell.  When searching, the first degree + 1 ticks of
     each cell: a polynomial that is not zero has at most `degree` zeros, so that they tell whether any
@@ -150,13 +165,15 @@ def next_tick(
             return np.int64(0), 0.0
         start = cells[level, at[CELL]]
         end = cells[level, at[CELL] + 1] if at[CELL] + 1 < at[CELLS] else stop[level]
-        sums[level, MASS] = density_at(buckets, event[level], start)
+        sums[level, MASS] = density_at(laws, event[level], start)
         at[NODE] = 0
         at[NODES_OF_CELL] = 0
-        if sums[level, MASS] > 0.0:
+        if sums[level, MASS] > 0.0 and not _is_empty(laws, event[level], start, end):
             degree = len(event) - 1 - level
+            for k in range(level, len(event)):
+                degree += degree_of(laws, event[k])
             for i in range(len(decided_at)):
-                degree += decided_at[i] >= level
+                degree += raises[i] if decided_at[i] >= level else 0
             at[EVERY] = searching or takes_every_tick(end - start, degree)
             if searching:
                 at[NODES_OF_CELL] = min(end - start, degree + 1)
@@ -166,9 +183,23 @@ def next_tick(
                 at[NODES_OF_CELL] = summation_rule(end - start, degree, nodes[level], weights[level])
     node = at[NODE]
     at[NODE] += 1
-    if at[EVERY]:
-        return cells[level, at[CELL]] + node, sums[level, MASS]
-    return cells[level, at[CELL]] + nodes[level, node], sums[level, MASS] * weights[level, node]
+    tick, weight = cells[level, at[CELL]] + node, 1.0
+    if not at[EVERY]:
+        tick, weight = cells[level, at[CELL]] + nodes[level, node], weights[level, node]
+    if is_curved(laws):
+        return tick, weight * law_at(laws, event[level], tick)
+    weight *= sums[level, MASS]
+    if is_weighted(laws, event[level]):
+        weight *= weight_at(laws, event[level], tick)
+    return tick, weight
+
+
+@inner
+def _is_empty(laws, event, start, end):
+    """Whether a curve is 0 at both ends of a cell, and so in all of it."""
+    if not is_curved(laws):
+        return False
+    return law_at(laws, event, start) == 0.0 and law_at(laws, event, end - 1) == 0.0
 
 
 @inner

@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import LAST
 
 Closed: TypeAlias = list[list[int]]
@@ -110,6 +110,26 @@ class Factors(NamedTuple):
         )  # fmt: skip
 
 
+class Pairs(NamedTuple):
+    """Factors that come in pairs: the start and the end of an event that must be in none of several regions.
+
+    Of each factor, shape (f,): `size` > 0 where it is the first of so many pairs of a start and an end that
+    belong to one event, 0 where it stands alone, -1 where it is one of those that follow.  `law` and `asked`,
+    shape (f, 2): lengths that the event can have, and those at which it must not be in the region of a pair.
+    `whole`: the probability of its law.  Arrays of length 0 where no factors come in pairs.
+    """
+
+    size: Indexes
+    law: Ticks
+    asked: Ticks
+    whole: Reals
+
+
+NO_PAIRS = Pairs(
+    np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
+)
+
+
 @dataclass(frozen=True)
 class Problems:
     """n problems of one structure, and the `match` that each adds a positive term to, shape (n,)."""
@@ -118,11 +138,16 @@ class Problems:
     match: Indexes
     variables: Variables
     factors: Factors
+    pairs: Pairs = NO_PAIRS
 
     def taken(self, rows: Indexes) -> Problems:
         """Some of the problems, with what they own."""
         variables = Variables(*(each[rows] for each in self.variables))
-        return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows))
+        pairs = self.pairs
+        if len(pairs.size):
+            factors, _ = owned(self.factors.offsets, rows)
+            pairs = Pairs(pairs.size[factors], pairs.law[factors], pairs.asked[factors], pairs.whole[factors])
+        return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows), pairs)
 
 
 def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:

@@ -11,9 +11,12 @@ search of the smallest possible tick and for the sum, and what exceeds the bound
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from cepctl.arrays import Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.laws import Laws, even_laws
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.nested_cells import (
     COUNTERS,
@@ -22,7 +25,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
     Batch,
     Space,
 )
-from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, Limits, solve
+from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, Limits, list_first_nodes, solve
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Problems,
@@ -60,33 +63,71 @@ def coupled_confidence(masses: Masses, problems: Problems, *, give_up: bool = Fa
         If a problem needs more than WORK_BOUND products, or SEARCH_BOUND to find whether and when it is
         possible; names the number and the remedies.
     """
-    return _solved(masses, problems, summing=True, give_up=give_up)
+    return _solved(masses, problems, Limits(True, True, give_up, WORK_BOUND, SEARCH_BOUND))
 
 
 def first_ticks(masses: Masses, problems: Problems) -> Ticks:
     """The smallest possible ticks alone."""
-    return _solved(masses, problems, summing=False, give_up=False)[1]
+    return _solved(masses, problems, Limits(True, False, False, WORK_BOUND, SEARCH_BOUND))[1]
 
 
-def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool) -> tuple[Reals, Ticks]:
+def summed(laws: Laws, problems: Problems, work_bound: int) -> Reals:
+    """The probability of each problem, NaN where it needs more products than the bound; shape (n,)."""
+    found = np.zeros(len(problems.match))
+    if len(found):
+        limits = Limits(False, True, True, work_bound, 0)
+        none = np.zeros(0, dtype=np.int64)
+        solve(_batch_of(laws, problems), _working_space(laws, problems), limits, found, none)
+    return found
+
+
+class FirstNodes(NamedTuple):
+    """Ticks of the first variable, by problem: `row`, `tick`, and `weight`, which has its mass in it."""
+
+    row: Indexes
+    tick: Ticks
+    weight: Reals
+
+
+def first_nodes(laws: Laws, problems: Problems) -> FirstNodes:
+    """The sum over these ticks, of weight times what the others add, is the sum over all."""
+    batch, space = _batch_of(laws, problems), _working_space(laws, problems)
+    none = np.zeros(0, dtype=np.int64)
+    count = list_first_nodes(batch, space, none, none, np.zeros(0))
+    found = FirstNodes(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count))
+    list_first_nodes(batch, space, *found)
+    return found
+
+
+def _solved(masses: Masses, problems: Problems, limits: Limits) -> tuple[Reals, Ticks]:
     count = len(problems.match)
     confidence = np.zeros(count)
     first = np.full(count, IMPOSSIBLE, dtype=np.int64)
     if not count:
         return confidence, first
-    limits = Limits(summing, give_up, WORK_BOUND, SEARCH_BOUND)
-    failed = solve(batch_of(masses, problems), working_space(masses, problems), limits, confidence, first)
+    # What is possible, and when, is the same whatever bends the masses.
+    laws = even_laws(masses.buckets)
+    failed = solve(_batch_of(laws, problems), _working_space(laws, problems), limits, confidence, first)
     if failed >= 0:
-        factors = int(problems.factors.offsets[failed + 1] - problems.factors.offsets[failed])
-        searched = first[failed] == IMPOSSIBLE
-        what, bound = ("time range", SEARCH_BOUND) if searched else ("confidence", WORK_BOUND)
-        raise QueryTooLargeError(
-            f"the exact {what} of a match couples "
-            f"{problems.variables.event.shape[1]} events with {factors} others and needs more than {bound:,} "
-            "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
-            + ("" if searched else ", or allow an error with --approximate")
-        )
+        raise _too_costly(problems, failed, searched=first[failed] == IMPOSSIBLE)
     return confidence, first
+
+
+def _too_costly(problems: Problems, row: int, *, searched: bool) -> QueryTooLargeError:
+    what, bound = ("time range", SEARCH_BOUND) if searched else ("confidence", WORK_BOUND)
+    variables = problems.variables.event.shape[1]
+    factors = problems.factors.offsets[row : row + 2]
+    others = int(factors[1] - factors[0])
+    coupled = f"couples {variables} events with {others} others"
+    estimated = not searched
+    if len(problems.pairs.size):
+        rivals = int((problems.pairs.size[factors[0] : factors[1]] >= 0).sum())
+        coupled, estimated = f"has {rivals:,} events that may have to be absent", False
+    return QueryTooLargeError(
+        f"the exact {what} of a match {coupled} and needs more than {bound:,} "
+        "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
+        + (", or allow an error with --approximate" if estimated else "")
+    )
 
 
 def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
@@ -109,6 +150,10 @@ def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
             variable=np.where(factors.variable == NO_VARIABLE, NO_VARIABLE, last - factors.variable),
             constant=-factors.constant,
         ),
+        problems.pairs._replace(
+            law=np.ascontiguousarray(-problems.pairs.law[:, ::-1]),
+            asked=np.ascontiguousarray(-problems.pairs.asked[:, ::-1]),
+        ),
     )
     return masses.mirrored, flipped
 
@@ -118,7 +163,7 @@ def _mirrored(bound: RegionBound, last: int) -> RegionBound:
     return RegionBound(variable, -bound.constant, not bound.is_lower)
 
 
-def batch_of(masses: Masses, problems: Problems) -> Batch:
+def _batch_of(laws: Laws, problems: Problems) -> Batch:
     points = problems.structure.breakpoints
     shifts = [(level, shift) for level, each in enumerate(points.shifts) for shift in each]
     relatives = [(level, *pair) for level, each in enumerate(points.relatives) for pair in each]
@@ -128,15 +173,16 @@ def batch_of(masses: Masses, problems: Problems) -> Batch:
         np.array(relatives, dtype=np.int64).reshape(-1, 3),
         problems.variables,
         problems.factors,
-        masses.buckets,
+        problems.pairs,
+        laws,
     )
 
 
-def working_space(masses: Masses, problems: Problems) -> Space:
+def _working_space(laws: Laws, problems: Problems) -> Space:
     """As much of it as the largest problem needs."""
     event, factors = problems.variables.event, problems.factors
     levels = event.shape[1]
-    buckets = np.diff(masses.starts)
+    buckets = np.diff(laws.starts)
     up_to = np.concatenate([[0], np.cumsum(buckets[factors.event])])[factors.offsets]
     bound_count = np.diff(factors.bound_offsets[factors.region_offsets[factors.offsets]])
     cuts = int((2 * (buckets[event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 3 * levels
@@ -145,6 +191,10 @@ def working_space(masses: Masses, problems: Problems) -> Space:
     points = problems.structure.breakpoints
     cells = max(len(s) * cuts + len(r) for s, r in zip(points.shifts, points.relatives, strict=True)) + 4
     nodes = most_factors + levels + 2
+    if len(laws.degree):
+        more = np.concatenate([[0], np.cumsum(laws.degree[factors.event])])[factors.offsets]
+        nodes += int((laws.degree[event].sum(axis=1) + np.diff(more)).max())
+    rectangles = 2 * int(problems.pairs.size.max(initial=0)) + 4
     return Space(
         tick=np.zeros(levels, dtype=np.int64),
         stop=np.empty(levels, dtype=np.int64),
@@ -155,6 +205,9 @@ def working_space(masses: Masses, problems: Problems) -> Space:
         sums=np.empty((levels, SUM_COLUMNS)),
         cuts=np.empty(cuts, dtype=np.int64),
         decided_at=np.empty(most_factors + 1, dtype=np.int64),
+        raises=np.zeros(most_factors + 1, dtype=np.int64),
         outside=np.empty((most_regions + 1, 2), dtype=np.int64),
+        rectangles=np.empty((rectangles, 6), dtype=np.int64),
+        sides=np.empty((2, 2 * rectangles), dtype=np.int64),
         counters=np.zeros(COUNTERS, dtype=np.int64),
     )

@@ -1,0 +1,206 @@
+"""The law of each event, for kernels: buckets of even mass, and what bends them, in one type of arrays.
+
+    even       the density of a bucket is the mass of each of its ticks
+    weighted   a polynomial, or two, weigh the ticks of a bucket: what a series of ties leaves to an event
+    curved     a curve is the mass itself: own part and offset of an event, added up
+
+A weight on n ticks from `start` on is kept by coefficients c_k of
+
+    C(x, k) / C(n, k),    x = tick - start,
+
+which lie between 0 and 1.  What comes before an event makes its ticks the more probable the later they are:
+then all coefficients are positive, and nothing cancels.  What comes after it is the same with time reversed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_masses import density_at, mass_on
+from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.kernels.kernel import inner
+
+if TYPE_CHECKING:
+    from cepctl.engines.columns.masses import Buckets
+
+NO_CELL = -1
+
+
+class Polynomials(NamedTuple):
+    """Polynomials on cells of ticks.
+
+    Cell i has `ticks[i]` ticks from `start[i]` on, and coefficient[offsets[i] : offsets[i + 1]].
+    """
+
+    start: Ticks
+    ticks: Ticks
+    offsets: Indexes
+    coefficient: Reals
+
+
+class Curves(NamedTuple):
+    """The curve of each of some buckets: its degree, 2 at most, and its coefficients.
+
+    `begin` and `end` are its values at the first and the last tick.  Of degree 1 it goes straight from one
+    to the other, of degree 0 it has one value.
+    """
+
+    degree: Indexes
+    begin: Reals
+    middle: Reals
+    end: Reals
+
+
+class Laws(NamedTuple):
+    """`Buckets`, and what bends them; arrays of length 0 where nothing does.
+
+    `degree`: of the polynomials of each event, at most.  `before`, `after`: the cell that belongs to each
+    bucket in `earlier` and `later`, NO_CELL for weight 1; those of `later` have ticks of the other sign.
+    `curves`: of each bucket, whose density then is positive, and says no more than that.
+    """
+
+    lower: Ticks
+    upper: Ticks
+    starts: Indexes
+    lo: Ticks
+    hi: Ticks
+    density: Reals
+    degree: Indexes
+    before: Indexes
+    after: Indexes
+    earlier: Polynomials
+    later: Polynomials
+    curves: Curves
+
+
+@inner
+def degree_of(laws, event):
+    """By how much an event's mass raises the degree of a sum over its ticks."""
+    return laws.degree[event] if len(laws.degree) > 0 else 0
+
+
+@inner
+def is_weighted(laws, event):
+    """Whether an event has weights."""
+    if len(laws.before) == 0:
+        return False
+    first = laws.starts[event]
+    return laws.before[first] >= 0 or laws.after[first] >= 0
+
+
+@inner
+def weight_at(laws, event, tick):
+    """What the polynomials of an event's bucket weigh a tick, which lies in one of them."""
+    for b in range(laws.starts[event], laws.starts[event + 1]):
+        if laws.lo[b] <= tick <= laws.hi[b]:
+            weight = 1.0
+            if laws.before[b] >= 0:
+                weight *= _polynomial_at(laws.earlier, laws.before[b], tick)
+            if laws.after[b] >= 0:
+                weight *= _polynomial_at(laws.later, laws.after[b], -tick)
+            return weight
+    return 0.0
+
+
+@inner
+def is_curved(laws):
+    """Whether masses are curves."""
+    return len(laws.curves.degree) > 0
+
+
+@inner
+def law_at(laws, event, tick):
+    """The mass of a tick."""
+    if is_curved(laws):
+        for b in range(laws.starts[event], laws.starts[event + 1]):
+            if laws.lo[b] <= tick <= laws.hi[b]:
+                return curve_at(laws.curves, b, float(tick - laws.lo[b]), float(laws.hi[b] - laws.lo[b]))
+        return 0.0
+    mass = density_at(laws, event, tick)
+    if is_weighted(laws, event):
+        mass *= weight_at(laws, event, tick)
+    return mass
+
+
+@inner
+def law_on(laws, event, lower, upper):
+    """The mass from one tick to another, of an event without weights whose curves are straight."""
+    if not is_curved(laws):
+        return mass_on(laws, event, lower, upper)
+    total = 0.0
+    for b in range(laws.starts[event], laws.starts[event + 1]):
+        first, last = max(laws.lo[b], lower), min(laws.hi[b], upper)
+        if first <= last:
+            across = float(laws.hi[b] - laws.lo[b])
+            ends = curve_at(laws.curves, b, float(first - laws.lo[b]), across)
+            ends += curve_at(laws.curves, b, float(last - laws.lo[b]), across)
+            total += 0.5 * ends * tick_count(first, last)
+    return total
+
+
+@inner
+def curve_at(curves, bucket, x, last):
+    """The value at offset x of a bucket whose last offset is `last`."""
+    degree, begin, end = curves.degree[bucket], curves.begin[bucket], curves.end[bucket]
+    if degree == 0:
+        return begin
+    if degree == 1:
+        return (begin * (last - x) + end * x) / last
+    rest = last - x
+    total = begin * rest * (rest - 1.0) + 2.0 * curves.middle[bucket] * x * rest + end * x * (x - 1.0)
+    return total / (last * (last - 1.0))
+
+
+@inner
+def _polynomial_at(polynomials, cell, tick):
+    """The value of a cell's polynomial."""
+    first, last = polynomials.offsets[cell], polynomials.offsets[cell + 1]
+    x, n = float(tick - polynomials.start[cell]), float(polynomials.ticks[cell])
+    total, basis = 0.0, 1.0
+    for i in range(first, last):
+        total += polynomials.coefficient[i] * basis
+        k = float(i - first)
+        if x <= k:
+            break
+        basis *= (x - k) / (n - k)
+    return total
+
+
+def even_laws(buckets: Buckets) -> Laws:
+    """Laws that nothing bends."""
+    return Laws(*buckets, _NONE, _NONE, _NONE, _NO_CELLS, _NO_CELLS, _NO_CURVES)
+
+
+def weighted_laws(
+    buckets: Buckets,
+    degree: Indexes,
+    before: Indexes,
+    after: Indexes,
+    earlier: Polynomials,
+    later: Polynomials,
+) -> Laws:
+    """Laws that polynomials weigh."""
+    return _read_only(Laws(*buckets, degree, before, after, earlier, later, _NO_CURVES))
+
+
+def curved_laws(buckets: Buckets, degree: Indexes, curves: Curves) -> Laws:
+    """Laws whose masses are curves."""
+    own = Curves(curves.degree.view(), curves.begin.view(), curves.middle.view(), curves.end.view())
+    return _read_only(Laws(*buckets, degree.view(), _NONE, _NONE, _NO_CELLS, _NO_CELLS, own))
+
+
+def _read_only(laws: Laws) -> Laws:
+    """The same arrays, which may no more be written: one type for kernels, as in `Masses`."""
+    for part in (laws[:9], laws.earlier, laws.later, laws.curves):
+        for array in part:
+            array.flags.writeable = False
+    return laws
+
+
+_NONE, _NO_REALS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
+_NO_CELLS = Polynomials(_NONE, _NONE, _NONE, _NO_REALS)
+_NO_CURVES = Curves(_NONE, _NO_REALS, _NO_REALS, _NO_REALS)
+_NONE.flags.writeable = _NO_REALS.flags.writeable = False
