@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_masses import density_at, mass_on
+from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner
 
@@ -59,7 +59,7 @@ class Laws(NamedTuple):
 
     `degree`: of the polynomials of each event, at most.  `before`, `after`: the cell that belongs to each
     bucket in `earlier` and `later`, NO_CELL for weight 1; those of `later` have ticks of the other sign.
-    `curves`: of each bucket, whose density then is positive, and says no more than that.
+    `curves`: of each bucket, whose density then is 1.
     """
 
     lower: Ticks
@@ -106,29 +106,20 @@ def weight_at(laws, event, tick):
 
 
 @inner
-def is_curved(laws):
-    """Whether masses are curves."""
-    return len(laws.curves.degree) > 0
-
-
-@inner
-def law_at(laws, event, tick):
-    """The mass of a tick."""
-    if is_curved(laws):
+def bend_at(laws, event, tick):
+    """What the mass of a tick is to the density of its bucket."""
+    if len(laws.curves.degree) > 0:
         for b in range(laws.starts[event], laws.starts[event + 1]):
             if laws.lo[b] <= tick <= laws.hi[b]:
                 return curve_at(laws.curves, b, float(tick - laws.lo[b]), float(laws.hi[b] - laws.lo[b]))
         return 0.0
-    mass = density_at(laws, event, tick)
-    if is_weighted(laws, event):
-        mass *= weight_at(laws, event, tick)
-    return mass
+    return weight_at(laws, event, tick) if is_weighted(laws, event) else 1.0
 
 
 @inner
 def law_on(laws, event, lower, upper):
     """The mass from one tick to another, of an event without weights whose curves are straight."""
-    if not is_curved(laws):
+    if len(laws.curves.degree) == 0:
         return mass_on(laws, event, lower, upper)
     total = 0.0
     for b in range(laws.starts[event], laws.starts[event + 1]):
@@ -189,6 +180,7 @@ def weighted_laws(
 def curved_laws(buckets: Buckets, degree: Indexes, curves: Curves) -> Laws:
     """Laws whose masses are curves."""
     own = Curves(curves.degree.view(), curves.begin.view(), curves.middle.view(), curves.end.view())
+    buckets = buckets._replace(density=np.ones(len(buckets.density)))
     return _read_only(Laws(*buckets, degree.view(), _NONE, _NONE, _NO_CELLS, _NO_CELLS, own))
 
 

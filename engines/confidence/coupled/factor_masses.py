@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cepctl.engines.columns.laws import law_on
-from cepctl.engines.columns.tick_masses import ends_of
+from cepctl.engines.columns.tick_masses import ends_of, mass_on
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
-from cepctl.engines.kernels.kernel import inlined
+from cepctl.engines.kernels.kernel import inlined, inner
 
 
 @inlined
@@ -42,8 +42,22 @@ def left_ticks(factors, number, earliest, latest, tick, outside):
 
 
 @inlined
-def factor_mass(factors, number, laws, tick, outside):
+def factor_mass(factors, number, buckets, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
+    event = factors.event[number]
+    earliest, latest = ends_of(buckets, event)
+    lower, upper, count = left_ticks(factors, number, earliest, latest, tick, outside)
+    total = 0.0
+    for g in range(count):
+        if outside[g, 0] > lower:
+            total += mass_on(buckets, event, lower, min(upper, outside[g, 0] - 1))
+        lower = max(lower, outside[g, 1] + 1)
+    return total + mass_on(buckets, event, lower, upper)
+
+
+@inner
+def bent_factor_mass(factors, number, laws, tick, outside):
+    """The same where laws may be bent."""
     event = factors.event[number]
     earliest, latest = ends_of(laws, event)
     lower, upper, count = left_ticks(factors, number, earliest, latest, tick, outside)

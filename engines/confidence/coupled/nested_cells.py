@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import Laws, degree_of, is_curved, is_weighted, law_at, weight_at
+from cepctl.engines.columns.laws import Laws, degree_of
+from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.columns.time_cuts import sort_cuts
@@ -23,7 +24,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
 class Batch(NamedTuple):
-    """Problems of one structure (see `problem`), with the laws of all events.
+    """Problems of one structure (see `problem`), with the masses of all events.
 
     `system`: closed, shape (m, m).  `shifts`: shape (s, 2), each a level and a shift; `relatives`: shape
     (q, 3), each a level, a variable and a constant.
@@ -34,8 +35,17 @@ class Batch(NamedTuple):
     relatives: Ticks
     variables: Variables
     factors: Factors
-    pairs: Pairs
+    buckets: Buckets
+
+
+class Special(NamedTuple):
+    """What few batches have: laws that are bent, and factors that come in pairs.
+
+    Apart from `Batch`, because every value of arrays that is passed on counts the references to all of them.
+    """
+
     laws: Laws
+    pairs: Pairs
 
 
 class Space(NamedTuple):
@@ -44,9 +54,9 @@ class Space(NamedTuple):
     `tick`: that of each level; `stop`: the tick after its range.  `cells`: begins of its cells, `nodes` and
     `weights` those of the cell where it is; `cursor` and `sums` have the columns named below.  `cuts`: of all
     masses and constants of a problem, sorted.  `decided_at`: the level that decides each factor, `raises`: by
-    how much it raises the degree of a sum.  `outside`: first and last ticks of what one factor must not be
-    in; `rectangles` and `sides`: the same of a start and an end, and where these are cut.  `counters`: how
-    many cuts there are, and the products so far.
+    how much it raises the degree of a sum; `degree`: that of the variables from a level on.  `outside`: first
+    and last ticks of what one factor must not be in; `rectangles` and `sides`: the same of a start and an
+    end, and where these are cut.  `counters`: how many cuts there are, and the products so far.
     """
 
     tick: Ticks
@@ -59,6 +69,7 @@ class Space(NamedTuple):
     cuts: Ticks
     decided_at: Indexes
     raises: Indexes
+    degree: Indexes
     outside: Ticks
     rectangles: Ticks
     sides: Ticks
@@ -75,15 +86,15 @@ MASS, COEFFICIENT, TOTAL = range(SUM_COLUMNS)
 
 
 @inner
-def prepare(batch, row, space):
+def prepare(batch, special, row, space):
     """Collect the cuts of all masses and constants, and the level at which each factor is decided."""
     variables, factors, cuts = batch.variables, batch.factors, space.cuts
     begin, end = factors.offsets[row], factors.offsets[row + 1]
     count = 0
     for event in variables.event[row]:
-        count = _add_cuts(batch.laws, event, cuts, count)
+        count = _add_cuts(batch.buckets, event, cuts, count)
     for event in factors.event[begin:end]:
-        count = _add_cuts(batch.laws, event, cuts, count)
+        count = _add_cuts(batch.buckets, event, cuts, count)
     for i in range(variables.event.shape[1]):
         # A timing constraint with a constant ends an interval where no mass does.
         lower, upper = variables.lower[row, i], variables.upper[row, i]
@@ -94,9 +105,14 @@ def prepare(batch, row, space):
             # int64 may not hold the ticks of such a cell.
             cuts[count] = 0
             count += 1
+    space.degree[-1] = -1
+    for level in range(variables.event.shape[1] - 1, -1, -1):
+        space.degree[level] = (
+            space.degree[level + 1] + 1 + degree_of(special.laws, variables.event[row, level])
+        )
     for i in range(end - begin):
         space.decided_at[i] = 0
-        space.raises[i] = 1 + degree_of(batch.laws, factors.event[begin + i])
+        space.raises[i] = 1 + degree_of(special.laws, factors.event[begin + i])
         regions = factors.region_offsets[begin + i : begin + i + 2]
         for b in range(factors.bound_offsets[regions[0]], factors.bound_offsets[regions[1]]):
             if factors.variable[b] == NO_VARIABLE:
@@ -104,8 +120,8 @@ def prepare(batch, row, space):
                 count += 1
             space.decided_at[i] = max(space.decided_at[i], factors.variable[b])
     space.counters[CUTS] = sort_cuts(cuts, count)
-    if len(batch.pairs.size) > 0:
-        _decide_together(batch.pairs.size[begin:end], space.decided_at)
+    if len(special.pairs.size) > 0:
+        _decide_together(special.pairs.size[begin:end], space.decided_at)
 
 
 @inner
@@ -118,11 +134,11 @@ def _decide_together(pairs, decided_at):
 
 
 @inner
-def _add_cuts(laws, event, cuts, count):
+def _add_cuts(buckets, event, cuts, count):
     """Add the begin and the tick after the end of every bucket; returns how many cuts there are."""
-    for b in range(laws.starts[event], laws.starts[event + 1]):
-        cuts[count] = laws.lo[b]
-        cuts[count + 1] = laws.hi[b] + 1
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        cuts[count] = buckets.lo[b]
+        cuts[count + 1] = buckets.hi[b] + 1
         count += 2
     return count
 
@@ -151,8 +167,22 @@ def enter(batch, row, level, space):
 
 
 @inlined
-def next_tick(laws, event, level, cells, nodes, weights, cursor, sums, stop, decided_at, raises, searching):
-    """Next tick of a level and its weight: mass of the tick times summation weight.
+def next_tick(
+    buckets,
+    event,
+    level,
+    cells,
+    nodes,
+    weights,
+    cursor,
+    sums,
+    stop,
+    decided_at,
+    raises,
+    own_degree,
+    searching,
+):
+    """Next tick of a level and its weight: density of its bucket times summation weight.
 
     At the end the cursor is after the last cell.  When searching, the first degree + 1 ticks of
     each cell: a polynomial that is not zero has at most `degree` zeros, so that they tell whether any
@@ -165,13 +195,11 @@ def next_tick(laws, event, level, cells, nodes, weights, cursor, sums, stop, dec
             return np.int64(0), 0.0
         start = cells[level, at[CELL]]
         end = cells[level, at[CELL] + 1] if at[CELL] + 1 < at[CELLS] else stop[level]
-        sums[level, MASS] = density_at(laws, event[level], start)
+        sums[level, MASS] = density_at(buckets, event[level], start)
         at[NODE] = 0
         at[NODES_OF_CELL] = 0
-        if sums[level, MASS] > 0.0 and not _is_empty(laws, event[level], start, end):
-            degree = len(event) - 1 - level
-            for k in range(level, len(event)):
-                degree += degree_of(laws, event[k])
+        if sums[level, MASS] > 0.0:
+            degree = own_degree[level]
             for i in range(len(decided_at)):
                 degree += raises[i] if decided_at[i] >= level else 0
             at[EVERY] = searching or takes_every_tick(end - start, degree)
@@ -183,23 +211,9 @@ def next_tick(laws, event, level, cells, nodes, weights, cursor, sums, stop, dec
                 at[NODES_OF_CELL] = summation_rule(end - start, degree, nodes[level], weights[level])
     node = at[NODE]
     at[NODE] += 1
-    tick, weight = cells[level, at[CELL]] + node, 1.0
-    if not at[EVERY]:
-        tick, weight = cells[level, at[CELL]] + nodes[level, node], weights[level, node]
-    if is_curved(laws):
-        return tick, weight * law_at(laws, event[level], tick)
-    weight *= sums[level, MASS]
-    if is_weighted(laws, event[level]):
-        weight *= weight_at(laws, event[level], tick)
-    return tick, weight
-
-
-@inner
-def _is_empty(laws, event, start, end):
-    """Whether a curve is 0 at both ends of a cell, and so in all of it."""
-    if not is_curved(laws):
-        return False
-    return law_at(laws, event, start) == 0.0 and law_at(laws, event, end - 1) == 0.0
+    if at[EVERY]:
+        return cells[level, at[CELL]] + node, sums[level, MASS]
+    return cells[level, at[CELL]] + nodes[level, node], sums[level, MASS] * weights[level, node]
 
 
 @inner

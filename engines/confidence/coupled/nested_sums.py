@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.engines.confidence.coupled.factor_masses import factor_mass
+from cepctl.engines.columns.laws import bend_at
+from cepctl.engines.confidence.coupled.factor_masses import bent_factor_mass, factor_mass
 from cepctl.engines.confidence.coupled.nested_cells import (
     CELL,
     CELLS,
@@ -22,7 +23,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
     prepare,
 )
 from cepctl.engines.confidence.coupled.pair_masses import pair_mass
-from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.engines.kernels.kernel import inner, kernel
 
 IMPOSSIBLE = np.iinfo(np.int64).max
 """The smallest possible tick of what cannot happen."""
@@ -43,14 +44,14 @@ class Limits(NamedTuple):
 
 
 @kernel
-def solve(batch, space, limits, confidence, first):
+def solve(batch, special, space, limits, confidence, first):
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(len(batch.variables.event)):
-        prepare(batch, row, space)
+        prepare(batch, special, row, space)
         if limits.searching:
             first[row] = IMPOSSIBLE
             space.counters[WORK] = 0
-            found, _ = _nested_sum(batch, row, space, True, limits.search)
+            found, _ = _nested_sum(batch, special, row, space, True, limits.search)
             if space.counters[WORK] > limits.search:
                 return row
             first[row] = found
@@ -58,7 +59,7 @@ def solve(batch, space, limits, confidence, first):
                 continue
         if limits.summing:
             space.counters[WORK] = 0
-            _, confidence[row] = _nested_sum(batch, row, space, False, limits.work)
+            _, confidence[row] = _nested_sum(batch, special, row, space, False, limits.work)
             if space.counters[WORK] > limits.work:
                 if not limits.give_up:
                     return row
@@ -67,49 +68,78 @@ def solve(batch, space, limits, confidence, first):
 
 
 @kernel
-def list_first_nodes(batch, space, row_of, tick_of, weight_of):
+def list_first_nodes(batch, special, space, row_of, tick_of, weight_of):
     """List ticks of the first variables and their weights, as far as there is room; returns their number."""
-    found, laws = 0, batch.laws
+    found = 0
     for row in range(len(batch.variables.event)):
-        prepare(batch, row, space)
+        prepare(batch, special, row, space)
         event = batch.variables.event[row]
         factors = batch.factors.offsets[row + 1] - batch.factors.offsets[row]
         enter(batch, row, 0, space)
         while True:
             tick, weight = next_tick(
-                laws, event, 0, space.cells, space.nodes, space.weights, space.cursor, space.sums, space.stop,
-                space.decided_at[:factors], space.raises, False,
+                batch.buckets, event, 0, space.cells, space.nodes, space.weights, space.cursor, space.sums,
+                space.stop, space.decided_at[:factors], space.raises, space.degree, False,
             )  # fmt: skip
             if space.cursor[0, CELL] >= space.cursor[0, CELLS]:
                 break
             if found < len(row_of):
-                row_of[found], tick_of[found], weight_of[found] = row, tick, weight
+                bend = bend_at(special.laws, event[0], tick)
+                row_of[found], tick_of[found], weight_of[found] = row, tick, weight * bend
             found += 1
     return found
 
 
-@inlined
-def _mass(factors, pairs, number, laws, tick, outside, rectangles, sides):
-    """The mass of a factor, or of all pairs of factors of an event with the first of them."""
-    if len(pairs.size) == 0 or pairs.size[number] == 0:
-        return factor_mass(factors, number, laws, tick, outside)
-    if pairs.size[number] > 0:
-        return pair_mass(factors, pairs, number, laws, tick, rectangles, sides)
-    return 1.0
+@inner
+def _paired_product(batch, special, row, level, space):
+    """The product of the factors that a level decides, some of which come in pairs."""
+    factors, buckets, pairs, decided_at = batch.factors, batch.buckets, special.pairs, space.decided_at
+    tick, outside, rectangles, sides = space.tick, space.outside, space.rectangles, space.sides
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
+    product = 1.0
+    for i in range(begin, end):
+        if decided_at[i - begin] == level and product != 0.0:
+            if pairs.size[i] == 0:
+                product *= factor_mass(factors, i, buckets, tick, outside)
+            elif pairs.size[i] > 0:
+                # All pairs of an event are decided with the first of them.
+                product *= pair_mass(factors, pairs, i, buckets, tick, rectangles, sides)
+    return product
 
 
 @inner
-def _nested_sum(batch, row, space, searching, work_bound):
+def _bent_product(batch, special, row, level, space):
+    """The same of factors whose laws may be bent, and what bends the mass of the level's own tick."""
+    factors, laws, decided_at = batch.factors, special.laws, space.decided_at
+    tick, outside = space.tick, space.outside
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
+    product = bend_at(laws, batch.variables.event[row, level], tick[level])
+    for i in range(begin, end):
+        if decided_at[i - begin] == level and product != 0.0:
+            product *= bent_factor_mass(factors, i, laws, tick, outside)
+    return product
+
+
+@inner
+def _special_product(batch, special, row, level, space):
+    """What multiplies the weight of a tick where laws are bent or factors come in pairs."""
+    if len(special.laws.degree) > 0:
+        return _bent_product(batch, special, row, level, space)
+    return _paired_product(batch, special, row, level, space)
+
+
+@inner
+def _nested_sum(batch, special, row, space, searching, work_bound):
     """Sum over all variables, one inside the other; or search the smallest possible tick of the first.
 
     Returns that tick (IMPOSSIBLE if there is none) and the sum.
     """
     # Taken apart before the loop: each look into a value of arrays counts references.
-    factors, laws, event = batch.factors, batch.laws, batch.variables.event[row]
+    factors, buckets, event = batch.factors, batch.buckets, batch.variables.event[row]
     cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
     cells, nodes, weights, stop = space.cells, space.nodes, space.weights, space.stop
-    outside, counters, raises = space.outside, space.counters, space.raises
-    pairs, rectangles, sides = batch.pairs, space.rectangles, space.sides
+    outside, counters, raises, degree = space.outside, space.counters, space.raises, space.degree
+    is_special = len(special.laws.degree) > 0 or len(special.pairs.size) > 0
     begin, end = factors.offsets[row], factors.offsets[row + 1]
     deepest = len(event) - 1
     level, entered = 0, False
@@ -118,8 +148,8 @@ def _nested_sum(batch, row, space, searching, work_bound):
             enter(batch, row, level, space)
             entered = True
         at, weight = next_tick(
-            laws, event, level, cells, nodes, weights, cursor, sums, stop, decided_at[: end - begin], raises,
-            searching and level == 0,
+            buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at[: end - begin],
+            raises, degree, searching and level == 0,
         )  # fmt: skip
         if cursor[level, CELL] >= cursor[level, CELLS]:
             total = sums[level, TOTAL]
@@ -132,10 +162,10 @@ def _nested_sum(batch, row, space, searching, work_bound):
         counters[WORK] += 1 + end - begin
         if counters[WORK] > work_bound:
             return IMPOSSIBLE, 0.0
-        product = 1.0
-        for i in range(end - begin):
+        product = _special_product(batch, special, row, level, space) if is_special else 1.0
+        for i in range(0 if is_special else end - begin):
             if decided_at[i] == level and product != 0.0:
-                product *= _mass(factors, pairs, begin + i, laws, tick, outside, rectangles, sides)
+                product *= factor_mass(factors, begin + i, buckets, tick, outside)
         if product == 0.0:
             continue
         if level == deepest:

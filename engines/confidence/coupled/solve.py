@@ -17,13 +17,14 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import Laws, even_laws
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.coupled.nested_cells import (
     COUNTERS,
     CURSOR_COLUMNS,
     SUM_COLUMNS,
     Batch,
     Space,
+    Special,
 )
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, Limits, list_first_nodes, solve
 from cepctl.engines.confidence.coupled.problem import (
@@ -77,7 +78,14 @@ def summed(laws: Laws, problems: Problems, work_bound: int) -> Reals:
     if len(found):
         limits = Limits(False, True, True, work_bound, 0)
         none = np.zeros(0, dtype=np.int64)
-        solve(_batch_of(laws, problems), _working_space(laws, problems), limits, found, none)
+        solve(
+            _batch_of(laws, problems),
+            Special(laws, problems.pairs),
+            _working_space(laws, problems),
+            limits,
+            found,
+            none,
+        )
     return found
 
 
@@ -91,11 +99,12 @@ class FirstNodes(NamedTuple):
 
 def first_nodes(laws: Laws, problems: Problems) -> FirstNodes:
     """The sum over these ticks, of weight times what the others add, is the sum over all."""
-    batch, space = _batch_of(laws, problems), _working_space(laws, problems)
+    batch, special = _batch_of(laws, problems), Special(laws, problems.pairs)
+    space = _working_space(laws, problems)
     none = np.zeros(0, dtype=np.int64)
-    count = list_first_nodes(batch, space, none, none, np.zeros(0))
+    count = list_first_nodes(batch, special, space, none, none, np.zeros(0))
     found = FirstNodes(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count))
-    list_first_nodes(batch, space, *found)
+    list_first_nodes(batch, special, space, *found)
     return found
 
 
@@ -107,7 +116,14 @@ def _solved(masses: Masses, problems: Problems, limits: Limits) -> tuple[Reals, 
         return confidence, first
     # What is possible, and when, is the same whatever bends the masses.
     laws = even_laws(masses.buckets)
-    failed = solve(_batch_of(laws, problems), _working_space(laws, problems), limits, confidence, first)
+    failed = solve(
+        _batch_of(laws, problems),
+        Special(laws, problems.pairs),
+        _working_space(laws, problems),
+        limits,
+        confidence,
+        first,
+    )
     if failed >= 0:
         raise _too_costly(problems, failed, searched=first[failed] == IMPOSSIBLE)
     return confidence, first
@@ -173,8 +189,7 @@ def _batch_of(laws: Laws, problems: Problems) -> Batch:
         np.array(relatives, dtype=np.int64).reshape(-1, 3),
         problems.variables,
         problems.factors,
-        problems.pairs,
-        laws,
+        Buckets(*laws[:6]),
     )
 
 
@@ -205,6 +220,7 @@ def _working_space(laws: Laws, problems: Problems) -> Space:
         sums=np.empty((levels, SUM_COLUMNS)),
         cuts=np.empty(cuts, dtype=np.int64),
         decided_at=np.empty(most_factors + 1, dtype=np.int64),
+        degree=np.zeros(levels + 1, dtype=np.int64),
         raises=np.zeros(most_factors + 1, dtype=np.int64),
         outside=np.empty((most_regions + 1, 2), dtype=np.int64),
         rectangles=np.empty((rectangles, 6), dtype=np.int64),
