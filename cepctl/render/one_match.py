@@ -190,7 +190,7 @@ def _factors(match: OneMatch) -> Iterator[Text]:
 
 def _given(given: GivenShown, confidence: float) -> Iterator[Text]:
     """What is given, and what the confidence has to do with it."""
-    yield Text("What is given", style="bold")
+    yield Text("Given", style="bold")
     yield from (Text(f"  {text}") for text in given.clauses)
     if not given.changes:
         yield Text("  It says nothing of these events that does not hold anyway.", style="dim")
