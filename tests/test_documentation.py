@@ -150,6 +150,12 @@ def test_every_link_of_the_page_leads_somewhere(page: Path) -> None:
     assert dead == []
 
 
+def test_the_index_leads_to_every_page() -> None:
+    links = set(LINK.findall((ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")}
+    assert pages - links == {"index.md", "package.md"}  # the latter is for an index of packages
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_documented(command: str) -> None:
     assert f"`cepctl {command}`" in (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
