@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "schema": {"errors"},
     "clocks": {"errors", "schema"},
     "spark": {"start_up"},
+    "runners": {"interrupts", "spark"},
     "engines": set(),
     "io.contract": set(),
     "io.rows": {"engines.concurrency"},
@@ -88,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
     "ingestion": {
         "interrupts",
-        "spark",
+        "runners",
         "io.contract",
         "io.source",
         "datasets",
@@ -189,6 +190,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.given",
     },
     "doctor": {
+        "runners",
         "spark",
         "language",
         "plan",
@@ -213,7 +215,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.point": {"language", "plan", "engines.columns", "engines.event"},
     "engines.runners": {
         "engines.concurrency",
-        "spark",
+        "runners",
         "language",
         "plan",
         "datasets",
@@ -225,6 +227,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.event",
     },
     "matching": {
+        "runners",
         "spark",
         "language",
         "plan",
@@ -277,6 +280,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.columns",
         "directly_follows",
         "engines.concurrency",
+        "runners",
         "spark",
         "io.contract",
         "io.rows",
@@ -308,6 +312,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.options": {
         "language",
         "datasets",
+        "runners",
         "spark",
         "plan",
         "io.formats",
@@ -355,7 +360,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
 }
 # may import PySpark
-SPARK_MODULES = re.compile(r"cepctl\.(spark\.\w+|ingestion(\..+)?|doctor\.workers|engines\.runners\.spark)")
+SPARK_MODULES = re.compile(r"cepctl\.(spark\.\w+|runners\.spark)")
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

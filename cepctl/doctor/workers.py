@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cepctl.errors import JobError
-from cepctl.ingestion.runners import SparkRunner
+from cepctl.runners.spark import SparkRunner
 from cepctl.spark.session import spark_session
 
 NEEDED = ("cepctl", "pyarrow", "numpy", "polars", "numba")

@@ -24,7 +24,6 @@ from cepctl.ingestion.reading import ReadTask, discard
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import is_little
-from cepctl.ingestion.runners import LocalRunner, Runner
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import (
@@ -48,6 +47,8 @@ from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.runners.local import LocalRunner
+from cepctl.runners.runner import Runner
 from cepctl.schema import (
     META_GIVEN,
     META_LAYOUTS,

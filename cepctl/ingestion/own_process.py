@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.ingestion.apart import OUT_OF_MEMORY, run_apart
 from cepctl.ingestion.room import is_little
 from cepctl.memory import MemoryBudget, size_text
+from cepctl.runners.apart import OUT_OF_MEMORY, run_apart
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

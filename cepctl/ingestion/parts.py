@@ -20,12 +20,12 @@ from cepctl.errors import LogFormatError
 from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
-from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.locations import InputFile, Location
+from cepctl.runners.runner import Runner
 from cepctl.schema import FIXED_COLUMNS
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -18,7 +18,6 @@ from cepctl.datasets.arrow_files import SUFFIX
 from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.datasets.marker import PARQUET
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
-from cepctl.ingestion.apart import OUT_OF_MEMORY
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES, read_chunk, write_chunk
 from cepctl.ingestion.chunks import (
     RAW_OFFSET,
@@ -48,6 +47,7 @@ from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.io.trial import with_trial
 from cepctl.memory import MemoryBudget, reading_budget, size_text
+from cepctl.runners.apart import OUT_OF_MEMORY
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
 from cepctl.uncertainty.model import UncertaintyModel

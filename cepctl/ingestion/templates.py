@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion.reading import ReadTask
-from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.formats import OpenLog, format_of, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, templates_of
+from cepctl.runners.runner import Runner
 
 WHOLE_BYTES = 32 << 20
 _PIECES = 16

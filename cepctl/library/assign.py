@@ -11,7 +11,7 @@ from cepctl.library.ingest import Ingested, written
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.raw_input import RawInput, ingest_options
-from cepctl.matching.run import RunnerName
+from cepctl.matching.run import AUTO
 from cepctl.memory import reading_budget
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def assign(
     uncertainty: PathText,
     overwrite: bool = False,
     max_memory: str | None = None,
-    runner: RunnerName = "auto",
+    runner: str = AUTO,
     spark: SparkSession | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
@@ -67,7 +67,7 @@ def assigned(
     from cepctl.datasets.stored import stored_dataset
     from cepctl.ingestion.assigning import assign_dataset
 
-    if runner.runner == "auto":
+    if runner.runner == AUTO:
         dataset = stored_dataset(events)
         runner = runner.for_events(0 if dataset is None else dataset.events or 0)
     return written(

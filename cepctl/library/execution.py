@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
 from cepctl.library.options import require_choice
-from cepctl.matching.run import Execution, RunnerChoice, RunnerName
+from cepctl.matching.run import AUTO, Execution, RunnerChoice
 from cepctl.plan.support import Engine
+from cepctl.runners.kinds import RUNNERS
 from cepctl.spark.master import require_master
 from cepctl.spark.session import session_runs
 from cepctl.spark.settings import DEFAULT_MASTER
@@ -16,12 +17,10 @@ from cepctl.spark.settings import DEFAULT_MASTER
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_RUNNERS = get_args(RunnerName)
-
 
 def execution_of(
     engine: Engine,
-    runner: RunnerName,
+    runner: str,
     spark: SparkSession | None,
     master: str | None,
     conf: Mapping[str, str] | None,
@@ -31,7 +30,7 @@ def execution_of(
 
 
 def runner_of(
-    runner: RunnerName, spark: SparkSession | None, master: str | None, conf: Mapping[str, str] | None
+    runner: str, spark: SparkSession | None, master: str | None, conf: Mapping[str, str] | None
 ) -> RunnerChoice:
     """Where the work is done: on Spark where a session runs, unless the user says otherwise.
 
@@ -40,12 +39,16 @@ def runner_of(
     UsageError
         If the options do not fit together, or the session does not run.
     """
-    require_choice("runner", runner, _RUNNERS)
-    if runner == "local" and not (spark is None and master is None and conf is None):
-        raise UsageError("spark, master and conf are for Spark; with runner='local' none is used")
+    require_choice("runner", runner, (AUTO, *RUNNERS))
+    named = RUNNERS.get(runner)
+    if named is not None and not named.of_spark and (spark, master, conf) != (None, None, None):
+        raise UsageError(f"spark, master and conf are for Spark; with runner={runner!r} none is used")
     if spark is not None:
         _require_running(spark)
-    on_spark = runner == "spark" or (runner == "auto" and (spark is not None or session_runs()))
+    wanted = runner
+    if named is None:
+        wanted = "spark" if spark is not None or session_runs() else "local"
+    on_spark = RUNNERS[wanted].of_spark
     if not on_spark and not (master is None and conf is None):
         raise UsageError("master and conf say how Spark is started; add runner='spark'")
     if on_spark and session_runs() and not (master is None and conf is None):
@@ -53,7 +56,7 @@ def runner_of(
             "a Spark session runs already, with its own master and settings; leave out master, conf"
         )
     chosen = require_master(master or DEFAULT_MASTER)
-    return RunnerChoice("spark" if on_spark else "local", chosen, tuple((conf or {}).items()))
+    return RunnerChoice(wanted, chosen, tuple((conf or {}).items()))
 
 
 def _require_running(spark: SparkSession) -> None:

@@ -121,7 +121,7 @@ def opened_search(
     from cepctl.matching.inputs import open_events
 
     reading = given_ingest_options(question.raw_input)
-    here = not question.execution.runner.on_spark
+    here = question.execution.runner.here
     inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
     tell_reading(inputs.summary)
     plan = planned(

@@ -19,7 +19,7 @@ from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
-from cepctl.matching.run import RunnerName
+from cepctl.matching.run import AUTO
 from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from cepctl.ingestion.explaining import ExplainedFile
     from cepctl.ingestion.jobs import IngestOptions
-    from cepctl.ingestion.runners import Runner
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.library.events import Events
     from cepctl.matching.run import RunnerChoice
+    from cepctl.runners.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def ingest(
     sketch: bool = False,
     sketch_on: str | Sequence[str] = (),
     sketch_share: float | None = None,
-    runner: RunnerName = "auto",
+    runner: str = AUTO,
     spark: SparkSession | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
@@ -157,7 +157,7 @@ def ingested(
     """Ingest logs, and log what is to be said of them; raises as `cepctl.ingestion.jobs.ingest` does."""
     from cepctl.ingestion.jobs import ingest
 
-    if runner.runner == "auto":
+    if runner.runner == AUTO:
         runner = runner.for_bytes(_bytes_of(paths, options))
     return written(lambda chosen: ingest(paths, output, options, chosen), output, runner, verbose=verbose)
 
@@ -175,10 +175,8 @@ def written(
     write: Callable[[Runner], IngestSummary], output: str, runner: RunnerChoice, *, verbose: bool
 ) -> Ingested:
     """Have a dataset written by a runner, and log what is to be said of it."""
-    from cepctl.ingestion.runners import chosen_runner
-
     began = time.monotonic()
-    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
+    with runner.opened(verbose=verbose) as chosen:
         summary = write(chosen)
     tell_reading(summary)
     return Ingested(output, summary, time.monotonic() - began)

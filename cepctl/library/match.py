@@ -18,7 +18,7 @@ from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.selection import selected
 from cepctl.library.sketch import SKETCH_USES, SketchUse
-from cepctl.matching.run import RunnerName
+from cepctl.matching.run import AUTO
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
@@ -47,7 +47,7 @@ def match(
     no_given: bool = False,
     sketch: SketchUse = "auto",
     time: Times = "iso",
-    runner: RunnerName = "auto",
+    runner: str = AUTO,
     spark: SparkSession | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,

@@ -62,11 +62,13 @@ def write_parts(
     progress.writing(len(matches) if limit is None else min(limit, len(matches)))
     if not parts:
         return write_in_turn(matches.pieces(limit), folder, shown, progress)
-    on_spark = matches.summary.slices is not None
-    threads = 1 if on_spark else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
+    in_slices = matches.summary.slices is not None
+    threads = 1 if in_slices else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
     tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
-    if on_spark:
-        _write_on_spark(tasks, execution, progress)
+    if in_slices:
+        with execution.runner.opened(verbose=execution.verbose) as runner:
+            for _ in runner.stream(_written, tasks, progress.of_writers()):
+                pass
     else:
         _write_here(tasks, threads, progress)
     return parts[-1].last
@@ -148,22 +150,11 @@ def _threads(parts: Sequence[Part], held_bytes: int, row_bytes: int) -> int:
 def _write_here(tasks: Sequence[PartTask], threads: int, progress: Progress) -> None:
     from cepctl.engines.concurrency import concurrently, telling
 
-    def written(task: PartTask) -> Iterator[None]:
-        write_part(task)
-        yield None
-
-    steps: list[Callable[[], Iterator[None]]] = [partial(written, task) for task in tasks]
+    steps: list[Callable[[], Iterator[None]]] = [partial(_written, task) for task in tasks]
     for _ in concurrently(telling(steps, progress.wrote), threads):
         pass
 
 
-def _write_on_spark(tasks: Sequence[PartTask], execution: Execution, progress: Progress) -> None:
-    from cepctl.ingestion.runners import SparkRunner
-    from cepctl.spark.session import spark_session
-
-    choice = execution.runner
-    with (
-        spark_session(choice.master, choice.conf, verbose=execution.verbose) as session,
-        progress.watching_writers(session.sparkContext),
-    ):
-        SparkRunner(session).run(write_part, tasks)
+def _written(task: PartTask) -> Iterator[None]:
+    write_part(task)
+    yield None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import Engine
+from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,12 +24,10 @@ if TYPE_CHECKING:
     from cepctl.engines.runners.progress import Progress
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
+    from cepctl.runners.runner import Runner
 
 
-Conf = tuple[tuple[str, str], ...]
-
-
-RunnerName = Literal["auto", "spark", "local"]
+AUTO = "auto"
 LOCAL_EVENTS = 5_000_000
 LOCAL_BYTES = 256 << 20
 """What `auto` does in this process: so many events of a dataset, or so many bytes of logs."""
@@ -37,14 +37,23 @@ LOCAL_BYTES = 256 << 20
 class RunnerChoice:
     """Where the work is done; `master` and `conf` are Spark's, `auto` is decided when the size is known."""
 
-    runner: RunnerName
+    runner: str
     master: str
     conf: Conf
 
     @property
+    def here(self) -> bool:
+        """Whether this process does it; true as long as that is not decided."""
+        return self.runner == AUTO or RUNNERS[self.runner].here
+
+    @property
     def on_spark(self) -> bool:
         """Whether Spark does it; false as long as that is not decided."""
-        return self.runner == "spark"
+        return self.runner != AUTO and RUNNERS[self.runner].of_spark
+
+    def opened(self, *, verbose: bool = False) -> AbstractContextManager[Runner]:
+        """The runner, for as long as the context lasts; raises as `spark_session` does."""
+        return RUNNERS[self.runner].opened(RunnerSettings(self.master, self.conf, verbose))
 
     def for_events(self, count: int) -> RunnerChoice:
         """The choice for so many events of datasets."""
@@ -55,7 +64,7 @@ class RunnerChoice:
         return self._decided(small=size <= LOCAL_BYTES)
 
     def _decided(self, *, small: bool) -> RunnerChoice:
-        if self.runner != "auto":
+        if self.runner != AUTO:
             return self
         return replace(self, runner="local" if small else "spark")
 
@@ -104,7 +113,7 @@ def find_rows(
     from cepctl.plan.support import require_engine
 
     require_engine(plan, execution.engine)
-    if execution.runner.runner == "auto":
+    if execution.runner.runner == AUTO:
         execution = replace(execution, runner=execution.runner.for_events(inputs.count_events()))
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
@@ -120,12 +129,8 @@ def find_rows(
         rows = GroupRows(schema_for(plan, wanted), len(plan.group_by), wanted.top)
     if execution.engine != "event":
         _find_by_another_engine(plan, inputs, wanted, execution, rows)
-    elif execution.runner.on_spark:
-        _find_on_spark(plan, inputs, wanted, execution, rows, progress)
     else:
-        from cepctl.engines.runners import local
-
-        local.collect_stored(plan, inputs.sources(plan.attributes), rows, wanted, progress)
+        _find_by_runner(plan, inputs, wanted, execution, rows, progress)
     return rows
 
 
@@ -188,7 +193,7 @@ def _find_by_another_engine(
         rows.add(batch)
 
 
-def _find_on_spark(
+def _find_by_runner(
     plan: Plan,
     inputs: EventInputs,
     wanted: MatchOptions,
@@ -196,14 +201,13 @@ def _find_on_spark(
     rows: FoundRows,
     progress: Progress | None,
 ) -> None:
-    from cepctl.spark.session import spark_session
+    if execution.runner.on_spark:
+        # Java takes seconds to start, and this process has nothing else to do meanwhile.
+        Thread(target=import_module, args=("cepctl.engines.runners.stored",)).start()
+    with execution.runner.opened(verbose=execution.verbose) as runner:
+        from cepctl.engines.runners.stored import collect
 
-    # Java takes seconds to start, and this process has nothing else to do meanwhile.
-    Thread(target=import_module, args=("cepctl.engines.runners.spark",)).start()
-    with spark_session(execution.runner.master, execution.runner.conf, verbose=execution.verbose) as session:
-        from cepctl.engines.runners import spark
-
-        spark.collect(plan, inputs.sources(plan.attributes), session, rows, wanted, progress=progress)
+        collect(plan, inputs.sources(plan.attributes), runner, rows, wanted, progress=progress)
 
 
 def types_read(plan: Plan) -> set[str] | None:

@@ -44,7 +44,7 @@ class TableEngine:
         from cepctl.engines.rows.sorted import SortedRows
 
         options = MatchOptions(self.order, self.schema.type_counts, self.max_matches, memory=self.memory)
-        local = self.execution.engine == "event" and not self.execution.runner.on_spark
+        local = self.execution.engine == "event" and self.execution.runner.here
         with temporary_folder() as folder:
             find = self._found_here if local else self._found_in_dataset
             rows = find(plan, events, options, folder)

@@ -1,4 +1,4 @@
-"""The local runner: the partition function in this process, on all cores, without Java."""
+"""Matching in this process: the partition function on all cores, without Java."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import concurrently, usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress
@@ -36,20 +35,6 @@ def batches(
 ) -> Iterator[FoundBatch]:
     """The rows of a plan on an event table, on all cores, as they are found; `told` hears how far it is."""
     yield from found_batches(plan, events, replace(options, threads=usable_cores()), told=told)
-
-
-def collect_stored(
-    plan: Plan,
-    sources: Sequence[EventSource],
-    rows: FoundRows,
-    options: MatchOptions | None = None,
-    progress: Progress | None = None,
-) -> None:
-    """What `found_in_stored` finds, added to `rows`; raises as it does."""
-    progress = progress or Progress()
-    for batch in found_in_stored(plan, sources, options, progress):
-        rows.add(batch)
-        progress.found = rows.found
 
 
 def found_in_stored(

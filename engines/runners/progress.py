@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from cepctl.engines.kernels.announcing import compiling_line, kernels_written_since
 from cepctl.engines.runners.slices import Slicing
+from cepctl.runners.runner import Counter, Told
 from cepctl.side_figures import SideFigure, beside
 
-_LOOK_SECONDS = 0.5
 _TOLD_FROM = 2.0
 _MINUTE = 60
 
@@ -73,9 +70,10 @@ class Progress:
         if not beside(SideFigure.PROGRESS, lambda: tell(line()) is None, otherwise=False):
             self.tell = None
 
-    @contextmanager
-    def watching(self, context: Any, matches: Any) -> Iterator[None]:
-        """Look now and then at the tasks of a Spark context, and at its accumulator of matches."""
+    def of_tasks(self, matches: Counter) -> Told | None:
+        """What hears how many tasks are done, while `matches` counts in them; None where nobody looks."""
+        if self.tell is None:
+            return None
         began, since = self.clock(), time.time()
 
         def told(done: int, tasks: int) -> None:
@@ -88,36 +86,11 @@ class Progress:
                 ahead = partial(ahead_text, done, tasks, self.clock() - began)
                 self._say(lambda: f"{stage_line(done, tasks, matches.value, slicing)}, {ahead()}")
 
-        with self._watching_tasks(context, told):
-            yield
+        return told
 
-    @contextmanager
-    def watching_writers(self, context: Any) -> Iterator[None]:
-        """Look now and then at the tasks of a Spark context that write rows."""
-        with self._watching_tasks(context, self.wrote):
-            yield
-
-    @contextmanager
-    def _watching_tasks(self, context: Any, told: Callable[[int, int], None]) -> Iterator[None]:
-        if self.tell is None:
-            yield
-            return
-        done = threading.Event()
-        watch = threading.Thread(target=_watch, args=(context, told, done), daemon=True)
-        watch.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watch.join()
-
-
-def _watch(context: Any, told: Callable[[int, int], None], done: threading.Event) -> None:
-    tracker = context.statusTracker()
-    while not done.wait(_LOOK_SECONDS):
-        stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-        for stage in filter(None, stages[-1:]):
-            told(stage.numCompletedTasks, stage.numTasks)
+    def of_writers(self) -> Told | None:
+        """The same of tasks that write rows."""
+        return None if self.tell is None else self.wrote
 
 
 def ahead_text(done: int, parts: int, seconds: float) -> str:

@@ -29,8 +29,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise JobError("Spark was called")
         yield
 
-    for module in ("cepctl.spark.session", "cepctl.ingestion.runners"):
-        monkeypatch.setattr(f"{module}.spark_session", called)
+    monkeypatch.setattr("cepctl.spark.session.spark_session", called)
 
 
 def test_the_size_decides() -> None:
@@ -71,7 +70,7 @@ def test_a_small_match_on_spark_by_default_hints_at_auto(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
-    monkeypatch.setattr("cepctl.matching.run._find_on_spark", lambda *_: None)
+    monkeypatch.setattr("cepctl.matching.run._find_by_runner", lambda *_: None)
     monkeypatch.setattr("cepctl.cli.match.runner_hint._starts_warm", lambda: True)
     hint = "--runner auto (CEPCTL_RUNNER=auto) takes it above 5,000,000, and writes the same bytes"
     assert main(["match", QUERY, "log.csv"]) == 0

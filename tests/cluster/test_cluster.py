@@ -17,12 +17,16 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
 
 from cepctl.errors import JobError
 from cepctl.spark.java import find_java
+
+if TYPE_CHECKING:
+    from cepctl.spark.session import HasContext
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -159,17 +163,18 @@ READ_AND_GONE = """
 import sys
 from pathlib import Path
 from cepctl.cli import main
-from cepctl.engines.runners import spark
+from contextlib import contextmanager
+from cepctl.runners.spark import SparkRunner
 
-copied = spark._copied
-def copied_and_gone(sources, context, stack):
-    prefix = copied(sources, context, stack)
-    files = [Path(part) for each in sources for part in each.shipped]
-    assert files and prefix
-    for file in files:
-        file.unlink()
-    return prefix
-spark._copied = copied_and_gone
+copied = SparkRunner.copied
+@contextmanager
+def copied_and_gone(runner, files):
+    with copied(runner, files) as copies:
+        assert files and copies
+        for file in files:
+            Path(file).unlink()
+        yield copies
+SparkRunner.copied = copied_and_gone
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -248,30 +253,31 @@ print(json.dumps(killed))
 """
 
 
-def match_in_many_slices(session: object, events: str, output: str) -> None:
+def match_in_many_slices(session: HasContext, events: str, output: str) -> None:
     """Match in slices of a few seconds each, so that there are many tasks."""
     from cepctl.datasets.row_groups import row_groups
-    from cepctl.engines.runners import spark
+    from cepctl.engines.runners import stored
     from cepctl.engines.runners.slices import choose_slicing
     from cepctl.io.rows.encoding import encoded_rows, presented
     from cepctl.language.parser import parse
     from cepctl.matching.inputs import open_events
     from cepctl.plan import analyze
+    from cepctl.runners.spark import SparkRunner
 
     with open_events([events]) as inputs:
         plan = analyze(parse(QUERY), inputs.schema)
         sources = inputs.sources(plan.attributes)
         slicing = choose_slicing(row_groups(sources), plan, 2, 40_000)
         assert slicing.tasks >= 80
-        found = spark.run(plan, sources, session, slicing=slicing)  # type: ignore[arg-type]
+        found = stored.run(plan, sources, SparkRunner(session), slicing=slicing)
     rows = presented(found, plan.time_unit, "iso")
     Path(output).write_bytes(b"".join(encoded_rows([rows], "csv")))
 
 
-def ingest_all(session: object, logs: str, output: str) -> None:
+def ingest_all(session: HasContext, logs: str, output: str) -> None:
     """Ingest with one task for each few files."""
     from cepctl.ingestion.jobs import IngestOptions, ingest
-    from cepctl.ingestion.runners import SparkRunner
+    from cepctl.runners.spark import SparkRunner
     from cepctl.uncertainty.model import load_model
 
     options = IngestOptions(model=load_model(f"{logs}/model.toml"))

@@ -12,14 +12,15 @@ import pytest
 
 from cepctl.engines.event.match import match_schema
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
-from cepctl.engines.runners import local
-from cepctl.engines.runners import spark as spark_runner
+from cepctl.engines.runners.stored import collect, run
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import LocalRunner, Runner, SparkRunner
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
+from cepctl.runners.local import LocalRunner
+from cepctl.runners.runner import Runner
+from cepctl.runners.spark import SparkRunner
 
 if TYPE_CHECKING:
     from cepctl.spark.session import Session
@@ -49,8 +50,8 @@ def test_another_scheme_gives_the_same_dataset_and_the_same_matches(
             assert (tmp_path / name / part.name).read_bytes() == part.read_bytes()
     with open_events([f"{OTHER_SCHEME}{tmp_path}/there"]) as events:
         plan = analyze(parse("PATTERN SEQ(A a, B b) WITHIN 9 ticks"), events.schema)
-        found = spark_runner.run(plan, events.sources(plan.attributes), spark)
+        found = run(plan, events.sources(plan.attributes), runners["there"])
         assert found.column("match").to_pylist() == ["a.csv#1 b.csv#1", "a.csv#1 a.csv#2"]
         rows = SortedRows(match_schema(plan), WantedRows(), default_budget(), tmp_path)
-        local.collect_stored(plan, events.sources(plan.attributes), rows)
+        collect(plan, events.sources(plan.attributes), runners["here"], rows)
         assert rows.table().equals(found)

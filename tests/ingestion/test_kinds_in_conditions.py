@@ -11,12 +11,13 @@ from typing import TypeAlias
 import pytest
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.ingestion import apart, reading
+from cepctl.ingestion import reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import LocalRunner
 from cepctl.io.formats import OpenLog, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.locations import Location
+from cepctl.runners import apart
+from cepctl.runners.local import LocalRunner
 from cepctl.uncertainty.model import parse_model
 
 Value: TypeAlias = int | float | str | None

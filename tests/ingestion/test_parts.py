@@ -14,12 +14,15 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion import apart, ordering, parts, reading
+from cepctl.ingestion import ordering, parts, reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
 from cepctl.io.contract import line_records
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.tabular import row_ends
+from cepctl.runners import apart
+from cepctl.runners.local import LocalRunner
+from cepctl.runners.runner import Runner
+from cepctl.runners.spark import FEWEST_SHARED, SparkRunner
 from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS

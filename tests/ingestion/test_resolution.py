@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.ingestion import apart
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, ReadOptions
+from cepctl.runners import apart
 from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import parse_model
 

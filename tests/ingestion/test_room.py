@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.ingestion import apart, key_partitions, ordering, reading, room, writing
-from cepctl.ingestion.apart import OUT_OF_MEMORY
+from cepctl.ingestion import key_partitions, ordering, reading, room, writing
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.reading import ReadTask, parser_died
@@ -18,6 +17,8 @@ from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
+from cepctl.runners import apart
+from cepctl.runners.apart import OUT_OF_MEMORY
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +107,7 @@ def test_samples_that_polls_repeat_are_found_in_however_little_memory(tmp_path: 
 
 def test_a_task_that_takes_more_memory_than_there_is_for_it_is_ended_and_costs_itself_alone() -> None:
     code = (
-        "from cepctl.ingestion.apart import run_apart\n"
+        "from cepctl.runners.apart import run_apart\n"
         "def outcome(number):\n"
         "    taken = [bytes([1]) * (1 << 20) for _ in range(number)]\n"
         "    while number > 1_000: pass\n"

@@ -12,7 +12,10 @@ import pytest
 from cepctl.errors import JobError, LogFormatError
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner, chosen_runner
+from cepctl.runners.kinds import RUNNERS, RunnerSettings
+from cepctl.runners.local import LocalRunner
+from cepctl.runners.runner import Runner
+from cepctl.runners.spark import FEWEST_SHARED, SparkRunner
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
@@ -109,7 +112,7 @@ def test_results_come_in_the_order_of_the_tasks(spark: Session) -> None:
 def test_the_local_runner_needs_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    with chosen_runner("local", "local[*]") as runner:
+    with RUNNERS["local"].opened(RunnerSettings("local[*]")) as runner:
         assert runner.run(abs, [-1]) == [1]
 
 

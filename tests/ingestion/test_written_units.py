@@ -15,13 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.ingestion import apart, reading
+from cepctl.ingestion import reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import LocalRunner, Runner, SparkRunner
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import parse_time
 from cepctl.io.contract.written_times import form_grain
+from cepctl.runners import apart
+from cepctl.runners.local import LocalRunner
+from cepctl.runners.runner import Runner
+from cepctl.runners.spark import SparkRunner
 from cepctl.schema import NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import parse_model
 

@@ -17,7 +17,6 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.runners import LocalRunner
 from cepctl.io import formats
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.log_format import LogFormat, Repeats
@@ -25,6 +24,7 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.formats import recognised_format
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.streams import Chunks, numbered_lines
+from cepctl.runners.local import LocalRunner
 from tests.ingestion.test_parts import Log, assert_same_in_parts, parts_of
 from tests.state.test_news import Taking
 

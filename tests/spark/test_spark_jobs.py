@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.ingestion.runners import SparkRunner
+from cepctl.runners.spark import SparkRunner
 from cepctl.spark.jobs import failure
 from cepctl.spark.session import Session
 
@@ -60,14 +60,14 @@ def test_what_a_task_raises_is_not_tried_again(spark: Session, tmp_path: Path) -
 # The Java process is killed by a task of its own.
 WITHOUT_JAVA = """
 import os, signal, subprocess, time
-from cepctl.ingestion.runners import chosen_runner
+from cepctl.runners.kinds import RUNNERS, RunnerSettings
 
 def kill_java(number):
     java = subprocess.check_output(["ps", "-o", "ppid=", "-p", str(os.getppid())])
     os.kill(int(java), signal.SIGKILL)
     time.sleep(600)
 
-with chosen_runner("spark", "local[1]") as runner:
+with RUNNERS["spark"].opened(RunnerSettings("local[1]")) as runner:
     runner.run(kill_java, [1])
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
-from typing import Any, get_args
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from cepctl.cli.options.settings import borrowed
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.library.raw_input import RawInput
-from cepctl.matching.run import LOCAL_EVENTS, Conf, RunnerChoice, RunnerName
+from cepctl.matching.run import AUTO, LOCAL_EVENTS, RunnerChoice
 from cepctl.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,
@@ -22,6 +22,7 @@ from cepctl.memory import (
     budget_of,
     default_budget,
 )
+from cepctl.runners.kinds import RUNNERS, Conf
 from cepctl.spark.master import require_master
 
 
@@ -104,7 +105,7 @@ def _with_runner(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that takes `--runner`, `--master` and `--conf` as one; who says how Spark runs wants it."""
 
     @wraps(command)
-    def choosing(runner: RunnerName, master: str, conf: Conf, **values: Any) -> Any:
+    def choosing(runner: str, master: str, conf: Conf, **values: Any) -> Any:
         choice = RunnerChoice(runner, master, conf)
         source = click.get_current_context().get_parameter_source
         said = {name for name in ("master", "conf") if source(name) is not ParameterSource.DEFAULT}
@@ -120,7 +121,7 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
         [
             click.option(
                 "--runner",
-                type=click.Choice(get_args(RunnerName)),
+                type=click.Choice([AUTO, *RUNNERS]),
                 default="spark",
                 show_default=True,
                 help="Where the work is done; local needs no Java, auto uses Spark for more than 5,000,000 "

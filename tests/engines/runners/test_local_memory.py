@@ -13,9 +13,10 @@ from cepctl.datasets.row_groups import PushedFilter
 from cepctl.engines.event.match import schema_for
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.sorted import SortedRows
-from cepctl.engines.runners import local
+from cepctl.engines.runners.stored import collect
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import PROGRAM_BYTES, MemoryBudget
+from cepctl.runners.local import LocalRunner
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, plan_of
 
@@ -41,7 +42,7 @@ def test_row_groups_are_read_until_there_is_no_room(own: int, read: list[int], t
     rows = SortedRows(schema_for(plan, options), options.wanted, options.memory, tmp_path)
     if len(read) == 1:
         with pytest.raises(QueryTooLargeError, match="where 50 B are for events"):
-            local.collect_stored(plan, [source], rows, options)
+            collect(plan, [source], LocalRunner(), rows, options)
     else:
-        local.collect_stored(plan, [source], rows, options)
+        collect(plan, [source], LocalRunner(), rows, options)
     assert source.read_groups == read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from threading import Event
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -14,6 +13,8 @@ from cepctl.engines.runners import progress as progresses
 from cepctl.engines.runners.local import batches
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.slices import Slicing, TimeSlice
+from cepctl.runners import spark
+from cepctl.runners.runner import Count
 from tests.plans import plan_of
 
 
@@ -92,10 +93,10 @@ def test_while_workers_of_this_machine_compile_kernels_no_tasks_are_counted(
         lines.append(line)
         heard.set()
 
-    monkeypatch.setattr(progresses, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(spark, "_LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progresses, "kernels_written_since", lambda moment: kept)
     progress = Progress(tell, slicing=Slicing((TimeSlice(),), events=8_000, most_read=2_000))
-    with progress.watching(_Tracker(), SimpleNamespace(value=0)):
+    with spark._watched(_Tracker(), progress.of_tasks(Count())):
         assert heard.wait(30)
     assert lines[0].startswith(said)
 

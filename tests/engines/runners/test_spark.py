@@ -16,11 +16,12 @@ from cepctl.datasets.row_groups import row_groups
 from cepctl.datasets.stored_events import StoredEvents
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners import local, slices
-from cepctl.engines.runners import spark as spark_runner
 from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
+from cepctl.engines.runners.stored import run
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
 from cepctl.plan.plan import EventSchema, Plan
+from cepctl.runners.spark import SparkRunner
 from cepctl.schema import MILLISECOND
 from tests.plans import ATTRIBUTES, Event, event_table, on, plan_of
 
@@ -58,6 +59,17 @@ def stored(directory: Path, *parts: pa.Table) -> list[StoredEvents]:
     return [StoredEvents(Location(str(directory)), tuple(paths), MILLISECOND, schema, tuple(ATTRIBUTES))]
 
 
+def run_on_spark(
+    plan: Plan,
+    sources: list[StoredEvents],
+    spark: Session,
+    options: MatchOptions | None = None,
+    *,
+    slicing: Slicing | None = None,
+) -> pa.Table:
+    return run(plan, sources, SparkRunner(spark), options, slicing=slicing)
+
+
 def cut(plan: Plan, sources: list[StoredEvents], length: int) -> Slicing:
     """Slices of so many ticks."""
     return choose_slicing(row_groups(sources), plan, 2, length)
@@ -79,7 +91,7 @@ def test_both_runners_give_identical_rows(query: str, spark: Session, tmp_path: 
     table = event_table(random_events(120, 7))
     plan = plan_of(query)
     wanted = local.run(plan, table)
-    found = spark_runner.run(plan, stored(tmp_path, table.slice(0, 25), table.slice(25)), spark)
+    found = run_on_spark(plan, stored(tmp_path, table.slice(0, 25), table.slice(25)), spark)
     assert found.schema == wanted.schema
     assert found.equals(wanted)
     assert ("Nowhere" in query) == (found.num_rows == 0)
@@ -100,7 +112,7 @@ def test_a_clock_that_slices_cut_in_two_stays_one_clock(spark: Session, tmp_path
         replace(each, schema=replace(each.schema, clocks=clocks), clocks=clocks)
         for each in stored(tmp_path, table)
     ]
-    assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 7)).equals(wanted)
+    assert run_on_spark(plan, sources, spark, slicing=cut(plan, sources, 7)).equals(wanted)
 
 
 @pytest.mark.parametrize("length", [4, 17, 1_000])
@@ -111,9 +123,9 @@ def test_slices_of_any_length_give_identical_rows(length: int, spark: Session, t
     assert wanted.num_rows > 10
     sources = stored(tmp_path, table)
     slicing = cut(plan, sources, length)
-    assert spark_runner.run(plan, sources, spark, slicing=slicing).equals(wanted)
+    assert run_on_spark(plan, sources, spark, slicing=slicing).equals(wanted)
     sent = replace(slicing, buckets=2, sent=True)
-    assert spark_runner.run(plan, sources, spark, slicing=sent).equals(wanted)
+    assert run_on_spark(plan, sources, spark, slicing=sent).equals(wanted)
 
 
 def test_events_at_the_ends_of_time_reach_every_slice(spark: Session, tmp_path: Path) -> None:
@@ -122,14 +134,14 @@ def test_events_at_the_ends_of_time_reach_every_slice(spark: Session, tmp_path: 
     wanted = local.run(plan, event_table(events))
     assert {"ever", "edge"} <= {ids[1][0] for ids in wanted.column("signature").to_pylist()}
     sources = stored(tmp_path, event_table(events))
-    assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 6)).equals(wanted)
+    assert run_on_spark(plan, sources, spark, slicing=cut(plan, sources, 6)).equals(wanted)
 
 
 def test_the_first_rows_alone(spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(60, 7))
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     best = MatchOptions(top=3)
-    assert spark_runner.run(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
+    assert run_on_spark(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +161,7 @@ def test_tasks_that_take_some_keys_each_give_the_groups_of_one(
     sources = stored(tmp_path, table)
     assert group_slicing(row_groups(sources), plan, parallelism=2).buckets == tasks
     assert wanted.num_rows > 1
-    assert spark_runner.run(plan, sources, spark).equals(wanted)
+    assert run_on_spark(plan, sources, spark).equals(wanted)
 
 
 @pytest.mark.parametrize("last", ["B", "Nowhere"])
@@ -161,7 +173,7 @@ def test_the_column_of_errors(last: str, spark: Session, tmp_path: Path) -> None
     allowed = MatchOptions(approximate=0.1)
     wanted = local.run(plan, table, allowed)
     assert wanted.column_names[4:6] == ["confidence", "confidence_error"]
-    assert spark_runner.run(plan, stored(tmp_path, table), spark, allowed).equals(wanted)
+    assert run_on_spark(plan, stored(tmp_path, table), spark, allowed).equals(wanted)
 
 
 def test_a_wrong_event_is_reported_as_in_one_process(spark: Session, tmp_path: Path) -> None:
@@ -170,14 +182,14 @@ def test_a_wrong_event_is_reported_as_in_one_process(spark: Session, tmp_path: P
     with pytest.raises(EventSchemaError) as alone:
         local.run(plan, table)
     with pytest.raises(EventSchemaError) as distributed:
-        spark_runner.run(plan, stored(tmp_path, table), spark)
+        run_on_spark(plan, stored(tmp_path, table), spark)
     assert str(distributed.value) == str(alone.value)
 
 
 def test_too_many_matches_stop_the_job_under_their_own_name(spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(60, 7))
     with pytest.raises(QueryTooLargeError, match="more than 5 matches"):
-        spark_runner.run(
+        run_on_spark(
             plan_of("PATTERN SEQ(A a, B b)"), stored(tmp_path, table), spark, MatchOptions(max_matches=5)
         )
 
@@ -187,19 +199,19 @@ def test_one_id_in_two_inputs_is_refused(spark: Session, tmp_path: Path) -> None
     table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 3, 4)])
     sources = stored(tmp_path, table) + stored(tmp_path / "other", table.slice(1))
     with pytest.raises(EventSchemaError, match="'b1'"):
-        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
+        run_on_spark(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
 
 
 def test_a_lost_file_is_named_in_one_line(spark: Session, tmp_path: Path) -> None:
     (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
     Path(source.parts[0]).unlink()
     with pytest.raises(EventSchemaError, match=r"part-00000\.parquet.*the dataset is not whole"):
-        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [source], spark)
+        run_on_spark(plan_of("PATTERN SEQ(A a, B b)"), [source], spark)
 
 
 def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: Session, tmp_path: Path) -> None:
     (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
     wrong = replace(source, names=("x", "nowhere"))
     with pytest.raises(JobError) as problem:
-        spark_runner.run(plan_of("PATTERN SEQ(A a, B b) WHERE a.x = 1"), [wrong], spark)
+        run_on_spark(plan_of("PATTERN SEQ(A a, B b) WHERE a.x = 1"), [wrong], spark)
     assert str(problem.value) == "the Spark job failed: KeyError: 'nowhere'"

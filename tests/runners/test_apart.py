@@ -30,7 +30,7 @@ sys.exit(run())
 """
 PARTS = """
 import os, signal
-from cepctl.ingestion.apart import run_apart
+from cepctl.runners.apart import run_apart
 
 def outcome(number):
     if number % 3 == 1:
@@ -106,7 +106,7 @@ def test_what_a_task_raises_is_raised_with_where_it_came_from() -> None:
 def test_a_program_that_has_used_polars_is_not_forked(used_before: bool) -> None:
     """Polars would wait in the child for threads that are in the parent alone."""
     code = (
-        "import os; import polars as pl; from cepctl.ingestion.apart import run_apart\n"
+        "import os; import polars as pl; from cepctl.runners.apart import run_apart\n"
         "def count(_): return pl.DataFrame({'a': [1, 2], 'b': 'xy'}).hash_rows().len(), os.getpid()\n"
         f"{'count(1)' if used_before else ''}\n"
         "[(rows, process)] = run_apart(count, [1], lambda _, cause: cause)\n"
@@ -119,7 +119,7 @@ def test_a_program_that_has_used_polars_is_not_forked(used_before: bool) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
-        "import time, os; from pathlib import Path; from cepctl.ingestion.apart import run_apart\n"
+        "import time, os; from pathlib import Path; from cepctl.runners.apart import run_apart\n"
         f"def wait(_): Path({str(tmp_path / 'child')!r}).write_text(str(os.getpid())); time.sleep(600)\n"
         "run_apart(wait, [1], None)"
     )
