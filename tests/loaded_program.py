@@ -9,7 +9,7 @@ def load_program() -> None:
     import cepctl.cli.commands.ingest
     import cepctl.cli.commands.match
     import cepctl.cli.match.incremental_run
-    import cepctl.engines.runners.local
+    import cepctl.engines.runners.stored
     import cepctl.ingestion.assigning
     import cepctl.ingestion.jobs
     import cepctl.render.ingest

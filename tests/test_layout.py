@@ -327,6 +327,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sketches",
         "io.source",
         "terminal",
+        "runners",
         "spark",
         "io.rows",
         "language",

@@ -32,13 +32,13 @@ class Finding:
     remedy: str | None = None
 
 
-def findings(runner: str, master: str, conf: Sequence[tuple[str, str]]) -> Iterator[Finding]:
-    """All checks, one after the other; Java and Spark only for the runner that needs them."""
+def findings(master: str, conf: Sequence[tuple[str, str]], *, java_too: bool) -> Iterator[Finding]:
+    """All checks, one after the other; Java and Spark only for runners that need them."""
     yield python()
     yield disk()
     yield memory()
     yield kernel_cache()
-    if runner != "local":
+    if java_too:
         found = java()
         yield found
         if found.verdict == "ok":

@@ -8,6 +8,7 @@ from typing import Any
 
 from cepctl.errors import UsageError
 from cepctl.notices import READING, tell
+from cepctl.runners.kinds import RUNNERS
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,9 @@ class Exclusion:
 
 
 _IN_PROCESS = ("point", "worlds")
+_WITHOUT_SPARK = tuple(name for name, kind in RUNNERS.items() if not kind.of_spark)
 EXCLUSIONS = (
-    Exclusion(("master", "conf"), "runner", ("local",), "no Spark is started"),
+    Exclusion(("master", "conf"), "runner", _WITHOUT_SPARK, "no Spark is started"),
     Exclusion(("master", "conf"), "engine", _IN_PROCESS, "it runs in this process, without Spark"),
     Exclusion(("order",), "engine", _IN_PROCESS, "it binds components in an order of its own"),
     Exclusion(("approximate",), "engine", _IN_PROCESS, "it estimates nothing"),

@@ -51,6 +51,11 @@ class RunnerChoice:
         """Whether Spark does it; false as long as that is not decided."""
         return self.runner != AUTO and RUNNERS[self.runner].of_spark
 
+    @property
+    def may_need_java(self) -> bool:
+        """Whether Spark does it, or would do what is large."""
+        return self.runner == AUTO or RUNNERS[self.runner].of_spark
+
     def opened(self, *, verbose: bool = False) -> AbstractContextManager[Runner]:
         """The runner, for as long as the context lasts; raises as `spark_session` does."""
         return RUNNERS[self.runner].opened(RunnerSettings(self.master, self.conf, verbose))

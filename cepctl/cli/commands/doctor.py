@@ -40,7 +40,7 @@ def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     if warm:
         _warm(runner)
     failed, told = 0, []
-    for finding in findings(runner.runner, runner.master, runner.conf):
+    for finding in findings(runner.master, runner.conf, java_too=runner.may_need_java):
         failed += finding.verdict == "failed"
         if as_json:
             told.append(asdict(finding))
@@ -66,6 +66,6 @@ def _warm(runner: RunnerChoice) -> None:
         done = warm_up(progress.tell)
     kernels = counted(done.compiled, "kernel")
     say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
-    if runner.runner != "local" and is_local(runner.master):
+    if runner.may_need_java and is_local(runner.master):
         kept = record_classes()
         say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")

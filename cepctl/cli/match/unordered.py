@@ -20,6 +20,8 @@ from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import write_rows
 from cepctl.io.rows.forms import RowFile
 from cepctl.library.rows_as_found import RowsAsFound, searched
+from cepctl.matching.run import AUTO
+from cepctl.runners.kinds import RUNNERS
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
@@ -43,9 +45,10 @@ def applies(unordered: bool, query: Query) -> bool:
         refuse_or_leave_out(context, "unordered", because)
         return False
     is_said = context.get_parameter_source("runner") is ParameterSource.COMMANDLINE
-    if is_said and context.params["runner"] == "spark":
+    runner = context.params["runner"]
+    if is_said and runner != AUTO and not RUNNERS[runner].here:
         # Where nothing is said it is Spark, too.
-        because = "with --runner spark: its tasks give rows when they have ended; --runner local does it"
+        because = f"with --runner {runner}: its tasks give rows when they have ended; --runner local does it"
         refuse_or_leave_out(context, "unordered", because)
     return True
 
