@@ -607,7 +607,7 @@ def test_the_engines_need_few_libraries() -> None:
     """They run inside Spark workers, which load no more than that."""
     engines = {found for found in all_imports() if inside(found.importer, {"cepctl.engines"})}
     libraries = {found.imported.split(".")[0] for found in engines} - sys.stdlib_module_names - {"cepctl"}
-    assert libraries == {"numba", "numpy", "polars", "pyarrow", "pyspark"}
+    assert libraries == {"numba", "numpy", "polars", "pyarrow"}
 
 
 def documented(tree: ast.AST) -> Iterator[str]:

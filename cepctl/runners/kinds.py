@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,33 +25,25 @@ class RunnerSettings:
 
 @dataclass(frozen=True)
 class RunnerKind:
-    """A runner that can be chosen; `opened` gives one that ends with the context.
+    """A runner that can be chosen.
 
-    `of_spark` says that it takes master and conf, and needs a Java; `here` that it is `Runner.here`.
+    `place` names the function that opens it, as `module:function`; `of_spark` says that it takes master and
+    conf, and needs a Java; `here` that it is `Runner.here`.
     """
 
-    opened: Callable[[RunnerSettings], AbstractContextManager[Runner]]
+    place: str
     here: bool = False
     of_spark: bool = False
 
-
-@contextmanager
-def _spark(settings: RunnerSettings) -> Iterator[Runner]:
-    from cepctl.runners.spark import SparkRunner
-    from cepctl.spark.session import spark_session
-
-    with spark_session(settings.master, settings.conf, verbose=settings.verbose) as session:
-        yield SparkRunner(session)
-
-
-@contextmanager
-def _local(settings: RunnerSettings) -> Iterator[Runner]:
-    from cepctl.runners.local import LocalRunner
-
-    yield LocalRunner()
+    def opened(self, settings: RunnerSettings) -> AbstractContextManager[Runner]:
+        """The runner, for as long as the context lasts; raises what its function raises."""
+        module, _, function = self.place.partition(":")
+        opens: Callable[[RunnerSettings], AbstractContextManager[Runner]]
+        opens = getattr(import_module(module), function)
+        return opens(settings)
 
 
 RUNNERS: dict[str, RunnerKind] = {
-    "spark": RunnerKind(_spark, of_spark=True),
-    "local": RunnerKind(_local, here=True),
+    "spark": RunnerKind("cepctl.runners.spark:opened", of_spark=True),
+    "local": RunnerKind("cepctl.runners.local:opened", here=True),
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cepctl.runners.apart import run_apart
+from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import Item, Result, Runner, Task, Told
 
 
@@ -40,3 +42,9 @@ class LocalRunner(Runner):
         if died is not None:
             return run_apart(function, tasks, died, most_bytes)
         return [function(task) for task in tasks]
+
+
+@contextmanager
+def opened(settings: RunnerSettings) -> Iterator[LocalRunner]:
+    """A runner, which has nothing to be told."""
+    yield LocalRunner()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from cepctl.atomic.folders import temporary_folder
+from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import (
     Attempts,
     Copies,
@@ -26,7 +27,7 @@ from cepctl.runners.runner import (
 )
 from cepctl.spark.interrupts import undisturbed
 from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import HasContext, tasks_at_once
+from cepctl.spark.session import HasContext, spark_session, tasks_at_once
 from cepctl.spark.settings import is_local
 
 if TYPE_CHECKING:
@@ -141,6 +142,13 @@ class SparkRunner(Runner):
                 shutil.copyfile(file, copy)
                 self._context.addFile(str(copy))
             yield copies
+
+
+@contextmanager
+def opened(settings: RunnerSettings) -> Iterator[SparkRunner]:
+    """A runner in a session for one command; raises as `spark_session` does."""
+    with spark_session(settings.master, settings.conf, verbose=settings.verbose) as session:
+        yield SparkRunner(session)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise JobError("Spark was called")
         yield
 
-    monkeypatch.setattr("cepctl.spark.session.spark_session", called)
+    monkeypatch.setattr("cepctl.runners.spark.spark_session", called)
 
 
 def test_the_size_decides() -> None:

@@ -63,14 +63,14 @@ THREADS = Threads()
 
 
 @contextmanager
-def _threads(settings: RunnerSettings) -> Iterator[Runner]:
+def threads(settings: RunnerSettings) -> Iterator[Runner]:
     yield THREADS
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two logs; the runner is the one line that a new one takes."""
-    monkeypatch.setitem(RUNNERS, "threads", RunnerKind(_threads))
+    monkeypatch.setitem(RUNNERS, "threads", RunnerKind(f"{__name__}:threads"))
     monkeypatch.chdir(tmp_path)
     Path("logs").mkdir()
     Path("logs/a.csv").write_text(LOG)
