@@ -1,7 +1,7 @@
 """The engines: from events and a plan to collapsed matches.
 
 They run inside Spark workers: from outside they import NumPy, Numba, Polars and PyArrow, and nothing else.
-The Spark runner alone imports PySpark, when it runs.
+None of them knows Spark: runners (`cepctl/runners/`) run what they hand out.
 """
 
 from cepctl.engines.kernels.files import amend_numba

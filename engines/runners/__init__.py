@@ -1,1 +1,1 @@
-"""Where an engine runs: slices of the events, local threads or Spark tasks; no slice changes a row."""
+"""Where an engine runs: slices of the events, threads here or tasks of a runner; no slice changes a row."""
