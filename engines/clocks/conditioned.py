@@ -15,14 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
 from cepctl.engines.clocks.curved_masses import curved_masses
 from cepctl.engines.clocks.curved_measures import FEWEST_LEVELS, curved_measured, takes_curves
-from cepctl.engines.clocks.deciding import deciding_rivals
+from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_rivals, groups_of
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
-from cepctl.engines.clocks.moved_masses import moved_masses
-from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
-from cepctl.engines.clocks.totals import Total
+from cepctl.engines.clocks.nodes import Nodes, Total, nodes_of, offset_range
+from cepctl.engines.clocks.offset_masses import moved_masses
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.clocks import EventClocks

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.clocks.alike import groups_of
 from cepctl.engines.clocks.curved_chains import curved_chain, curved_space
 from cepctl.engines.clocks.curved_masses import CurvedMasses
+from cepctl.engines.clocks.deciding import groups_of
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.laws import Curves
 from cepctl.engines.columns.masses import Buckets, Masses

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.clocks.union_parts import events_of_problems
+from cepctl.engines.clocks.union_frames import events_of_problems
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import inner, kernel

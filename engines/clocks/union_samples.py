@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.clocks.union_parts import events_of_problems
+from cepctl.engines.clocks.union_frames import events_of_problems
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.tick_sums import plus

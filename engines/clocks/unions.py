@@ -14,9 +14,8 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
-from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import MOST_NODES, Nodes, nodes_of
-from cepctl.engines.clocks.segments import Segments
+from cepctl.engines.clocks.offset_masses import moved_masses
 from cepctl.engines.clocks.union_frames import (
     EVENT,
     LEVEL,
@@ -26,10 +25,10 @@ from cepctl.engines.clocks.union_frames import (
     moved_bounds,
     places_of,
     union_frames,
+    union_parts,
 )
-from cepctl.engines.clocks.union_parts import union_parts
-from cepctl.engines.clocks.union_variables import part_variables
-from cepctl.engines.clocks.union_walls import MOST_BREAKPOINTS, walls_of_parts
+from cepctl.engines.clocks.union_variables import MOST_BREAKPOINTS, part_variables, walls_of_parts
+from cepctl.engines.clocks.walls import Segments
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses

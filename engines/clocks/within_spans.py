@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.arrays import Reals
-from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
 from cepctl.engines.clocks.conditioned import (
     Copies,
     Measuring,
@@ -22,13 +21,13 @@ from cepctl.engines.clocks.conditioned import (
     degree_of,
     repeated,
 )
-from cepctl.engines.clocks.deciding import deciding_rivals
+from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_rivals, groups_of
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of
 from cepctl.engines.clocks.walls import constants_of, shift_differences, walls_of
 from cepctl.engines.columns.bindings import flattened, places_of, take
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.cut_masses import cut_masses, joined_masses
+from cepctl.engines.columns.endpoints import cut_masses, joined_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.pattern.blocks import Shape

@@ -1,8 +1,9 @@
 """When interval events start and end: both endpoints of n events as one list of masses.
 
-The endpoints 0 to n - 1 are the starts.  The ends of the events that last follow; the end of one that does
-not is its start.  The law of an event is P(start) P(end) given that its length lies within its bounds; the
-probability of that, `whole`, is what every sum over its endpoints is divided by.
+The endpoints 0 to n - 1 are the starts. The ends of interval events follow; the end of any other event is
+its start. The law of an event is P(start) P(end) given that its length lies within its bounds; the
+probability of that, `whole`, is what every sum over its endpoints is divided by. Masses can be cut to what
+lies between two ticks.
 """
 
 from __future__ import annotations
@@ -15,11 +16,53 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK, END_PMF, LENGTH_LOWER, LENGTH_UPPER
+
+
+def cut_masses(masses: Masses, event: Indexes, first: Ticks, last: Ticks) -> tuple[Masses, Reals]:
+    """The masses of n rows, each of an event given that it happens from `first` to `last`, shape (n,).
+
+    Returns
+    -------
+    The masses, and how probable each condition is, shape (n,).  Where that is 0 the mass is one bucket that
+    means nothing.
+    """
+    sizes = np.diff(masses.starts)[event]
+    row = np.repeat(np.arange(len(event)), sizes)
+    bucket = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + masses.starts[event][row]
+    lo, hi = np.maximum(masses.lo[bucket], first[row]), np.minimum(masses.hi[bucket], last[row])
+    kept = lo <= hi
+    found = np.bincount(row[kept], minlength=len(event))
+    bare = np.flatnonzero(found == 0)
+    row, lo, hi, density = row[kept], lo[kept], hi[kept], masses.density[bucket[kept]]
+    mass = density * ticks_between(lo, hi)
+    whole: Reals = np.bincount(row, weights=mass, minlength=len(event)).astype(np.float64)
+    row = np.concatenate([row, bare])
+    lo, hi = (np.concatenate([each, masses.lower[event[bare]]]) for each in (lo, hi))
+    density = np.concatenate([density, np.ones(len(bare))]) / np.where(whole > 0, whole, 1.0)[row]
+    # What is not cut keeps its digits.
+    uncut = (first <= masses.lower[event]) & (masses.upper[event] <= last)
+    whole[uncut] = 1.0
+    order = np.argsort(row, kind="stable")
+    row, lo, hi, density = row[order], lo[order], hi[order], density[order]
+    starts = np.searchsorted(row, np.arange(len(event) + 1))
+    return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, density), whole
+
+
+def joined_masses(one: Masses, other: Masses) -> Masses:
+    """The masses of some events, and then of others."""
+    return Masses(
+        np.concatenate([one.lower, other.lower]),
+        np.concatenate([one.upper, other.upper]),
+        np.concatenate([one.starts, one.starts[-1] + other.starts[1:]]),
+        np.concatenate([one.lo, other.lo]),
+        np.concatenate([one.hi, other.hi]),
+        np.concatenate([one.density, other.density]),
+    )
+
 
 UNBOUNDED_LENGTH = 2**63 - 1
 

@@ -1,7 +1,7 @@
 """Predicates over finished Kleene groups: aggregates, order, first and last member.
 
-A predicate is checked for every member that it can speak of and holds for the group when it holds for
-all of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first member (semantics).
+A predicate is checked for every member that it can speak of and holds for the group when it holds for all
+of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first member (semantics).
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups, values_for
 from cepctl.engines.columns.predicates import column_name, component_of, probability_column
-from cepctl.language.aggregates import AGGREGATES
+from cepctl.language.aggregates import AGGREGATES, AggregateFunction
 from cepctl.language.ast import (
     Aggregate,
     Attribute,
@@ -28,6 +27,32 @@ from cepctl.language.ast import (
 )
 from cepctl.plan.plan import Alternative, Link
 from cepctl.polars_expressions import Leaf, compile_expression
+
+
+def aggregate_over_groups(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
+    """An aggregate per group, shape (n,); nulls are skipped as in SQL."""
+    if aggregate.name is None:
+        return pl.Series(group.sizes)
+    values = events.frame.get_column(aggregate.name).gather(group.members)
+    function = AGGREGATES[aggregate.function]
+    answer = function.whole(values_for(function, values.dtype))
+    known = pl.when(pl.col("value").count() > 0).then(answer)
+    answer = answer.cast(pl.Int64) if function.counts else known
+    frame = pl.DataFrame({"owner": group.owner, "value": values})
+    return frame.group_by("owner", maintain_order=True).agg(answer.alias("value")).get_column("value")
+
+
+def values_for(function: AggregateFunction, dtype: pl.DataType) -> pl.Expr:
+    """The column `value` as an aggregate takes it: in floats where its answer is one."""
+    column = pl.col("value")
+    in_floats = function.gives == "number" and dtype.is_numeric()
+    return column.cast(pl.Float64, strict=False) if in_floats else column
+
+
+def member_of_groups(events: Events, leaf: Attribute | EventTime, group: Group) -> pl.Series:
+    """Attribute of the first or last member of each group, in the order of the group."""
+    at = group.offsets[:-1] if leaf.member == "first" else group.offsets[1:] - 1
+    return events.frame.get_column(column_name(leaf)).gather(group.members[at])
 
 
 def group_link_holds(

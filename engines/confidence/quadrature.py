@@ -1,10 +1,13 @@
 """Exact summation of a polynomial over consecutive ticks from its values at a few of them.
 
-A polynomial of degree below N over n ticks is summed by N whole ticks, spread like Chebyshev's
-points, and weights that integrate the first N Gram polynomials exactly (those orthogonal over n
-equidistant points; recurrence coefficient k^2 (n^2 - k^2) / (4 (4 k^2 - 1))).  Whole ticks, not
-Gauss nodes, because what is summed is itself a sum that has to be empty exactly when no tick is left.
-For few ticks each of them is a node with weight 1.
+A polynomial of degree below N over n ticks is summed by N whole ticks, spread like Chebyshev's points, and
+weights that integrate the first N Gram polynomials exactly (those orthogonal over n equidistant points;
+recurrence coefficient k^2 (n^2 - k^2) / (4 (4 k^2 - 1))). Whole ticks, not Gauss nodes, because what is
+summed is itself a sum that has to be empty exactly when no tick is left. For few ticks each of them is a
+node with weight 1.
+
+A function that is a polynomial on a cell is kept by its values at such ticks; inside a cell they are
+offsets from its start.
 """
 
 from __future__ import annotations
@@ -12,6 +15,29 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
+
+
+@inner
+def node_count(ticks, degree):
+    """How many ticks stand for `ticks` consecutive ones of a polynomial of at most this degree."""
+    return ticks if takes_every_tick(ticks, degree) else degree + 1
+
+
+@inner
+def most_nodes(ticks, degree):
+    """The largest `node_count` of at most this many ticks."""
+    return min(ticks, max(degree + 2, (degree + 1) * (degree + 1) // 4))
+
+
+@inner
+def place_nodes(ticks, degree, nodes, weights):
+    """Fill the offsets and summation weights of these nodes; returns their number."""
+    if takes_every_tick(ticks, degree):
+        for i in range(ticks):
+            nodes[i] = i
+            weights[i] = 1.0
+        return ticks
+    return summation_rule(ticks, degree, nodes, weights)
 
 
 @inner

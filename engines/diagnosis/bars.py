@@ -6,8 +6,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.cut_masses import joined_masses
-from cepctl.engines.columns.endpoints import Endpoints, of_points
+from cepctl.engines.columns.endpoints import Endpoints, joined_masses, of_points
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.under_way import under_way

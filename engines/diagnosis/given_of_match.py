@@ -21,8 +21,8 @@ from cepctl.engines.diagnosis.shared_offsets import valid_of
 from cepctl.engines.diagnosis.worlds_left import given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.decided_matches import decided
+from cepctl.engines.given.components import share_of_worlds
 from cepctl.engines.given.known import known_events
-from cepctl.engines.given.share_of_worlds import share_of_worlds
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.plan.plan import Plan

@@ -17,7 +17,7 @@ from cepctl.engines.clocks.offset_masses import Difference, mass_between, shares
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
-from cepctl.engines.given.between_events import tied_systems
+from cepctl.engines.given.surely import tied_systems
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
 from cepctl.plan.plan import Plan

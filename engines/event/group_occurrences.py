@@ -205,7 +205,7 @@ def _on_clocks(
 
         clauses = clauses_of(problems, groups, limited=limited)
         return occurrences_on_clocks(clocks, events.id_rank, clauses, measuring, give_up=give_up)
-    from cepctl.engines.given.groups_on_clocks import GroupWholes
+    from cepctl.engines.given.groups import GroupWholes
     from cepctl.engines.given.on_clocks import GivenOnClocks
 
     wholes = GroupWholes.of(GivenOnClocks.of(clocks, events.ties), problems, groups)

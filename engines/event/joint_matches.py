@@ -19,7 +19,7 @@ from cepctl.engines.columns.bindings import (
     places_of,
     take,
 )
-from cepctl.engines.columns.cut_masses import cut_masses
+from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured

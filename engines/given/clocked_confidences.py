@@ -16,9 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Reals, Ticks
-from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
 from cepctl.engines.clocks.conditioned import degree_of, repeated
-from cepctl.engines.clocks.deciding import deciding_rivals
+from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_rivals, groups_of
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
@@ -29,8 +28,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.given.at_offsets import TiesOf, at_offsets
-from cepctl.engines.given.on_clocks import GivenOnClocks, differences
+from cepctl.engines.given.on_clocks import GivenOnClocks, TiesOf, at_offsets, differences
 from cepctl.engines.given.tied_problems import tied_problems
 from cepctl.engines.given.touched_components import touched
 from cepctl.engines.given.within_spans import tied_within

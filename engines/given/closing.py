@@ -1,8 +1,9 @@
-"""Intervals that what is given leaves to events: differences between pairs, followed until nothing changes.
+"""The intervals that GIVEN leaves to events: differences between pairs, followed until nothing changes.
 
-An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no world
-satisfies them: the earliest tick of each event, its mass and those of the others regarded, is a world, since
-the earlier of two worlds, event by event, is one.  Then the events on the way there are named.
+An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no
+world satisfies them: the earliest tick of each event, its mass and those of the others regarded, is a
+world, since the earlier of two worlds, event by event, is one. Then the events on the way there are named.
+The masses of events are cut to what is left.
 """
 
 from __future__ import annotations
@@ -14,12 +15,27 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import connected, distinct
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.given.contradictions import contradicted
-from cepctl.engines.given.edges import NO_CLAUSE, Differences
+from cepctl.engines.given.edges import NO_CLAUSE, Differences, contradicted
 from cepctl.plan.plan import Given
+
+
+def cut(masses: Masses, lower: Ticks, upper: Ticks) -> Masses:
+    """Masses within these ends, renormalised."""
+    changed = (lower > masses.lower) | (upper < masses.upper)
+    if not changed.any():
+        return masses
+    owner = np.repeat(np.arange(len(lower)), np.diff(masses.starts))
+    lo, hi = np.maximum(masses.lo, lower[owner]), np.minimum(masses.hi, upper[owner])
+    kept = lo <= hi
+    owner, lo, hi, density = owner[kept], lo[kept], hi[kept], masses.density[kept].copy()
+    total = np.bincount(owner, weights=density * ticks_between(lo, hi), minlength=len(lower))
+    narrowed = changed[owner]
+    density[narrowed] /= total[owner[narrowed]]
+    return Masses(lower, upper, np.searchsorted(owner, np.arange(len(lower) + 1)), lo, hi, density)
+
 
 _NONE = -1
 _LAST = np.iinfo(np.int64).max

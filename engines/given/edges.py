@@ -1,7 +1,9 @@
-"""What is given as differences between pairs of events: a join finds every combination that it speaks of.
+"""What GIVEN says, as differences between pairs of events: a join finds every combination that it speaks of.
 
-A clause says of each combination that one event comes after the other, and that they lie in a window: each is
-a difference t_left - t_right <= bound between two events.  What the intervals imply is dropped at once.
+A clause says of each combination that one event comes after the other, and that they lie in a window: each
+is a difference t_left - t_right <= bound between two events. What the intervals imply is dropped at once,
+and so is a tie that others imply. Where no possible world satisfies the clauses, the error names those that
+contradict each other and their events.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
@@ -17,11 +20,49 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.enumeration.search import Search, enumeration_parts
-from cepctl.engines.given.contradictions import contradicted
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.errors import QueryTooLargeError
+from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.ast import Binary, EventTime, Expression
 from cepctl.plan.plan import Given
+
+_SHOWN = 8
+
+
+def contradicted(clauses: Sequence[Given], rows: Sequence[int], events: Events) -> ContradictionError:
+    """The error that names clauses, and events with their intervals in ticks."""
+    said = " and ".join(f"GIVEN {text}" for text in dict.fromkeys(each.text for each in clauses))
+    masses = events.masses
+    distinct = list(dict.fromkeys(rows))
+    shown = [f"{events.ids[row]} in {masses.lower[row]}..{masses.upper[row]}" for row in distinct[:_SHOWN]]
+    more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
+    return ContradictionError(
+        f"no possible world satisfies {said}: the intervals of {', '.join(shown)}{more} contradict it "
+        "(in ticks); correct the uncertainty model, say in IF which events are meant, or leave it out"
+    )
+
+
+_MOST_WAYS = 50_000_000
+
+
+def without_ways_round(found: Differences) -> Differences:
+    """What says that one event comes before another is left out where one between them says so already."""
+    return found.taken(ways_round(found))
+
+
+def ways_round(found: Differences) -> Indexes:
+    """Those that are kept then."""
+    order = np.flatnonzero(found.bound == -1)
+    degree = np.bincount(found.right[order], minlength=int(found.left.max(initial=0)) + 1)
+    if int(degree[found.left[order]].sum()) > _MOST_WAYS:
+        return np.arange(len(found))
+    first = pl.DataFrame({"from": found.left[order], "to": found.right[order]})
+    ways = first.join(first.rename({"from": "to", "to": "end"}), on="to").select("from", "end").unique()
+    ways = ways.rename({"end": "to"})
+    implied = first.with_row_index("row").join(ways, on=["from", "to"], how="semi")
+    kept = np.ones(len(found), dtype=bool)
+    kept[order[implied.get_column("row").to_numpy()]] = False
+    return np.flatnonzero(kept)
+
 
 MOST_COMBINATIONS = 200_000_000
 MOST_DIFFERENCES = 20_000_000

@@ -12,11 +12,9 @@ import numpy as np
 
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import event_ties
-from cepctl.engines.given.closing import intervals_left
-from cepctl.engines.given.cutting import cut
-from cepctl.engines.given.edges import differences_of
+from cepctl.engines.given.closing import cut, intervals_left
+from cepctl.engines.given.edges import differences_of, without_ways_round
 from cepctl.engines.given.series import with_series
-from cepctl.engines.given.ways_round import without_ways_round
 from cepctl.plan.plan import Plan
 
 

@@ -19,11 +19,9 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.lasting_ties import event_of_endpoint, lasting_ties
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.given.closing import intervals_left
-from cepctl.engines.given.cutting import cut
-from cepctl.engines.given.edges import NO_CLAUSE, Differences, differences_of, tightest
-from cepctl.engines.given.offsets_left import implied_on_clocks, offsets_left, refuse_impossible
-from cepctl.engines.given.ways_round import ways_round
+from cepctl.engines.given.closing import cut, intervals_left
+from cepctl.engines.given.edges import NO_CLAUSE, Differences, differences_of, tightest, ways_round
+from cepctl.engines.given.known_on_clocks import implied_on_clocks, offsets_left, refuse_impossible
 from cepctl.plan.plan import Given, Plan
 
 

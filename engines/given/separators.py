@@ -1,13 +1,14 @@
 """Problems of many variables, taken apart: given the tick of one between others, these are independent.
 
-A series of samples in logged order is a chain of ties.  Nested sums would walk all ticks of one inside those
-of the other; but at a tick of the one in the middle the chain falls into two halves, and so on.  Few ticks
+A series of samples in logged order is a chain of ties. Nested sums would walk all ticks of one inside those
+of the other; but at a tick of the one in the middle the chain falls into two halves, and so on. Few ticks
 stand for all of it, as in nested sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +25,33 @@ from cepctl.engines.confidence.coupled.problem import (
     breakpoints,
 )
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND, FirstNodes, first_nodes, summed
-from cepctl.engines.given.orders import reordered
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
+
+
+def reordered(problems: Problems, order: Indexes) -> Problems:
+    """Problems whose variable k is the one that was `order[k]`."""
+    count = len(order)
+    if (order == np.arange(count)).all():
+        return problems
+    new = np.argsort(order)
+    structure = problems.structure
+    edges = tuple((int(new[i]), int(new[j]), c) for i, j, c in structure.edges)
+    regions = tuple(
+        tuple(
+            bound if bound.variable == NO_VARIABLE else replace(bound, variable=int(new[bound.variable]))
+            for bound in region
+        )
+        for region in structure.regions
+    )
+    system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
+    place = np.append(new, NO_VARIABLE)
+    return Problems(
+        Structure(system, edges, regions, breakpoints(count, edges, system, regions)),
+        problems.match,
+        Variables(*(np.ascontiguousarray(each[:, order]) for each in problems.variables)),
+        problems.factors._replace(variable=place[problems.factors.variable]),
+    )
+
 
 FEW_VARIABLES = 4
 """Problems of so many are summed as they are."""

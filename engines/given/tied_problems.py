@@ -31,9 +31,9 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
-from cepctl.engines.given.orders import reordered
+from cepctl.engines.given.components import ties_between_ranks, without_implied
+from cepctl.engines.given.separators import reordered
 from cepctl.engines.given.series import weighted_events
-from cepctl.engines.given.structures import ties_between_ranks, without_implied
 from cepctl.engines.given.touched_components import Touched, place_of, touching_alike
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.errors import QueryTooLargeError

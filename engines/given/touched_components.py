@@ -11,7 +11,7 @@ import polars as pl
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import Factors, Problems, owned
-from cepctl.engines.given.structures import Pieces, structure_texts
+from cepctl.engines.given.components import Pieces, structure_texts
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.cut_masses import cut_masses, joined_masses
-from cepctl.engines.columns.endpoints import Endpoints, agreeing
+from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, joined_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 

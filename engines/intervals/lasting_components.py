@@ -12,7 +12,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.lasting_ties import LastingTies, event_of_endpoint
-from cepctl.engines.given.contradictions import contradicted
+from cepctl.engines.given.edges import contradicted
 from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.measure import IntervalMeasure

@@ -16,14 +16,12 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
 from cepctl.engines.clocks.frames import Frames, frames_of
-from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range, too_many_offsets
-from cepctl.engines.clocks.totals import Total
+from cepctl.engines.clocks.nodes import Nodes, Total, nodes_of, offset_range, too_many_offsets
 from cepctl.engines.clocks.unions import walls_of_clauses
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.cut_masses import joined_masses
-from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.endpoints import Endpoints, joined_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured, impossible

@@ -24,8 +24,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import distance
-from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.columns.tick_sums import distance, with_cut
 from cepctl.engines.intervals.conditions import Edge
 from cepctl.engines.kernels.kernel import inner, kernel
 

@@ -14,7 +14,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, holds
 from cepctl.engines.occurrence.cuts import cuts_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.columns.tick_sums import plus, with_cut
 from cepctl.engines.kernels.kernel import inner
 
 

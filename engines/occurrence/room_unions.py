@@ -14,7 +14,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
-from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.columns.tick_sums import with_cut
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hub_nodes import hub_nodes

@@ -12,8 +12,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
-from cepctl.engines.columns.tick_sums import LAST, plus
-from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, Bits, difference_holds
 

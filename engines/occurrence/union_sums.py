@@ -15,7 +15,7 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import degree_of, is_weighted, weight_at
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.engines.occurrence.asked import (
     NONE,

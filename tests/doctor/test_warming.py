@@ -28,7 +28,7 @@ ENTRIES = {
     "confidence.gaps.time_range": "_first_ticks",
     "kleene.counts": "_company",
     "columns.range_join": "_pairs",
-    "given.series_pass": "series_pass",
+    "given.series": "series_pass",
     "confidence.quadrature": "summation_rule",
     "columns.tick_differences": "_differences",
     "intervals.reach": "_reach",

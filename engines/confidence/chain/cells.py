@@ -6,7 +6,7 @@ product of their masses per tick.  Cells are few, so that they are looked for on
 
 from __future__ import annotations
 
-from cepctl.engines.columns.time_cuts import sort_cuts
+from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.kernels.kernel import inner
 
 WIDEST_CELL = 1 << 62

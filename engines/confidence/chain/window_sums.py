@@ -20,8 +20,7 @@ cancels.
 
 from __future__ import annotations
 
-from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.columns.time_cuts import sort_cuts
+from cepctl.engines.columns.tick_sums import plus, sort_cuts
 from cepctl.engines.confidence.chain.cells import (
     cell_from,
     cut_time,

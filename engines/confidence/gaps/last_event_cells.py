@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.confidence.cell_nodes import node_count
 from cepctl.engines.confidence.gaps.cells import alive_together, density_at
 from cepctl.engines.confidence.gauss_nodes import lies_inside, real_count
+from cepctl.engines.confidence.quadrature import node_count
 from cepctl.engines.kernels.kernel import inner
 
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.confidence.cell_nodes import place_nodes
 from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, Plan, multiply, plan_room
 from cepctl.engines.confidence.gaps.rival_products import INDEX
 from cepctl.engines.confidence.gaps.row_sums import inner_product
 from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
 from cepctl.engines.confidence.gram_shares import shares_of_values
+from cepctl.engines.confidence.quadrature import place_nodes
 from cepctl.engines.kernels.kernel import inner
 
 

@@ -1,7 +1,7 @@
 """Confidence of chains with rival-free gaps on intervals of any width.
 
 The same sums as in `tables`, but over few places.  Time is cut at every bucket end of the chain's events
-and of their rivals; between two cuts all sums below are polynomials, which `cell_nodes` keeps by their values
+and of their rivals; between two cuts all sums below are polynomials, which `quadrature` keeps by their values
 at some places between the ticks of a cell.  What is possible at all is decided without them (`time_range`).
 For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
 

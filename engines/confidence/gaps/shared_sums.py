@@ -15,7 +15,7 @@ left.
     last           the last tick that the window leaves to u, s + W - 1
 
 On a piece of s in one cell, with `last` in one cell too, the sum over u is a polynomial in s, and so is each
-term in u on a cell; see `cell_nodes`.  Every value is that of true ticks: nothing cancels.
+term in u on a cell; see `quadrature`.  Every value is that of true ticks: nothing cancels.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.engines.columns.tick_sums import distance, tick_count
-from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
+from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
 
 

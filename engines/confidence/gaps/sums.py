@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.confidence.gaps.cells import density_at
 from cepctl.engines.confidence.gaps.first_rows import first_sums_for, load, mass_up_to_nodes
 from cepctl.engines.confidence.gaps.last_rows import (
@@ -28,6 +27,7 @@ from cepctl.engines.confidence.gaps.rival_products import INDEX
 from cepctl.engines.confidence.gaps.row_sums import add_rows, inner_product, total_of
 from cepctl.engines.confidence.gauss_nodes import place_real
 from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
+from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
+from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.sets.cells import cells_between, most_places, place
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
 

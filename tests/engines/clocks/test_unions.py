@@ -13,8 +13,8 @@ from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
 from cepctl.engines.clocks import unions
 from cepctl.engines.clocks.frames import Frames
-from cepctl.engines.clocks.segments import Segments
-from cepctl.engines.clocks.union_parts import UnionParts, union_parts
+from cepctl.engines.clocks.union_frames import UnionParts, union_parts
+from cepctl.engines.clocks.walls import Segments
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.occurrence.clauses import Clauses

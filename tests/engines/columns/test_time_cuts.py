@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines.columns.time_cuts import sort_cuts, with_cut
+from cepctl.engines.columns.tick_sums import sort_cuts, with_cut
 
 
 def test_a_cut_is_put_in_its_place_once() -> None:

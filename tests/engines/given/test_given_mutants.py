@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.given import confidences, groups, known, tied_problems
-from cepctl.engines.given.structures import Pieces
+from cepctl.engines.given.components import Pieces
 from tests.engines.given.given_cases import agrees
 from tests.plans import Event
 from tests.strategies import Case
