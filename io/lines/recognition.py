@@ -49,6 +49,35 @@ _END = r"(?![\w])"
 
 
 @dataclass(frozen=True)
+class LineBeginning:
+    """Expressions for RE2, without groups: before the time, the time, between it and the message."""
+
+    before: str
+    time: str
+    behind: str
+
+    @property
+    def begun(self) -> str:
+        """Up to the end of the time."""
+        return f"^{self.before}{self.time}"
+
+    @property
+    def whole(self) -> str:
+        """Up to where the message begins."""
+        return f"{self.begun}{self.behind}"
+
+    @property
+    def parted_begun(self) -> str:
+        """All that `begun` matches, with the groups `_before` and `_time`."""
+        return f"^(?P<_before>{self.before})(?P<_time>{self.time})$"
+
+    @property
+    def parted(self) -> str:
+        """As `whole`, with the groups `_before`, `_time` and `_behind`."""
+        return f"^(?P<_before>{self.before})(?P<_time>{self.time})(?P<_behind>{self.behind})"
+
+
+@dataclass(frozen=True)
 class LineLayout:
     """How the lines of a log begin.
 
@@ -82,19 +111,15 @@ class LineLayout:
     whole: bool = False
 
     @cached_property
-    def headed_regex(self) -> str:
-        """A line with its heading, for RE2: the groups `_before`, `_time` and `_behind`.
-
-        Each group costs; those of the heading are looked for in what it matched, which repeats.
-        """
+    def with_heading(self) -> LineBeginning:
+        """A line with its heading, whose groups are looked for later in what it matched, which repeats."""
         before, behind = (_NAMED.sub("(?:", each) for each in (self.heading.before, self.heading.behind))
-        return rf"^(?P<_before>{before})(?P<_time>{self.stamp.bare})(?P<_behind>{behind})"
+        return LineBeginning(before, self.stamp.bare, behind)
 
     @cached_property
-    def timed_regex(self) -> str:
-        """Any line with a time, for RE2: the groups `_before`, `_time` and `_behind`."""
-        behind = self.stamp.behind + ANY.behind
-        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{behind})"
+    def with_time(self) -> LineBeginning:
+        """Any line with a time."""
+        return LineBeginning(self.before, self.stamp.bare, self.stamp.behind + ANY.behind)
 
     @property
     def sure(self) -> float:
@@ -340,7 +365,7 @@ def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bo
     ]
     dates = () if stamp.has_year else _dates(lines)
     layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
-    begun = pc.extract_regex(pa.array(timed), layout.timed_regex).drop_null()
+    begun = pc.extract_regex(pa.array(timed), layout.with_time.parted).drop_null()
     return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
 
 
