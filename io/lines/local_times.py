@@ -87,7 +87,7 @@ def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp)
         return found
     width = int(min(lengths.max(), LONGEST_TIME))
     padded = np.frombuffer(block + bytes(width), np.uint8)
-    texts = padded[starts[:, None] + np.arange(width)]
+    texts = np.lib.stride_tricks.sliding_window_view(padded, width)[starts]
     texts[np.arange(width) >= lengths[:, None]] = 0
     shapes = _SHAPE[texts]
     waiting = np.arange(count)

@@ -57,19 +57,9 @@ class LineBeginning:
     behind: str
 
     @property
-    def begun(self) -> str:
-        """Up to the end of the time."""
-        return f"^{self.before}{self.time}"
-
-    @property
     def whole(self) -> str:
         """Up to where the message begins."""
-        return f"{self.begun}{self.behind}"
-
-    @property
-    def parted_begun(self) -> str:
-        """All that `begun` matches, with the groups `_before` and `_time`."""
-        return f"^(?P<_before>{self.before})(?P<_time>{self.time})$"
+        return f"^{self.before}{self.time}{self.behind}"
 
     @property
     def parted(self) -> str:
