@@ -83,6 +83,8 @@ _LISTED = 12
 _LONGEST_NAME = 60
 # A run of as many zeros is none of UTF-16 or UTF-32.
 _ZEROS = bytes(16)
+_MOSTLY = 0.8
+_RECODED = "iconv -f {encoding} -t UTF-8 < FILE | cepctl ingest - -o EVENTS reads it, if it is a log"
 _CUT = "it has bytes of zeros around its text, as a log that was cut while it was written"
 _WITHOUT_ZEROS = "tr -d '\\0' < FILE | cepctl ingest - -o EVENTS reads the rest, where that is a log"
 _SHOWN = 80
@@ -101,8 +103,9 @@ def clue_to(head: bytes) -> str:
         if head.startswith(magic):
             return f"it is {what}; {remedy}"
     text = decoded(head)
-    if holds_zeros(head):
-        return f"{_CUT}; {_WITHOUT_ZEROS}"
+    piped = piped_text(head)
+    if piped is not None:
+        return piped[0]
     if "\0" in text or text.count("\ufffd") * 10 > len(text):
         return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_BINARY}"
     text = text.strip()[:_FEW_CHARACTERS]
@@ -152,9 +155,21 @@ def _of_text(lines: Sequence[str]) -> str:
     return f"its first line is '{shown}'; {_NO_TIMES.format(count=count)}"
 
 
-def holds_zeros(head: bytes) -> bool:
-    """Whether what is not zero in bytes that begin so is text: runs of zeros stand before or in it."""
-    return _ZEROS in head and _is_text(head.replace(b"\0", b""))
+def piped_text(head: bytes) -> tuple[str, bytes] | None:
+    """Of a file that holds text once another program has mended it: what it is, and how that text begins.
+
+    Examples
+    --------
+    >>> piped_text("no mark".encode("utf-16-le"))[1]
+    b'no mark'
+    """
+    if _ZEROS in head and _is_text(text := head.replace(b"\0", b"")):
+        return f"{_CUT}; {_WITHOUT_ZEROS}", text
+    for encoding, zeros, others in (("UTF-16LE", head[1::2], head[::2]), ("UTF-16BE", head[::2], head[1::2])):
+        if zeros and zeros.count(0) > _MOSTLY * len(zeros) and not others.count(0):
+            told = f"it is text in {encoding} without the mark that says so"
+            return f"{told}; {_RECODED.format(encoding=encoding)}", head.decode(encoding, "replace").encode()
+    return None
 
 
 def _is_text(head: bytes) -> bool:

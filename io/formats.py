@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.clues import clue_to, holds_zeros
+from cepctl.io.clues import clue_to, piped_text
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.archives import (
@@ -134,8 +134,9 @@ _Asked = Sequence[tuple[LogFormat, Callable[[bytes], bool]]]
 def _remedy(head: bytes, plain: _Asked, named: _Asked) -> str:
     """What a file of no known format is, and the option that reads it, tried; else why there is none."""
     clue = clue_to(head)
-    if holds_zeros(head):
-        told = _yield_without_zeros(head)
+    piped = piped_text(head)
+    if piped is not None:
+        told = _yield_of_text(piped[1])
         return f"{clue} (with it {told})" if told else clue
     near = next((known for known, is_one in plain if is_one(head)), None)
     trial = Trial(clue, useful=False) if near is None else tried(clue, near, head, ReadOptions())
@@ -148,8 +149,7 @@ def _remedy(head: bytes, plain: _Asked, named: _Asked) -> str:
     return trial.message
 
 
-def _yield_without_zeros(head: bytes) -> str:
-    text = head.replace(b"\0", b"")
+def _yield_of_text(text: bytes) -> str:
     try:
         return yield_of(recognised_format(text, ""), text, ReadOptions())
     except LogFormatError:

@@ -96,7 +96,7 @@ class BeginningsOf:
             before[others], time[others] = lines.parted(rows[others], length[others], self.layout.with_time)
         begin = lines.starts[rows] + before
         known = None if fits.all() else pa.array(fits)
-        attributes = {}
+        attributes: dict[str, pa.Array] = {}
         for start, stop, expression in (
             (lines.starts[rows], begin, heading.before),
             (begin + time, lines.starts[rows] + length, heading.behind),
@@ -132,7 +132,7 @@ class _Lines:
 
     def texts(self, start: Numbers, stop: Numbers) -> pa.Array:
         """The text between bytes of the block, which follow each other."""
-        bounds = np.column_stack([start, stop]).ravel().astype(np.int32)
+        bounds = np.column_stack([start, stop]).ravel()
         every = _strings(self.block, bounds)
         return every.take(pa.array(np.arange(0, len(bounds), 2)))
 
@@ -159,7 +159,8 @@ def _without_digits(texts: pa.Array) -> pa.Array:
 
 
 def _bytes(texts: pa.Array) -> Numbers:
-    return pc.fill_null(pc.binary_length(texts), 0).to_numpy().astype(np.int64)
+    found: Numbers = pc.fill_null(pc.binary_length(texts), 0).to_numpy().astype(np.int64)
+    return found
 
 
 def _groups(texts: pa.Array, expression: str, known: pa.Array | None) -> dict[str, pa.Array]:
@@ -182,11 +183,11 @@ def _lines(block: bytes, starts: Numbers, ends: Numbers) -> pa.Array:
     """The lines as strings, which share the bytes of the block; each with its newline, but for the last."""
     if not len(starts):
         return pa.nulls(0, pa.string())
-    return _strings(block, np.append(starts, ends[-1]).astype(np.int32))
+    return _strings(block, np.append(starts, ends[-1]))
 
 
 def _strings(block: bytes, bounds: Numbers) -> pa.Array:
-    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
+    buffers = [None, pa.py_buffer(bounds.astype(np.int32)), pa.py_buffer(block)]
     return pa.Array.from_buffers(pa.string(), max(len(bounds) - 1, 0), buffers)
 
 

@@ -106,6 +106,14 @@ FAR = "".join(
             "records would become events of 1 type: ready)",
         ),
         (
+            "2026-06-14 08:15:04 ready\n2026-06-14 08:15:05 ready\n".encode("utf-16-le"),
+            "it is text in UTF-16LE without the mark that says so; iconv -f UTF-16LE -t UTF-8 < FILE | "
+            "cepctl "
+            "ingest - -o EVENTS reads it, if it is a log (with it 2 of its first 2 records would become "
+            "events "
+            "of 1 type: ready)",
+        ),
+        (
             b"when;n;m\nyesterday;1;2\ntoday;2;2\n",
             "its first line has the columns when, n, m, so the nearest format is csv; say which are what: "
             "--map "
