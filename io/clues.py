@@ -83,7 +83,8 @@ _LISTED = 12
 _LONGEST_NAME = 60
 # A run of as many zeros is none of UTF-16 or UTF-32.
 _ZEROS = bytes(16)
-_MOSTLY = 0.8
+_MOSTLY, _FEW_SIGNS = 0.8, 7
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _RECODED = "iconv -f {encoding} -t UTF-8 < FILE | cepctl ingest - -o EVENTS reads it, if it is a log"
 _CUT = "it has bytes of zeros around its text, as a log that was cut while it was written"
 _WITHOUT_ZEROS = "tr -d '\\0' < FILE | cepctl ingest - -o EVENTS reads the rest, where that is a log"
@@ -166,7 +167,8 @@ def piped_text(head: bytes) -> tuple[str, bytes] | None:
     if _ZEROS in head and _is_text(text := head.replace(b"\0", b"")):
         return f"{_CUT}; {_WITHOUT_ZEROS}", text
     for encoding, zeros, others in (("UTF-16LE", head[1::2], head[::2]), ("UTF-16BE", head[::2], head[1::2])):
-        if zeros and zeros.count(0) > _MOSTLY * len(zeros) and not others.count(0):
+        mostly = len(zeros) >= _FEW_SIGNS and zeros.count(0) > _MOSTLY * len(zeros)
+        if mostly and not _CONTROL.search(others):
             told = f"it is text in {encoding} without the mark that says so"
             return f"{told}; {_RECODED.format(encoding=encoding)}", head.decode(encoding, "replace").encode()
     return None
