@@ -91,6 +91,17 @@ def compiling_line(compiled: int, seconds: float) -> str:
     return f"compiling kernels, which later runs find: {compiled:,} so far, {seconds:.0f} s"
 
 
+def beside_line(line: str, done: int, asked: int, seconds: float) -> str:
+    """Where a match and the process stand that compiles kernels beside it.
+
+    Examples
+    --------
+    >>> beside_line("matching: 25 %", 1, 3, 8.2)
+    'matching: 25 % (compiling kernels beside it: 1 of 3, 8 s)'
+    """
+    return f"{line} (compiling kernels beside it: {done:,} of {asked:,}, {seconds:.0f} s)"
+
+
 def kernels_written_since(moment: float) -> int:
     """How many kernels any process of this machine has kept since then, in seconds since 1970."""
     folder = folder_to_write()

@@ -1,7 +1,8 @@
 """The process that compiles kernels beside another: it reads which ones, and leaves them on disk.
 
-Each line of its input is a kernel and the types of its arguments, as JSON.  It ends with its input, in the
-middle of a kernel if need be: files appear whole or not at all.
+Each line of its input is a kernel and the types of its arguments, as JSON.  For each it writes a byte when
+it has compiled it.  It ends with its input, in the middle of a kernel if need be: files appear whole or not
+at all.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ def run() -> None:
     asked: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(asked,), daemon=True).start()
     os.nice(5)
+    told = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints is not counted
     gc.set_threshold(*_COLLECT_AFTER)
     while True:
         name, signature = json.loads(asked.get())
         compile_kernel(name, _tuples(signature))
+        os.write(told, b".")
 
 
 def compile_kernel(name: str, signature: Signature) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 
-from cepctl.engines.kernels.announcing import compiling_line, kernels_written_since
+from cepctl.engines.kernels.announcing import beside_line, compiling_line, kernels_written_since
+from cepctl.engines.kernels.beside import compiling_beside
 from cepctl.engines.runners.slices import Slicing
 from cepctl.runners.runner import Counter, Told
 from cepctl.side_figures import SideFigure, beside
 
+_LOOK_SECONDS = 0.5
 _TOLD_FROM = 2.0
 _MINUTE = 60
 
@@ -32,6 +36,7 @@ class Progress:
     found: int = 0
     clock: Callable[[], float] = time.monotonic
     began: float | None = None
+    _line: str = field(default="", init=False)
 
     def read(self, done: int, pieces: int) -> None:
         """Say how much of the files has been read."""
@@ -67,8 +72,38 @@ class Progress:
         tell = self.tell
         if tell is None:
             return
-        if not beside(SideFigure.PROGRESS, lambda: tell(line()) is None, otherwise=False):
+
+        def told() -> bool:
+            self._line = line()
+            tell(_with_compiler(self._line))
+            return True
+
+        if not beside(SideFigure.PROGRESS, told, otherwise=False):
             self.tell = None
+
+    @contextmanager
+    def watching_compiler(self) -> Iterator[None]:
+        """Look now and then at the process that compiles kernels beside this one; while it does, say so."""
+        if self.tell is None:
+            yield
+            return
+        done = threading.Event()
+        watch = threading.Thread(target=self._watch_compiler, args=(done,), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watch.join()
+
+    def _watch_compiler(self, done: threading.Event) -> None:
+        """Say the last line again, with where the compiler stands, and once without when it has done all."""
+        said = False
+        while not done.wait(_LOOK_SECONDS):
+            compiles = compiling_beside() is not None
+            if compiles or said:
+                self._say(lambda: self._line)
+            said = compiles
 
     def of_tasks(self, matches: Counter) -> Told | None:
         """What hears how many tasks are done, while `matches` counts in them; None where nobody looks."""
@@ -91,6 +126,12 @@ class Progress:
     def of_writers(self) -> Told | None:
         """The same of tasks that write rows."""
         return None if self.tell is None else self.wrote
+
+
+def _with_compiler(line: str) -> str:
+    """A line, and where the process stands that compiles beside this one, if there is one."""
+    found = compiling_beside()
+    return line if found is None else beside_line(line, *found)
 
 
 def ahead_text(done: int, parts: int, seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import random
 import re
 import signal
 import subprocess
@@ -45,7 +46,9 @@ def on_a_terminal(arguments: list[str], folder: Path, **variables: str) -> tuple
     )
     os.close(terminal)
     with process, os.fdopen(ours, "rb", buffering=0) as reading:
-        return process.wait(SECONDS), b"".join(pieces(reading)).decode()
+        # Read as it comes: a terminal that nobody reads holds up who writes to it.
+        shown = b"".join(pieces(reading)).decode()
+        return process.wait(SECONDS), shown
 
 
 def pieces(reading: IO[bytes]) -> Iterator[bytes]:
@@ -89,6 +92,21 @@ def test_rows_are_a_table_on_a_terminal(tmp_path: Path) -> None:
     assert "matching" not in piped.stdout + piped.stderr
     assert "2 matches in 4 events" in shown
     assert sum("1970-01-01T" in line for line in shown.splitlines()) == 2
+
+
+def test_while_a_process_beside_compiles_kernels_the_progress_line_says_so(tmp_path: Path) -> None:
+    """Nothing is kept, and no two matches are alike, so that there is work for some seconds."""
+    draw = random.Random(1)
+    lines = [f"{'ABC'[i % 3]},{(lower := draw.randrange(5_000))},{lower + 40 + i % 20}" for i in range(1_200)]
+    (tmp_path / "log.csv").write_text("\n".join(["event_type,lower,upper", *lines, ""]))
+    query = "PATTERN SEQ(A a, B b, C c) WITHIN 40 ticks"
+    arguments = ["match", query, "log.csv", "--runner", "local", "-o", "rows.csv"]
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "NUMBA_DISABLE_JIT": "0"}
+    code, shown = on_a_terminal(arguments, tmp_path, **kept)
+    assert code == 0
+    told = re.findall(r"matching: [^()]*\(compiling kernels beside it: (\d+) of (\d+), \d+ s\)", shown)
+    assert len(told) > 1
+    assert all(int(done) < int(asked) for done, asked in told)
 
 
 @pytest.mark.parametrize("no_colour", ["", "1"])

@@ -36,7 +36,7 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
 
     progress = Progress(tell)
     try:
-        with kernels_told(progress.compiling):
+        with kernels_told(progress.compiling), progress.watching_compiler():
             yield progress
     finally:
         terminal.write(_ERASE_LINE)

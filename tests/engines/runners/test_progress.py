@@ -67,6 +67,28 @@ def test_while_kernels_are_compiled_the_line_says_so() -> None:
     assert lines == ["compiling kernels, which later runs find: 12 so far, 42 s"]
 
 
+def test_while_a_process_beside_compiles_the_last_line_says_so_until_it_has_done_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[str] = []
+    alone = Event()
+    stands = iter([None, (0, 2, 3.0), (1, 2, 8.2)])
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        if len(lines) > 1 and "(" not in line:
+            alone.set()
+
+    monkeypatch.setattr(progresses, "_LOOK_SECONDS", 0.01)
+    progress = Progress(tell, relevant=7)
+    monkeypatch.setattr(progresses, "compiling_beside", lambda: next(stands, None))
+    progress.matching()
+    with progress.watching_compiler():
+        assert alone.wait(30)
+    said = "matching: 7 events that can matter"
+    assert lines == [said, f"{said} (compiling kernels beside it: 1 of 2, 8 s)", said]
+
+
 class _Tracker:
     """One stage of one task on Spark, which is not done."""
 
