@@ -16,9 +16,10 @@ lets the compiler change it, and whole numbers wrap.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import local
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar
+
+from cepctl.engines.kernels.stages import INSIDE, run
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -26,15 +27,6 @@ Answer = TypeVar("Answer")
 _COMPILED: dict[str, Any] = {"nogil": True, "cache": True}
 _INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _compiled_names: dict[int, dict[str, Any]] = {}
-
-
-class _Inside(local):
-    """Whether this thread is inside of a kernel that is interpreted."""
-
-    kernel = False
-
-
-INSIDE = _Inside()
 
 
 class Kernel(Generic[Arguments, Answer]):
@@ -54,8 +46,6 @@ class Kernel(Generic[Arguments, Answer]):
     def __call__(self, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
         if INSIDE.kernel or named or self.options:
             return self.function(*arguments, **named)
-        from cepctl.engines.kernels.stages import run
-
         answer: Answer = run(self, arguments)
         return answer
 

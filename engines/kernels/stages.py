@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
-from threading import Lock
-from typing import Any, Literal
+from threading import Lock, local
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from cepctl.engines.kernels.beside import compile_beside, is_at_work
 from cepctl.engines.kernels.files import files_of
-from cepctl.engines.kernels.kernel import INSIDE, Kernel
 from cepctl.engines.kernels.signatures import Signature, signature_of, size_of
 from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
 
@@ -35,6 +34,34 @@ _TO_LOAD = 0.02  # seconds, of one kernel
 _TO_COMPILE = 1.0  # seconds of all work that are worth a process beside
 _TO_BE_COMPILED = 0.2  # seconds of work of one kernel that are worth its time
 _PER_VALUE = 2e-6  # seconds, of the values in the arguments of a kernel: more than it takes to read each once
+
+
+class Runnable(Protocol):
+    """A function that can be interpreted, loaded and compiled."""
+
+    name: str
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is interpreted."""
+        ...
+
+    def load(self, arguments: tuple[Any, ...]) -> bool:
+        """Load what is kept of its compiled form for arguments of these types; False where nothing is."""
+        ...
+
+    def dispatcher(self) -> Any:
+        """Its compiled form, which compiles what is not loaded."""
+        ...
+
+
+class _Inside(local):
+    """Whether this thread is inside of a kernel that is interpreted."""
+
+    kernel = False
+
+
+INSIDE = _Inside()
 
 
 class _Stage:
@@ -53,7 +80,7 @@ _STAGE = _Stage()
 class Form:
     """A kernel for arguments of some types."""
 
-    def __init__(self, kernel: Kernel[..., Any], signature: Signature) -> None:
+    def __init__(self, kernel: Runnable, signature: Signature) -> None:
         self.kernel = kernel
         self.signature = signature
         self.spent = 0.0
@@ -94,7 +121,7 @@ class Form:
         return self.loaded
 
 
-def run(kernel: Kernel[..., Any], arguments: tuple[Any, ...]) -> Any:
+def run(kernel: Runnable, arguments: tuple[Any, ...]) -> Any:
     """Call a kernel in the way that is cheaper."""
     if _STAGE.mode == "compiled":
         return kernel.dispatcher()(*arguments)
@@ -145,7 +172,7 @@ def _interpreted_for_a_while(form: Form, arguments: tuple[Any, ...]) -> Any:
         _STAGE.spent += seconds
 
 
-def _interpreted(kernel: Kernel[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _interpreted(kernel: Runnable, arguments: tuple[Any, ...]) -> Any:
     try:
         INSIDE.kernel = True
         with np.errstate(all="ignore"):  # whole numbers wrap, as compiled ones do
