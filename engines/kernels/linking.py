@@ -8,6 +8,8 @@ such a kernel stays as it was translated until it is linked.
     called          yes           yes                          yes          yes
     inner           yes           yes                          no           no
 
+It is compiled once, whether it is called with constants or with variables.
+
 What an optimiser does changes no bit of a result: none of its liberties with numbers is ever given.
 
 Imported with Numba, when the first compiled form is asked for.
@@ -23,6 +25,7 @@ codegen: Any = import_module("numba.core.codegen")
 compiler: Any = import_module("numba.core.compiler")
 environments: Any = import_module("numba.core.environment")
 llvm: Any = import_module("llvmlite.binding")
+types: Any = import_module("numba.core.types")
 
 _TRANSLATED = "translated"
 _ENVIRONMENT = "_ZN08NumbaEnv"
@@ -128,6 +131,26 @@ class InnerCompiler(CalledCompiler):
     """Compiles what only kernels call."""
 
     library = InnerLibrary
+
+
+def compiled_once(dispatcher: Any) -> Any:
+    """A kernel that has one form for constants and variables among its arguments.
+
+    Numba would compile it again for each constant that it is called with, and all that it calls with that.
+    """
+    template = dispatcher.get_call_template
+
+    def of_variables(arguments: Any, named: Any) -> Any:
+        plain = {name: _variable(each) for name, each in named.items()}
+        return template(tuple(map(_variable, arguments)), plain)
+
+    dispatcher.get_call_template = of_variables
+    return dispatcher
+
+
+def _variable(given: Any) -> Any:
+    """The type of a variable that may hold a constant."""
+    return given.literal_type if isinstance(given, types.Literal) else given
 
 
 def read_translated() -> None:

@@ -19,9 +19,14 @@ def _least(values):
     return values.min()
 
 @inner
+def _at(values, place):
+    return values[place]
+
+@inner
 def _spread(values):
     least = _least(values)
-    return values.max() - least
+    first, last = _at(values, 0), _at(values, len(values) - 1)
+    return max(values.max(), first, last) - least
 
 @kernel
 def spread(values):
@@ -33,10 +38,11 @@ with only("compiled"):
         spread(np.zeros(0)[:0])
     except ValueError as problem:
         print(problem)
-for each in (spread, _spread, _least):
-    found = next(iter(each.dispatcher().overloads.values()), None)
-    if found is None:
+for each in (spread, _spread, _at, _least):
+    overloads = each.dispatcher().overloads
+    if not overloads:
         continue
+    (found,) = overloads.values()
     machine_code = found.library.get_pointer_to_function(found.fndesc.mangled_name) != 0
     loaded = sum(each.dispatcher().stats.cache_hits.values())
     print(each.__name__, machine_code, loaded)
@@ -65,9 +71,14 @@ def ran(folder: Path) -> list[str]:
 
 
 def test_only_what_python_calls_becomes_machine_code_and_all_is_kept(tmp_path: Path) -> None:
-    kinds = ["spread True", "_spread False", "_least False"]
+    kinds = ["spread True", "_spread False", "_at False", "_least False"]
     assert ran(tmp_path) == ["4.5", "no value", *(f"{kind} 0" for kind in kinds)]
-    assert len(list(tmp_path.rglob("*.kernel"))) == 3
+    assert len(list(tmp_path.rglob("*.kernel"))) == len(kinds)
+
+
+def test_a_kernel_is_compiled_once_for_constants_and_variables(tmp_path: Path) -> None:
+    ran(tmp_path)
+    assert len(list(tmp_path.rglob("tower._at-*.kernel"))) == 1
 
 
 def test_what_was_kept_without_machine_code_is_linked_again(tmp_path: Path) -> None:
