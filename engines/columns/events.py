@@ -18,6 +18,7 @@ from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points, own_endpoints
 from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.masses import Masses, masses_of
+from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.columns.ties import EventTies
 from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME
@@ -58,6 +59,18 @@ class Events:
         is_lasting = np.zeros(len(self), dtype=bool)
         is_lasting[self.ends.lasting] = True
         return any(bool(is_lasting[each].any()) for each in candidates)
+
+    def codes_of(self, name: str) -> Indexes:
+        """The values of an attribute as numbers, as `value_codes` gives them; each is numbered once."""
+        codes = self._codes.get(name)
+        if codes is None:
+            (codes,) = value_codes(self.frame.get_column(name))
+            self._codes[name] = codes
+        return codes
+
+    @cached_property
+    def _codes(self) -> dict[str, Indexes]:
+        return {}
 
     @cached_property
     def endpoints(self) -> Endpoints:
@@ -180,8 +193,5 @@ def value_codes(*columns: pl.Series) -> tuple[Indexes, ...]:
     renamed = [column.alias("value") for column in columns]
     if len({column.dtype for column in columns}) > 1 and all(c.dtype.is_numeric() for c in columns):
         renamed = [column.cast(pl.Float64) for column in renamed]
-    together = pl.concat(renamed)
-    ranks = together.rank("dense").cast(pl.Int64) - 1
-    numbered = ranks.fill_null(-1).to_numpy().astype(np.int64)
     ends = np.cumsum([len(column) for column in columns])[:-1]
-    return tuple(np.split(numbered, ends))
+    return tuple(np.split(numbers_of(pl.concat(renamed)), ends))

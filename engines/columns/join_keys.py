@@ -13,16 +13,24 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events, value_codes
+from cepctl.engines.columns.numbering import Numbering
 from cepctl.plan.plan import Alternative
 
 
 @dataclass(frozen=True)
 class KeyPart:
-    """One equality: codes per event of the new component's side, and of the bound side."""
+    """One equality: codes per event of the new component's side, and of the bound side, all below `width`."""
 
     new_codes: Indexes
     bound_codes: Indexes
     bound_component: int
+    width: int
+
+    @classmethod
+    def of(cls, new_codes: Indexes, bound_codes: Indexes, bound_component: int) -> KeyPart:
+        """With the width of the codes."""
+        largest = max(int(new_codes.max(initial=0)), int(bound_codes.max(initial=0)))
+        return cls(new_codes, bound_codes, bound_component, largest + 2)
 
 
 @dataclass(frozen=True)
@@ -35,17 +43,15 @@ class JoinKey:
 
     candidate_codes: Indexes
     parts: tuple[KeyPart, ...]
-    levels: tuple[Indexes, ...]
+    levels: tuple[Numbering, ...]
 
     def codes_of(self, rows: Indexes, singles: Sequence[int]) -> Indexes:
         """Codes of partial matches, shape (n,); `singles` maps columns to component indexes."""
         folded = np.zeros(len(rows), dtype=np.int64)
-        for part, distinct in zip(self.parts, self.levels, strict=True):
+        for part, numbering in zip(self.parts, self.levels, strict=True):
             codes = part.bound_codes[rows[:, singles.index(part.bound_component)]]
-            together = _fold(folded, codes, part)
-            at = np.minimum(np.searchsorted(distinct, together), max(len(distinct) - 1, 0))
-            found = (distinct[at] == together) if len(distinct) else np.zeros(len(rows), dtype=bool)
-            folded = np.where(found & (folded >= 0) & (codes >= 0), at, -1)
+            found = numbering.find(folded * part.width + codes)
+            folded = np.where((folded >= 0) & (codes >= 0), found, -1)
         return folded
 
 
@@ -66,11 +72,9 @@ def join_key(
     levels = []
     for part in parts:
         codes = part.new_codes[candidates]
-        together = _fold(folded, codes, part)
         usable = (folded >= 0) & (codes >= 0)
-        distinct = np.unique(together[usable])
-        levels.append(distinct)
-        folded = np.where(usable, np.searchsorted(distinct, together), -1)
+        numbering, folded = Numbering.of(folded * part.width + codes, usable)
+        levels.append(numbering)
     return JoinKey(folded, tuple(parts), tuple(levels))
 
 
@@ -78,16 +82,11 @@ def partition_codes(partition_by: Sequence[str], events: Events) -> Indexes:
     """One code per event for all `[attr]` of a query together, -1 where one is null."""
     folded = np.zeros(len(events), dtype=np.int64)
     for name in partition_by:
-        (codes,) = value_codes(events.frame.get_column(name))
+        codes = events.codes_of(name)
         usable = (folded >= 0) & (codes >= 0)
         together = folded * (int(codes.max(initial=0)) + 1) + codes
-        folded = np.where(usable, np.unique(together, return_inverse=True)[1], -1)
+        folded = Numbering.of(together, usable)[1]
     return folded
-
-
-def _fold(folded: Indexes, codes: Indexes, part: KeyPart) -> Indexes:
-    largest = max(int(part.new_codes.max(initial=0)), int(part.bound_codes.max(initial=0)))
-    return folded * (largest + 2) + codes
 
 
 def _parts(
@@ -100,13 +99,13 @@ def _parts(
     parts = []
     if bound:
         for name in partition_by:
-            (codes,) = value_codes(events.frame.get_column(name))
-            parts.append(KeyPart(codes, codes, min(bound)))
+            codes = events.codes_of(name)
+            parts.append(KeyPart.of(codes, codes, min(bound)))
     for equality in alternative.equalities:
         here, there = (equality.left, equality.left_attribute), (equality.right, equality.right_attribute)
         if there[0] == component:
             here, there = there, here
         if here[0] == component and there[0] in bound:
             new, old = value_codes(events.frame.get_column(here[1]), events.frame.get_column(there[1]))
-            parts.append(KeyPart(new, old, there[0]))
+            parts.append(KeyPart.of(new, old, there[0]))
     return parts

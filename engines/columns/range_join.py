@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.numbering import order_of, starts_of
 from cepctl.engines.kernels.kernel import kernel
 
 PAIRS_AT_ONCE = 1 << 20
@@ -37,9 +38,9 @@ class IntervalIndex:
 
 def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> IntervalIndex:
     """Sort events for joining; `key` holds codes >= 0, all arrays have shape (m,)."""
-    order = np.lexsort((lower, key))
+    order = order_of(key, lower)
     event, key, lower, upper = event[order], key[order], lower[order], upper[order]
-    key_starts = np.searchsorted(key, np.arange(int(key.max(initial=0)) + 2))
+    key_starts = starts_of(key)
     return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.columns.numbering import order_of, starts_of
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Shape, gap_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -130,8 +131,8 @@ def _certain_gap(
     usable = event_codes >= 0
     event, event_codes = event[usable], event_codes[usable]
     lower, upper = events.masses.lower[event], events.masses.upper[event]
-    by_lower, by_upper = np.lexsort((lower, event_codes)), np.lexsort((upper, event_codes))
-    key_starts = np.searchsorted(event_codes[by_lower], np.arange(int(event_codes.max(initial=0)) + 2))
+    by_lower, by_upper = order_of(event_codes, lower), order_of(event_codes, upper)
+    key_starts = starts_of(event_codes)
     least, greatest = upper[by_lower], lower[by_upper]
     _run(key_starts, least, greatest)
     return CertainGap(gap, key_starts, lower[by_lower], least, upper[by_upper], greatest, codes, key)

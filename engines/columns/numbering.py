@@ -1,0 +1,102 @@
+"""Numbers for values, from 0 on in the order of the values, and rows in the order of such numbers.
+
+Sorting is what takes long where there are many values, so as few as possible are sorted: whole numbers that
+lie close together are places in a table, and of texts those that differ are found by their hashes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Ticks
+
+_PLACES_PER_VALUE = 4
+"""A table may have so many places for each value; beyond that sorting is quicker."""
+_WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+_HASHED = (*_WHOLE, pl.UInt64, pl.String)
+_LARGEST = int(np.iinfo(np.int64).max)
+
+
+def numbers_of(values: pl.Series) -> Indexes:
+    """The number of each value among those that differ, in ascending order; -1 for null.
+
+    Examples
+    --------
+    >>> numbers_of(pl.Series([30, None, 10, 30])).tolist()
+    [1, -1, 0, 1]
+    """
+    if values.dtype in _WHOLE and (numbers := _of_close_values(values)) is not None:
+        return numbers
+    if values.dtype in _HASHED:
+        told = values.to_arrow().dictionary_encode()
+        # A null is the last of these.
+        numbers = np.append(_ranks(pl.Series(told.dictionary)), -1)
+        which: Indexes = told.indices.fill_null(-1).to_numpy()
+        return numbers[which]
+    return _ranks(values)
+
+
+def _of_close_values(values: pl.Series) -> Indexes | None:
+    """The same of whole numbers by a table; None where that would be too large."""
+    least, most = values.min(), values.max()
+    if not isinstance(least, int) or not isinstance(most, int):  # all are null
+        return np.full(len(values), -1)
+    if most - least > _PLACES_PER_VALUE * len(values):
+        return None
+    places = values.cast(pl.Int64).fill_null(least).to_numpy() - least
+    return Numbering.of(places, values.is_not_null().to_numpy())[1]
+
+
+def _ranks(values: pl.Series) -> Indexes:
+    ranks = values.rank("dense").cast(pl.Int64) - 1
+    return ranks.fill_null(-1).to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Numbers for some whole numbers: those that occur are `distinct`, or have a place in a `table`."""
+
+    distinct: Indexes | None
+    table: Indexes | None
+
+    @classmethod
+    def of(cls, values: Indexes, usable: Flags) -> tuple[Numbering, Indexes]:
+        """A numbering of those values, not negative, that are usable; and the numbers of all, else -1."""
+        chosen = values[usable]
+        size = int(chosen.max(initial=-1)) + 1
+        if size > _PLACES_PER_VALUE * len(values):
+            numbering = cls(np.unique(chosen), None)
+        else:
+            occurs = np.zeros(size, dtype=bool)
+            occurs[chosen] = True
+            numbering = cls(None, np.where(occurs, np.cumsum(occurs) - 1, -1))
+        return numbering, np.where(usable, numbering.find(values), -1)
+
+    def find(self, values: Indexes) -> Indexes:
+        """The numbers of some values, -1 for those that do not occur."""
+        known = self.distinct if self.table is None else self.table
+        if known is None or not len(known):
+            return np.full(len(values), -1)
+        if self.table is not None:
+            inside = (values >= 0) & (values < len(self.table))
+            return np.where(inside, self.table[np.where(inside, values, 0)], -1)
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        return np.where(known[at] == values, at, -1)
+
+
+def order_of(number: Indexes, tick: Ticks) -> Indexes:
+    """Rows by number, not negative, then tick, then as they are: the same as `np.lexsort((tick, number))`."""
+    count = len(number)
+    in_order = not (tick[1:] < tick[:-1]).any()
+    if not in_order or int(number.max(initial=0)) >= _LARGEST // max(count, 1) - 1:
+        return np.lexsort((tick, number))
+    # Whole numbers alone are sorted several times as quickly.
+    return np.sort(number * count + np.arange(count)) % max(count, 1)
+
+
+def starts_of(number: Indexes) -> Indexes:
+    """Where the rows of each number begin among rows in that order, and where the last ones end."""
+    return np.concatenate([[0], np.cumsum(np.bincount(number, minlength=int(number.max(initial=0)) + 1))])
