@@ -55,13 +55,18 @@ def group_batches(
     sources = [(source, batch) for source, batch in sources if len(batch)]
     if not sources:
         return
-    frame = pl.concat([_frame(plan, source, batch, judge) for source, batch in sources])
+    bound = [signatures(batch.bound, events.names) for _, batch in sources]
+    frame = pl.concat(
+        [
+            _frame(plan, source, batch, names, judge)
+            for (source, batch), names in zip(sources, bound, strict=True)
+        ]
+    )
     keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
     best = ordered[rows.first]
     answers = group_answers(plan, WantedGroups(prepared, found, sources, rows, ordered), best.select(keys))
-    signature = pa.concat_arrays([signatures(batch.bound, events.names) for _, batch in sources])
     estimates = options.approximate is not None
     # Where the best of some rows is not known, that of all is not.
     unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
@@ -73,7 +78,7 @@ def group_batches(
         *([answers.expected_error] if estimates else []),
         _matches(ordered, rows),
         _known(best.get_column("text").to_arrow(), unknown),
-        _known(signature.take(pa.array(rows.place[rows.first])), unknown),
+        _known(pa.concat_arrays(bound).take(pa.array(rows.place[rows.first])), unknown),
         pa.array(best.get_column("confidence").to_numpy(), mask=unknown),
         np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
         np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
@@ -127,9 +132,9 @@ def _starting(matches: MatchBatch, options: MatchOptions) -> MatchBatch:
 
 
 def _frame(
-    plan: Plan, source: PreparedAlternative, batch: MatchBatch, judge: RawTimeJudge | None
+    plan: Plan, source: PreparedAlternative, batch: MatchBatch, bound: pa.Array, judge: RawTimeJudge | None
 ) -> pl.DataFrame:
-    """Keys and numbers of matches, and their text."""
+    """Keys and numbers of matches, and the text of what they have `bound`."""
     events = source.events
     keys = return_columns(events, source.alternative, plan.group_by or (), batch)
     series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
@@ -141,7 +146,7 @@ def _frame(
     return pl.DataFrame(
         [
             *series,
-            pl.Series("text", match_text(signatures(batch.bound, events.names))),
+            pl.Series("text", match_text(bound)),
             pl.Series("start", batch.start),
             pl.Series("end", batch.end),
             pl.Series("confidence", batch.confidence),
