@@ -66,9 +66,10 @@ class _Scan:
                 found = _MEMBER.search(self.text, place)
                 continue
             kind = EVENTS if ACTIVITY in value else OBJECTS if TYPE in value else None
-            # One whose end is lost takes others in.
-            takes_others = self.text.count(_SIGNS[0], place, end) > 1
-            if (kind is None or takes_others) and key not in _OTHERS:
+            # One whose end is lost takes others in; also what is no record, of which one alone has a time.
+            own = 0 if key in _OTHERS and kind != EVENTS else 1
+            takes_others = self.text.count(_SIGNS[0], place, end) > own
+            if takes_others or (kind is None and key not in _OTHERS):
                 in_vain += end - place
                 found = _MEMBER.search(self.text, place)
                 continue

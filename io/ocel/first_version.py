@@ -163,6 +163,7 @@ def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Ite
     elements = Elements(
         document.prolog, ("{*}event", "{*}object"), ("end",), mending=Mending(_SHAPE, reject_lost)
     )
+    before = len(report.rejects)
     for element in _ended(elements, document):
         record = _of_element(element, element.sourceline + document.blank_lines)
         if record is None:
@@ -174,11 +175,7 @@ def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Ite
         element.clear()
     if elements.unreadable is not None:
         raise LogFormatError(f"{source}:{elements.unreadable.line}: {elements.unreadable.message}")
-    complaint = elements.complaint
-    if complaint is not None and not elements.lost_records:
-        report.records += 1
-        cause = "damaged XML, read as far as it goes"
-        report.rejects.append(Reject(source, complaint.line + document.blank_lines, cause, complaint.message))
+    elements.tell_damage(report, source, document.blank_lines, before)
 
 
 def _ended(elements: Elements, document: XmlDocument) -> Iterator[Any]:
@@ -304,7 +301,7 @@ def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> I
     Raises
     ------
     LogFormatError
-        If its rows have another number of columns than its header.
+        If its rows have another number of columns than its header, or this does not end with its line.
     """
     # It closes what it wraps, and the stream is read twice.
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
@@ -312,6 +309,11 @@ def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> I
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         names = next(csv.reader(text), [])
+        if any("\n" in name for name in names):
+            raise LogFormatError(
+                f"{source}:1: a quote is opened in the header and not closed on its line; write the names of "
+                "all columns on the first line"
+            )
         rows = _table_rows(text, len(names))
         first = list(islice(rows, 2))
         counts = {len(row.cells) for row in first}

@@ -59,6 +59,7 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
 
     tags = [f"{{*}}{name}" for name in _READ]
     elements = Elements(document.prolog, tags, ("end",), mending=Mending(_SHAPE, reject_lost))
+    before = len(report.rejects)
     for element in _ended(elements, document):
         kind = local_name(element.tag)
         line = element.sourceline + document.blank_lines
@@ -69,7 +70,7 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
         else:
             yield from _object(element, line, source, report)
         _drop(element)
-    _report_rest(elements, document, source, report)
+    _report_rest(elements, document, source, report, before)
 
 
 def _ended(elements: Elements, document: Document) -> Iterator[Any]:
@@ -147,7 +148,9 @@ def _drop(element: Any) -> None:
         element.getparent().remove(previous)
 
 
-def _report_rest(elements: Elements, document: Document, source: str, report: ReadReport) -> None:
+def _report_rest(
+    elements: Elements, document: Document, source: str, report: ReadReport, rejects: int
+) -> None:
     """What is wrong with the document, and what stands in it that is none of OCEL."""
     if elements.unreadable is not None:
         raise LogFormatError(f"{source}:{elements.unreadable.line}: {elements.unreadable.message}")
@@ -159,10 +162,4 @@ def _report_rest(elements: Elements, document: Document, source: str, report: Re
             parent is not None and parent.getparent() is elements.root and local_name(group.tag) not in _READ
         ):
             report.notes[_OTHER] += 1
-    complaint = elements.complaint
-    if complaint is not None and not elements.lost_records:
-        report.records += 1
-        more = f" (and {complaint.count - 1} more complaints)" if complaint.count > 1 else ""
-        cause = "damaged XML, read as far as it goes"
-        line = complaint.line + document.blank_lines
-        report.rejects.append(Reject(source, line, cause, f"{complaint.message}{more}"))
+    elements.tell_damage(report, source, document.blank_lines, rejects)

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
 from lxml import etree
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.source.streams import CHUNK_BYTES, Chunks
 from cepctl.io.source.xml_mending import Mending
 from cepctl.io.source.xml_prolog import Prolog, declared_entities, with_known_encoding
 
+DAMAGED = "damaged XML, read as far as it goes"
 # libxml2 holds a tag until its end is there, and fails beyond what 32 bits count.
 LONGEST_TAG = 8 << 20
 # The tree takes some 30 times the bytes of the shortest elements.
@@ -45,7 +47,7 @@ class Complaint:
 
     @property
     def warning(self) -> str:
-        return f"damaged XML, read as far as it goes; the first damage is at line {self.line}: {self.message}"
+        return f"{DAMAGED}; the first damage is at line {self.line}: {self.message}"
 
 
 # Names of namespaces are compared and nothing more: whether they are addresses does not matter.
@@ -154,6 +156,23 @@ class Elements:
     def lost_records(self) -> int:
         """How many records were told to be lost."""
         return 0 if self._mending is None else self._mending.lost_records
+
+    def tell_damage(self, report: ReadReport, source: str, before: int, rejects: int) -> None:
+        """Tell what is wrong, as a reject where none tells of it yet.
+
+        `before` lines stand before the document, and `rejects` rejects were told before it was read.
+        """
+        complaint = self.complaint
+        if complaint is None or (self.lost_records and not self._stopped):
+            return
+        complaint = replace(complaint, line=complaint.line + before)
+        if len(report.rejects) > rejects and not self._stopped:
+            # What was recovered of a damaged record became one.
+            report.warnings.append(complaint.warning)
+            return
+        more = f" (and {complaint.count - 1} more complaints)" if complaint.count > 1 else ""
+        report.records += 1
+        report.rejects.append(Reject(source, complaint.line, DAMAGED, f"{complaint.message}{more}"))
 
     def _try(self, step: Callable[[], Any]) -> Any:
         try:

@@ -46,6 +46,7 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
     mending = Mending(_SHAPE, partial(_reject_lost, traces, document))
     elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",), mending=mending)
     tree = _Tree(traces, document)
+    rejects = len(traces.report.rejects)
     for element in _ended_elements(elements, document, before):
         kind = local_name(element.tag)
         tree.know_open_trace(element)
@@ -56,7 +57,7 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
         elif not tree.event_ended(element):
             continue
         yield
-    _report_damage(elements, document, traces)
+    _report_damage(elements, document, traces, rejects)
 
 
 class _Tree:
@@ -157,15 +158,15 @@ def _reject_lost(traces: Traces, document: Document, lost: Lost) -> None:
     traces.report.rejects.append(Reject(traces.source, line, LOST, lost.raw, lost.records))
 
 
-def _report_damage(elements: Elements, document: Document, traces: Traces) -> None:
+def _report_damage(elements: Elements, document: Document, traces: Traces, rejects: int) -> None:
     # Only now: events are numbered by the records before them that were read, however they are parsed.
     traces.report.records += elements.lost_records
-    complaint, damage = elements.complaint, document.chunks.damage
-    if damage is None and (complaint is None or elements.lost_records):
+    damage = document.chunks.damage
+    if damage is None:
+        elements.tell_damage(traces.report, traces.source, document.blank_lines, rejects)
         return
+    complaint = elements.complaint
     more = f" (and {complaint.count - 1} more complaints)" if complaint and complaint.count > 1 else ""
-    cause = "truncated input" if damage else "damaged XML, read as far as it goes"
-    message = damage or (complaint.message if complaint else "")
     traces.report.records += 1
     at = complaint.line + document.blank_lines if complaint else None
-    traces.report.rejects.append(Reject(traces.source, at, cause, f"{message}{more}"))
+    traces.report.rejects.append(Reject(traces.source, at, "truncated input", f"{damage}{more}"))

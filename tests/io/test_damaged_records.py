@@ -84,6 +84,7 @@ def test_damage_is_told_in_records(name: str) -> None:
         ("ocel, XML", b"<?xml", b'"?xml'),
         ("ocel, JSON", b'"attributes":[]}],"eventTypes"', b'"attributes":[{}],"eventTypes"'),
         ("ganglia-json", b'"datapoints"', b'"datapo{nts"'),
+        ("ocel 1.0, JSON", b'"ocel:version":"1.0"}', b'"ocel:version":"1.0"'),
         ("otlp", b'"resourceSpans":[', b'"resourceSpans":{'),
         ("jaeger", b'{"data"', b'\xed\xa0\x80{"data"'),
         ("jaeger", b'"data":[', b'"data":{'),
@@ -104,6 +105,31 @@ def test_damage_before_records_is_told_in_records(name: str, before: bytes, afte
     missing = -(-(true.events - account.events) // EVENTS_OF_A_RECORD.get(name, 1))
     assert account.refused is None
     assert missing <= account.rejected
+
+
+@pytest.mark.parametrize(("name", "before", "after"), [("ocel 1.0, CSV", b"ocel:type", b'"cel:type')])
+def test_a_quote_in_a_header_that_takes_a_record_in_is_refused(
+    name: str, before: bytes, after: bytes
+) -> None:
+    format_name, data = FORTY_RECORDS[name]
+    refused = account_of(data.replace(before, after, 1), format_name).refused
+    assert refused is not None
+    assert "a quote is opened in the header" in refused
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("xes", b'<string key="concept:name" value="a20"/>', b'\0string key="concept:name" value="a20"/>'),
+        ("ocel, XML", b'<event id="e20" type="pay"', b'<event id="e20" t<pe="pay"'),
+        ("ocel 1.0, XML", b'<string key="id" value="e20"/>', b'\0string key="id" value="e20"/>'),
+    ],
+)
+def test_an_event_that_is_lost_to_damage_is_told_once(name: str, before: bytes, after: bytes) -> None:
+    format_name, data = FORTY_RECORDS[name]
+    assert before in data
+    account = account_of(data.replace(before, after, 1), format_name)
+    assert (account.events, account.rejected, account.said["warnings"]) == (COUNT - 1, 1, 1)
 
 
 @pytest.mark.slow
