@@ -30,7 +30,7 @@ from pyarrow import fs
 
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError, LogFormatError
-from cepctl.io.contract.reader import Reject
+from cepctl.io.contract.reader import Reject, TakenOneByOne
 from cepctl.io.source.locations import Location
 
 REJECTS_ALLOWED = 10
@@ -63,7 +63,7 @@ class TooManyRejectsError(LogFormatError):
     """There are more rejects than allowed."""
 
 
-class RejectLog(list[Reject]):
+class RejectLog(TakenOneByOne):
     """The rejects of one file as they come; as a list it holds the first few of every cause.
 
     Parameters
@@ -108,11 +108,6 @@ class RejectLog(list[Reject]):
                 f"{reject.source}: more than the {self._max_rejects:,} bad records allowed; reading stopped "
                 f"there, and nothing was written\n{sampled(self, self.causes)}\n{_REMEDY}"
             )
-
-    def extend(self, rejects: Iterable[Reject]) -> None:
-        """Note several, as `append` does."""
-        for reject in rejects:
-            self.append(reject)
 
 
 _REMEDY = "  correct the input, see all bad records with --rejects FILE, or allow more with --max-errors"

@@ -36,7 +36,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol, Self
 
 import pyarrow as pa
 
@@ -171,7 +171,20 @@ def among_rejects(report: ReadReport, others: Iterable[Reject]) -> Iterator[None
         report.rejects = taking
 
 
-class _Between(list[Reject]):
+class TakenOneByOne(list[Reject]):
+    """Rejects that are more than held: however several are added, `append` takes each."""
+
+    def extend(self, rejects: Iterable[Reject]) -> None:
+        """Take several."""
+        for reject in rejects:
+            self.append(reject)
+
+    def __iadd__(self, rejects: Iterable[Reject]) -> Self:  # type: ignore[misc]  # takes what extend takes
+        self.extend(rejects)
+        return self
+
+
+class _Between(TakenOneByOne):
     """Puts rejects into a list, each after those on lines before its own."""
 
     def __init__(self, taking: list[Reject], others: Iterator[Reject]) -> None:

@@ -18,8 +18,10 @@ from cepctl import __version__
 from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
 from cepctl.ingestion import ordering, reading, schemas
 from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.summary import IngestSummary
-from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.reader import ReadOptions, Reject
+from cepctl.io.tabular import parquet_pieces
 from cepctl.schema import FIXED_COLUMNS, META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
 from cepctl.uncertainty.model import parse_model
 
@@ -346,6 +348,24 @@ def test_rejects_within_bounds_are_left_out_and_written_down(
     assert (tmp_path / "rejects.jsonl").read_text() == (
         '{"source": "a.csv", "line": 3, "cause": "no time", "raw": "A,?"}\n'
     )
+
+
+def test_rows_of_parquet_that_are_too_long_are_rejects_of_the_ingest(
+    tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_pieces, "LONGEST_ROW", 1_000)
+    table = pa.table({"event_type": ["A"] * 3, "time": pa.array([1, 2, 3], pa.timestamp("us", "UTC"))})
+    pq.write_table(table.append_column("note", pa.array(["x", "y" * 1_001, "z"])), tmp_path / "a.parquet")
+    summary = run(tmp_path / "a.parquet", output)
+    assert (summary.records, summary.events) == (3, 2)
+    assert summary.rejected == {"the row is longer than 64 MiB": 1}
+
+
+@pytest.mark.parametrize("add", [RejectLog.extend, RejectLog.__iadd__])
+def test_several_rejects_at_once_are_counted_each(add: Callable[[RejectLog, list[Reject]], Any]) -> None:
+    log = RejectLog()
+    add(log, [Reject("a.log", 1, "no time"), Reject("a.log", 2, "no time", records=2)])
+    assert log.causes == {"no time": 3}
 
 
 def test_more_than_ten_rejects_are_too_many_for_a_small_log(logs: Path, output: Path) -> None:
