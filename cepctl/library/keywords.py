@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -41,7 +42,9 @@ KEYWORDS = frozenset(
     )
 )
 """What the calls of the library take, by their names."""
-_PAIR = re.compile(r"--(map|name) ([^\s=,;]+)=([^\s=,;)]+)")
+_PAIR = r"[^\s=,;']+=[^\s=,;)']+"
+# In the quotes of a shell where some name has signs that it reads.
+_PAIRS = re.compile(rf"--(map|name) ('[^'\n=]+=[^'\n]*'|{_PAIR}(?:,{_PAIR})*)")
 _VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b))")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 _FORMAT = "(--format; --input-format in match)"
@@ -54,13 +57,21 @@ def in_keywords(text: str) -> str:
     --------
     >>> in_keywords("which is it: --map time=COLUMN; or --top-k 3, --max-memory")
     "which is it: map={'time': 'COLUMN'}; or top_k=3, max_memory"
+    >>> in_keywords("say which are what: --map 'event_type=the kind,time=when'")
+    "say which are what: map={'event_type': 'the kind', 'time': 'when'}"
     >>> in_keywords("one row for all with --kleene summary, and --state")
     'one row for all with kleene=summary, and --state'
     """
     text = text.replace(_FORMAT, "(format; input_format in match)")
-    text = _PAIR.sub(r"\1={'\2': '\3'}", text)
+    text = _PAIRS.sub(_dictionary, text)
     text = _VALUE.sub(lambda found: _named(found[1], found[0], f"={found[2]}"), text)
     return _OPTION.sub(lambda found: _named(found[1], found[0], ""), text)
+
+
+def _dictionary(found: re.Match[str]) -> str:
+    # Double quotes protect the commas of names.
+    pairs = (each.partition("=") for each in next(csv.reader([found[2].strip("'")])))
+    return f"{found[1]}={ ({field: column for field, _, column in pairs}) }"
 
 
 def _named(option: str, written: str, value: str) -> str:

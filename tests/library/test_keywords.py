@@ -50,6 +50,8 @@ def test_too_many_matches_are_told_by_keywords(tmp_path: Path) -> None:
     [
         ("raise --max-memory", "raise max_memory"),
         ("--map EVENT=COL, --time-format", "map={'EVENT': 'COL'}, time_format"),
+        ("--map event_type=kind,time=when (so)", "map={'event_type': 'kind', 'time': 'when'} (so)"),
+        ("""--map '"event_type=a, b",time=the time'""", "map={'event_type': 'a, b', 'time': 'the time'}"),
         ("--state keeps it", "--state keeps it"),
         ("write --epoch YEAR-01", "write epoch=YEAR-01"),
         ("use --engine event, fewer events", "use engine=event, fewer events"),
