@@ -73,10 +73,15 @@ class Shape:
         inside = rb"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*"
         return re.compile(rb"<!(?:--|\[CDATA\[)|<(/?)((?:[\w.-]+:)?)(%s)(?=[\s/>])%s>" % (names, inside))
 
+    def begins(self) -> re.Pattern[bytes]:
+        """What looks like the beginning of a record."""
+        names = b"|".join(re.escape(name.encode()) for name in sorted(self.records))
+        return re.compile(rb"<(?:[\w.-]+:)?(?:%s)\b" % names)
+
     def signs(self) -> re.Pattern[bytes]:
         """What looks like the beginning of a record, however damaged; or like its end alone."""
         names = b"|".join(re.escape(name.encode()) for name in sorted(self.records))
-        begin = rb"<(?:[\w.-]+:)?(?:%s)\b" % names
+        begin = self.begins().pattern
         return re.compile(rb"%s|(?s:\A(?!.*%s).*?</(?:[\w.-]+:)?(?:%s)\b)" % (begin, begin, names))
 
 
@@ -121,12 +126,14 @@ class Mending:
     _begun: bool = False
     # How many records the bytes announce that passed as they are behind damage.
     _announced: int = 0
+    # Whether something was lost since the last record: the beginning of one whose end comes, then.
+    _beginning_lost: bool = False
 
     def __post_init__(self) -> None:
         self._checker = expat.ParserCreate()
         self._checker.StartElementHandler, self._checker.EndElementHandler = self._started, self._ended
         self._checker.XmlDeclHandler = self._declared
-        self._tags, self._signs = self.shape.tags(), self.shape.signs()
+        self._tags, self._signs, self._begins = self.shape.tags(), self.shape.signs(), self.shape.begins()
 
     def feed(self, data: bytes, *, last: bool = False) -> bytes:
         """Take the next bytes; returns those that can be parsed by now."""
@@ -225,15 +232,17 @@ class Mending:
             is_record = name in self.shape.records
             if record >= 0 and (name in self.shape.inner or (is_record and closes)):
                 if is_record:
-                    pieces += [self._between(text[done:record]), self._record(text[record : tag.end()])]
-                    done, record = tag.end(), -1
+                    pieces.append(self._record(text[record : tag.end()]))
+                    done, record, self._beginning_lost = tag.end(), -1, False
                 continue
             if record >= 0:
                 # The open record has no end: this tag is none of its own.
-                pieces += [self._between(text[done:record]), self._dropped(text[record : tag.start()])]
+                pieces.append(self._dropped(text[record : tag.start()]))
                 done, record = tag.start(), -1
             if is_record and not closes and not alone:
-                record = tag.start()
+                pieces.append(self._between(text[done : tag.start()]))
+                done = record = tag.start()
+                self._beginning_lost = False
                 continue
             if is_record and closes:
                 pieces.append(self._unbegun(text[done : tag.end()]))
@@ -328,13 +337,19 @@ class Mending:
 
     def _unbegun(self, text: bytes) -> bytes:
         """The end of a record that did not begin, without that, and what is whole before it."""
+        told = self._beginning_lost and not self.shape.placeholder and not self._begins.search(text)
         parts = _PARTS.split(text)
+        whole = b""
         for end in range(len(parts) - 1 if len(parts) <= _MOST_PARTS else 0, 0, -1):
             before = b"".join(parts[:end])
             if _is_whole(before, self._encoding):
-                self._line += before.count(b"\n")
-                return before + self._dropped(text[len(before) :])
-        return self._dropped(text)
+                whole = before
+                break
+        self._line += whole.count(b"\n")
+        rest = text[len(whole) :]
+        lost = self._counted(rest) if told else self._dropped(rest)
+        self._beginning_lost = False
+        return whole + lost
 
     def _record(self, text: bytes) -> bytes:
         if _is_whole(text, self._encoding):
@@ -358,6 +373,7 @@ class Mending:
             lost = Lost(line, max(signs, 1), text.strip()[:_SHOWN_BYTES])
             self.lost_records += lost.records
             self.lost(lost)
+        self._beginning_lost = True
         return stands_in + self._counted(text)
 
     def _counted(self, text: bytes) -> bytes:
