@@ -179,7 +179,7 @@ class TakenOneByOne(list[Reject]):
         for reject in rejects:
             self.append(reject)
 
-    def __iadd__(self, rejects: Iterable[Reject]) -> Self:  # type: ignore[misc]  # takes what extend takes
+    def __iadd__(self, rejects: Iterable[Reject]) -> Self:  # type: ignore[misc, override]  # extend takes it
         self.extend(rejects)
         return self
 

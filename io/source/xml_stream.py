@@ -167,8 +167,8 @@ class Elements:
             return
         complaint = replace(complaint, line=complaint.line + before)
         if len(report.rejects) > rejects and not self._stopped:
-            # What was recovered of a damaged record became one.  Where an ingest holds no more of a cause, this
-            # is not seen, and damage told twice.
+            # What was recovered of a damaged record became one.  Where an ingest holds no more of its cause,
+            # this is not seen, and damage told twice.
             report.warnings.append(complaint.warning)
             return
         more = f" (and {complaint.count - 1} more complaints)" if complaint.count > 1 else ""
