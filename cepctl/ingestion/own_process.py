@@ -37,7 +37,7 @@ def in_own_process(
     def died(_: Task, cause: str) -> Result:
         if cause == OUT_OF_MEMORY:
             raise QueryTooLargeError(
-                f"{step} takes more than the {size_text(memory.of_task)} of memory that there are for it; "
+                f"{step} takes more than the {size_text(memory.of_task)} of memory available to it; "
                 "raise --max-memory"
             )
         raise JobError(f"{step}: the process that does it died ({cause}); is the machine out of memory?")

@@ -34,12 +34,12 @@ _WITHOUT_SPARK = tuple(name for name, kind in RUNNERS.items() if not kind.of_spa
 EXCLUSIONS = (
     Exclusion(("master", "conf"), "runner", _WITHOUT_SPARK, "no Spark is started"),
     Exclusion(("master", "conf"), "engine", _IN_PROCESS, "it runs in this process, without Spark"),
-    Exclusion(("order",), "engine", _IN_PROCESS, "it binds components in an order of its own"),
+    Exclusion(("order",), "engine", _IN_PROCESS, "it has its own order of components"),
     Exclusion(("approximate",), "engine", _IN_PROCESS, "it estimates nothing"),
-    Exclusion(("approximate",), "kleene", ("summary",), "a summary sums what would be estimates"),
+    Exclusion(("approximate",), "kleene", ("summary",), "a summary would sum estimates"),
     Exclusion(("format",), "kleene", ("summary",), "a summary names no events to draw", ("trace",)),
     Exclusion(("format",), "state", (), "draw the matches of one run over everything instead", ("trace",)),
-    Exclusion(("time",), "format", ("trace",), "a trace has times of its own"),
+    Exclusion(("time",), "format", ("trace",), "a trace has its own form of times"),
     Exclusion(("why-not", "kleene"), "state", (), "it takes all events at once"),
     Exclusion(("top-k",), "state", (), "no single run knows the best of all"),
     Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
@@ -50,14 +50,17 @@ EXCLUSIONS = (
         "it is for incremental runs alone; name their state with --state",
     ),
     Exclusion(("master", "conf"), "unordered", (True,), "no Spark is started"),
-    Exclusion(("unordered",), "engine", _IN_PROCESS, "it gives rows when all are found"),
-    Exclusion(("unordered",), "top-k", (), "which rows are the best is known when all are found"),
-    Exclusion(("unordered",), "limit", (), "which rows are the first is known when all are found"),
+    Exclusion(("unordered",), "engine", _IN_PROCESS, "it gives rows only when all are found"),
+    Exclusion(("unordered",), "top-k", (), "the best rows are known only when all are found"),
+    Exclusion(("unordered",), "limit", (), "the first rows are known only when all are found"),
     Exclusion(("unordered",), "state", (), "it emits rows in the order in which they are decided"),
     Exclusion(
-        ("unordered",), "json", (True,), "its answer begins with facts that are known when all rows are found"
+        ("unordered",),
+        "json",
+        (True,),
+        "its answer begins with facts that are known only when all rows are found",
     ),
-    Exclusion(("unordered",), "format", ("table", "trace"), "it is drawn when all rows are found"),
+    Exclusion(("unordered",), "format", ("table", "trace"), "it is drawn only when all rows are found"),
     Exclusion(("limit",), "state", (), "the rows that it leaves out would never be emitted"),
     Exclusion(
         (
@@ -87,7 +90,7 @@ EXCLUSIONS = (
         ("format", "output", "csv-safe", "overwrite", "state", "show"),
         "json",
         (True,),
-        "it is a form of its own, on standard output",
+        "it has its own form, on standard output",
     ),
     Exclusion(("json",), "support", (True,), "its table is not about a query"),
     Exclusion(

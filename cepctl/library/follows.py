@@ -102,7 +102,7 @@ def _refuse(inputs: EventInputs, by: Sequence[str], *, no_given: bool) -> None:
             )
     if inputs.schema.clocks:
         raise UnsupportedQueryError(
-            "follows of events that share clocks is not supported, for it takes each to err by itself; "
+            "follows of events that share clocks is not supported, since it assumes that each errs alone; "
             "cepctl assign gives them intervals of their own"
         )
     if inputs.schema.given and not no_given:
@@ -127,7 +127,7 @@ def _graph(inputs: EventInputs, by: Sequence[str]) -> FollowsGraph:
         tell(READING, "note", f"left out {counted(left_out, 'event')} without {', '.join(by)}")
         table, frame = table.filter(whole.to_arrow()), frame.filter(whole)
     if inputs.schema.lasting:
-        tell(READING, "note", "events that last are taken at their starts")
+        tell(READING, "note", "interval events count at their starts")
     names = sorted(set(frame["event_type"].to_list()))
     codes = {name: code for code, name in enumerate(names)}
     kind = frame["event_type"].replace_strict(codes, return_dtype=pl.Int64).to_numpy()

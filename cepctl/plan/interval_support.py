@@ -11,7 +11,7 @@ from cepctl.plan.plan import Plan
 def refuse_intervals(what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked."""
     raise UnsupportedQueryError(
-        f"not supported yet: {what} for events that last; leave it out, or ingest without --intervals"
+        f"not supported yet: {what} for interval events; leave it out, or ingest without --intervals"
     )
 
 

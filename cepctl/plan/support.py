@@ -196,7 +196,7 @@ def refuse_lasting_groups(component: Component) -> None:
     """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
     if component.kleene:
         raise UnsupportedQueryError(
-            f"not supported yet: events that last in the Kleene group {component.variable}[]; "
+            f"not supported yet: interval events in the Kleene group {component.variable}[]; "
             "bind them one by one, or ingest without --intervals"
         )
 

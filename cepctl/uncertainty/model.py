@@ -123,7 +123,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     for rule in rules[:-1]:
         if rule.unconditional:
             raise UncertaintyModelError(
-                f"{file}: rule {rule.number + 1} is never asked: rule {rule.number} fits every event; "
+                f"{file}: rule {rule.number + 1} is never reached: rule {rule.number} fits every event; "
                 f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
             )
     return UncertaintyModel(unit, rules, text, file, _given(document.get("given", []), file))

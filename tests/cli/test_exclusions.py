@@ -169,8 +169,8 @@ def test_what_is_refused_is_said_with_its_reason(capsys: pytest.CaptureFixture[s
     Path("cepctl.toml").write_text('[match]\nengine = "worlds"\n')
     assert main(["match", QUERY, "events.csv", "--order", "sort"]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        "error: --order cannot apply with --engine worlds (from cepctl.toml [match]): it binds components "
-        "in an order of its own",
+        "error: --order cannot apply with --engine worlds (from cepctl.toml [match]): it has its own "
+        "order of components",
         "hint: try 'cepctl match --help'",
     ]
 

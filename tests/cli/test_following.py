@@ -81,7 +81,7 @@ def test_the_same_state_goes_on_without_following(
     [
         (("--format", "json"), "--follow prints the rows of many runs, and json is one document; choose csv"),
         (("--fail-on-match",), "--fail-on-match cannot apply with --follow: it runs until it is interrupt"),
-        (("--final",), "--final cannot apply with --follow: a closed state takes nothing in any more"),
+        (("--final",), "--final cannot apply with --follow: a closed state reads no more input"),
     ],
 )
 def test_what_cannot_go_on_is_refused(

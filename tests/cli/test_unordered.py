@@ -188,13 +188,16 @@ def test_more_matches_than_allowed_leave_no_file(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "because"),
     [
-        (("--top-k", "3"), "with --top-k 3: which rows are the best is known when all are found"),
-        (("--limit", "3"), "with --limit 3: which rows are the first is known when all are found"),
+        (("--top-k", "3"), "with --top-k 3: the best rows are known only when all are found"),
+        (("--limit", "3"), "with --limit 3: the first rows are known only when all are found"),
         (("--state", "S"), "with --state S: it emits rows in the order in which they are decided"),
-        (("--engine", "point"), "with --engine point: it gives rows when all are found"),
-        (("--format", "table"), "with --format table: it is drawn when all rows are found"),
-        (("--json",), "with --json: its answer begins with facts that are known when all rows are found"),
-        (("--format", "trace"), "with --format trace: it is drawn when all rows are found"),
+        (("--engine", "point"), "with --engine point: it gives rows only when all are found"),
+        (("--format", "table"), "with --format table: it is drawn only when all rows are found"),
+        (
+            ("--json",),
+            "with --json: its answer begins with facts that are known only when all rows are found",
+        ),
+        (("--format", "trace"), "with --format trace: it is drawn only when all rows are found"),
         (("--runner", "spark"), "with --runner spark: its tasks give rows when they have ended; "),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_step_is_ended_where_it_takes_more_than_there_is_beside_what_the_calle
     )
     assert ran.stdout.splitlines() == [
         "[True, False, False]",
-        "the step takes more than the 300 MB of memory that there are for it; raise --max-memory",
+        "the step takes more than the 300 MB of memory available to it; raise --max-memory",
         "None",
     ], ran.stderr
 

@@ -100,7 +100,7 @@ def test_a_mistake_outside_the_rules_names_the_file(text: str, message: str) -> 
 @pytest.mark.parametrize("catch_all", ["", "event_type = '*'", "source = '*'"])
 def test_rules_after_one_that_fits_everything_are_refused(catch_all: str) -> None:
     text = f"[[rule]]\n{catch_all}\ngranularity = '1 s'\n[[rule]]\nsource = 'x'\ngranularity = '1 h'\n"
-    with pytest.raises(UncertaintyModelError, match="rule 2 is never asked: rule 1 fits every event"):
+    with pytest.raises(UncertaintyModelError, match="rule 2 is never reached: rule 1 fits every event"):
         parse_model(text)
 
 

@@ -25,7 +25,7 @@ def follow(request: MatchRequest, run: Callable[[MatchRequest], int]) -> NoRetur
         If the rows of several runs cannot stand below each other, or the first run would be the last.
     """
     if request.incremental.final:
-        raise UsageError("--final cannot apply with --follow: a closed state takes nothing in any more")
+        raise UsageError("--final cannot apply with --follow: a closed state reads no more input")
     form = request.rows.form
     if request.rows.output is None and form is not None and FORMS[form].one_document:
         raise UsageError(

@@ -27,7 +27,7 @@ def refuse_options(request: MatchRequest) -> None:
         )
     if request.question.query.given:
         raise UnsupportedQueryError(
-            "not supported yet: GIVEN with --state, where later events change which worlds are left; leave "
+            "not supported yet: GIVEN with --state, because later events change which worlds are left; leave "
             "it out, or match all events at once"
         )
     form, output = request.rows.form, request.rows.output

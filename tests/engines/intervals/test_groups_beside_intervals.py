@@ -40,7 +40,7 @@ def test_members_lie_between_the_end_of_one_and_the_start_of_the_next() -> None:
 
 def test_an_event_that_lasts_is_not_a_member() -> None:
     table = event_table((Event("a", "A", 0, 1), lasting("b", "B", (2, 3), (4, 5)), Event("c", "C", 9, 9)))
-    with pytest.raises(UnsupportedQueryError, match=r"events that last in the Kleene group b\[\]"):
+    with pytest.raises(UnsupportedQueryError, match=r"interval events in the Kleene group b\[\]"):
         match_events(plan_of("PATTERN SEQ(A a, B+ b[], C c)", lasting=True), table)
 
 
@@ -103,7 +103,7 @@ def test_keys_of_rows_with_groups_are_those_of_the_judge(query: str, events: tup
 def test_what_is_not_measured_beside_groups_is_refused_by_name() -> None:
     table = event_table((lasting("a", "A", (0, 1), (2, 5)), Event("b1", "B", 4, 9)))
     plan = plan_of("PATTERN SEQ(A a, B+ b[])", lasting=True)
-    with pytest.raises(UnsupportedQueryError, match="--kleene summary for events that last"):
+    with pytest.raises(UnsupportedQueryError, match="--kleene summary for interval events"):
         match_events(plan, table, MatchOptions(kleene="summary"))
 
 
