@@ -19,13 +19,13 @@ from cepctl.engines.clocks.curved_masses import curved_masses
 from cepctl.engines.clocks.curved_measures import FEWEST_LEVELS, curved_measured, takes_curves
 from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_rivals, groups_of
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
-from cepctl.engines.clocks.nodes import Nodes, Total, nodes_of, offset_range
+from cepctl.engines.clocks.nodes import Nodes, add_at_nodes, nodes_of, offset_range, summed_over_nodes
 from cepctl.engines.clocks.offset_masses import moved_masses
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
@@ -61,7 +61,7 @@ def conditioned(
     QueryTooLargeError
         If a match needs its measure at too many offsets, or as `measuring` does.
     """
-    total = Total.of(len(groups_of(shape, bound)[0].sizes))
+    total = Total(len(groups_of(shape, bound)[0].sizes))
     for rows, part, reaching in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
         others = deciding_rivals(shape, envelopes, groups_of(shape, part), reaching)
         lone = _with_curves(clocks, shape, len(rows), part, others)
@@ -78,7 +78,7 @@ def conditioned(
                 near = [each.taken(left) for each in near]
                 found = _alike(clocks, envelopes, shape, some, near, measuring, curved=False)
                 total.put(rows[here[left]], found)
-    return total.measured()
+    return summed_over_nodes(total)
 
 
 def _with_curves(
@@ -111,7 +111,7 @@ def _alike(
     most = int(frames.levels.max(initial=0))
     walls = walls_of(constants_of(shape), frames, count, shifts, most)
     degree = degree_of(frames, count)
-    total = Total.of(count)
+    total = Total(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
         if levels == 0:
@@ -123,13 +123,13 @@ def _alike(
             edge = nodes.weight == 0.0
             for part in nodes.taken(~edge).in_blocks(frames.sizes, PAIRS_AT_ONCE):
                 found = _measured(frames, part, bound, rivals, measuring)
-                total.add(part, found, *offset_range(frames, part))
+                add_at_nodes(total, part, found, *offset_range(frames, part))
             # Most edges can widen no range, and to measure them takes as long as the sum.
             for part in nodes.taken(edge).in_blocks(frames.sizes, PAIRS_AT_ONCE):
                 wider = part.taken(_can_widen(shape, frames, part, groups, total))
                 found = _measured(frames, wider, bound, rivals, measuring)
-                total.add(wider, found, *offset_range(frames, wider))
-    return total.measured()
+                add_at_nodes(total, wider, found, *offset_range(frames, wider))
+    return summed_over_nodes(total)
 
 
 def _can_widen(shape: Shape, frames: Frames, nodes: Nodes, groups: list[Group], total: Total) -> Flags:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.curved_chains import curved_chain, curved_space
 from cepctl.engines.clocks.curved_masses import CurvedMasses
 from cepctl.engines.clocks.deciding import groups_of
@@ -24,7 +24,7 @@ from cepctl.engines.confidence.chain.time_range import chain_range
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored, summed
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
@@ -33,7 +33,6 @@ from cepctl.engines.pattern.rivals import Rivals
 FEWEST_LEVELS = 2
 """Offsets to be summed over from which on matches are measured so: one is cheap to sum."""
 _PROBLEMS_AT_ONCE = 2_000
-_LAST = np.iinfo(np.int64).max
 
 
 def takes_curves(shape: Shape) -> bool:
@@ -116,17 +115,12 @@ def _solve_chains(arrays, matches, lower, upper, window, size, confidence):
 
 
 def _coupled(matches: CoupledMatches, masses: CurvedMasses) -> Measured:
-    confidence: Reals = np.zeros(len(matches))
+    total = Total(len(matches))
     certain = certainly_in_order(matches.shape, masses, matches.groups)
     for each in matches.rivals:
         certain[each.row] = False
-    start, end = np.full(len(matches), _LAST), np.full(len(matches), -_LAST)
     for problems in coupled_problems(matches):
         first, last = first_ticks(masses, problems), -first_ticks(*mirrored(masses, problems))
-        part = summed(masses.laws, problems, WORK_BOUND)
-        happens = first != _LAST
-        match = problems.match[happens]
-        np.add.at(confidence, match, part[happens])
-        np.minimum.at(start, match, first[happens])
-        np.maximum.at(end, match, last[happens])
-    return Measured(np.where(certain, 1.0, confidence), np.zeros(len(matches)), start, end)
+        total.add(problems.match, summed(masses.laws, problems, WORK_BOUND), first, last)
+    total.confidence[certain] = 1.0
+    return total.measured()

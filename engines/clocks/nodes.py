@@ -3,7 +3,7 @@
 Between two walls the measure is a polynomial in the offset, so that few of its ticks stand for all (see
 `quadrature`). Time ranges need the ends of each piece as well: a polynomial that is not zero vanishes at no
 more ticks than its degree, so that the earliest and the latest match are found among the first and the last
-degree + 1 offsets of some piece. `Total` adds up what is found at the nodes.
+degree + 1 offsets of some piece.
 """
 
 from __future__ import annotations
@@ -19,52 +19,10 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
 from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.clocks.walls import Walls
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import QueryTooLargeError
-
-_LAST = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True)
-class Total:
-    """What is known of n matches so far; `sure` while every measure that counts was exactly 1."""
-
-    confidence: Reals
-    start: Ticks
-    end: Ticks
-    sure: Indexes
-
-    @classmethod
-    def of(cls, count: int) -> Total:
-        return cls(np.zeros(count), np.full(count, _LAST), np.full(count, -_LAST), np.ones(count, np.int64))
-
-    def put(self, rows: Indexes, found: Measured) -> None:
-        """Set what was measured of some matches at once."""
-        self.confidence[rows] = found.confidence
-        self.start[rows], self.end[rows] = found.start, found.end
-        self.sure[rows] = found.confidence == 1.0
-
-    def add(self, nodes: Nodes, found: Measured, first: Ticks, last: Ticks) -> None:
-        """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
-        happens = found.start <= found.end
-        np.add.at(self.confidence, nodes.match, nodes.weight * found.confidence)
-        np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
-        np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
-        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence != 1.0)]] = 0
-
-    def measured(self) -> Measured:
-        """What was measured; impossible where nothing was."""
-        possible = self.start <= self.end
-        confidence = np.where(self.sure.astype(bool) & possible, 1.0, self.confidence)
-        return Measured(
-            np.where(possible, confidence, 0.0),
-            np.zeros(len(possible)),
-            np.where(possible, self.start, 1),
-            np.where(possible, self.end, 0),
-        )
-
 
 MOST_NODES = 200_000
 """Combinations of offsets at which one match may be measured."""
@@ -286,3 +244,17 @@ def offset_range(frames: Frames, nodes: Nodes) -> tuple[Ticks, Ticks]:
     )  # fmt: skip
     first[relative], last[relative] = begin, end
     return first, last
+
+
+def add_at_nodes(total: Total, nodes: Nodes, found: Measured, first: Ticks, last: Ticks) -> None:
+    """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
+    happens = found.start <= found.end
+    weighted = nodes.weight * found.confidence
+    total.add(nodes.match, weighted, found.start + first, found.end + last, happens)
+    total.certain[nodes.match[(nodes.weight != 0.0) & (found.confidence != 1.0)]] = False
+
+
+def summed_over_nodes(total: Total) -> Measured:
+    """What was added at nodes: weights add up to 1 but for rounding, and what is certain does so exactly."""
+    total.confidence[total.certain & total.possible] = 1.0
+    return total.measured()

@@ -1,4 +1,4 @@
-"""What measuring gives: confidence, its error and the time range of matches, as columns."""
+"""What measuring gives: confidence, its error and the time range of matches, as columns; and sums of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+
+_LAST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,45 @@ def joined(parts: Sequence[Measured]) -> Measured:
     return Measured(
         *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Measured))
     )
+
+
+class Total:
+    """What is known of n matches so far: sums of probabilities that exclude each other, and ends of ranges.
+
+    `certain`: while all that counts was certain.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.confidence: Reals = np.zeros(count)
+        self.start: Ticks = np.full(count, _LAST)
+        self.end: Ticks = np.full(count, -_LAST)
+        self.certain: Flags = np.ones(count, dtype=bool)
+
+    def put(self, rows: Indexes | slice, found: Measured) -> None:
+        """Set what was measured of some matches at once."""
+        self.confidence[rows], self.certain[rows] = found.confidence, found.confidence == 1.0
+        self.start[rows], self.end[rows] = found.start, found.end
+
+    def add(
+        self, rows: Indexes, confidence: Reals, start: Ticks, end: Ticks, happens: Flags | None = None
+    ) -> None:
+        """Add what each of these gives to the match of its row; nothing where it cannot happen.
+
+        `happens`: which of them can, if not those that start before their end.
+        """
+        some = np.flatnonzero(start <= end if happens is None else happens)
+        np.add.at(self.confidence, rows[some], confidence[some])
+        np.minimum.at(self.start, rows[some], start[some])
+        np.maximum.at(self.end, rows[some], end[some])
+
+    @property
+    def possible(self) -> Flags:
+        """The matches of which something was found that some world returns."""
+        return self.start <= self.end
+
+    def measured(self) -> Measured:
+        """What was measured; impossible where nothing was."""
+        possible = self.possible
+        confidence = np.where(possible, self.confidence, 0.0)
+        start, end = np.where(possible, self.start, 1), np.where(possible, self.end, 0)
+        return Measured(confidence, np.zeros(len(possible)), start, end)

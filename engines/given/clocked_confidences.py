@@ -10,16 +10,16 @@ Both sums are over the same few combinations of offsets, and exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Reals, Ticks
+from cepctl.arrays import Reals, Ticks
 from cepctl.engines.clocks.conditioned import degree_of, repeated
 from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_rivals, groups_of
 from cepctl.engines.clocks.frames import Frames, frames_of
-from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
+from cepctl.engines.clocks.nodes import Nodes, add_at_nodes, nodes_of, offset_range, summed_over_nodes
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.masses import Masses
@@ -27,7 +27,7 @@ from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.given.on_clocks import GivenOnClocks, TiesOf, at_offsets, differences
 from cepctl.engines.given.tied_problems import tied_problems
 from cepctl.engines.given.touched_components import touched
@@ -108,7 +108,7 @@ def _alike(
     cuts = None if spans is None else spans.cuts
     walls = walls_of(constants_of(shape), frames, count, shifts, most, cuts)
     degree = degree_of(frames, count)
-    total = _Total.of(count)
+    total = _Totals(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
         if len(matches):
@@ -133,7 +133,7 @@ def _shifts(known: GivenOnClocks, wholes: TiesOf, matches: CoupledMatches) -> Ti
 
 
 def _add(
-    total: _Total, frames: Frames, nodes: Nodes, wholes: TiesOf, bound: BoundEvents, rivals: list[Rivals],
+    total: _Totals, frames: Frames, nodes: Nodes, wholes: TiesOf, bound: BoundEvents, rivals: list[Rivals],
     measuring: _MeasuringNodes,
 ) -> None:  # fmt: skip
     """Add what is measured at some nodes."""
@@ -150,41 +150,21 @@ def _add(
     total.add(nodes, placed.chance, found, *offset_range(frames, nodes))
 
 
-@dataclass(frozen=True)
-class _Total:
-    """What is known of n matches so far: sums over offsets of both probabilities, and the ends of ranges.
+class _Totals:
+    """Sums over offsets of the probability of matches together with what is given, and of that alone."""
 
-    `sure`: while every measure that counts was exactly 1.
-    """
-
-    both: Reals
-    given: Reals
-    start: Ticks
-    end: Ticks
-    sure: Flags
-
-    @classmethod
-    def of(cls, count: int) -> _Total:
-        ends = np.full(count, _LAST), np.full(count, -_LAST)
-        return cls(np.zeros(count), np.zeros(count), *ends, np.ones(count, dtype=bool))
+    def __init__(self, count: int) -> None:
+        self.both = Total(count)
+        self.given: Reals = np.zeros(count)
 
     def add(self, nodes: Nodes, chance: Reals, found: Measured, first: Ticks, last: Ticks) -> None:
         """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
-        happens = found.start <= found.end
-        np.add.at(self.both, nodes.match, nodes.weight * chance * found.confidence)
+        add_at_nodes(self.both, replace(nodes, weight=nodes.weight * chance), found, first, last)
         np.add.at(self.given, nodes.match, nodes.weight * chance)
-        np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
-        np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
-        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence < 1.0)]] = False
 
     def measured(self) -> Measured:
         """What was measured; impossible where nothing was."""
-        possible = (self.start <= self.end) & (self.given > 0.0)
-        given = np.where(possible, self.given, 1.0)
-        confidence = np.where(self.sure & possible, 1.0, self.both / given)
-        return Measured(
-            np.where(possible, confidence, 0.0),
-            np.zeros(len(possible)),
-            np.where(possible, self.start, 1),
-            np.where(possible, self.end, 0),
-        )
+        given = np.where(self.given > 0.0, self.given, 1.0)
+        self.both.confidence /= given
+        self.both.end[self.given == 0.0] = -_LAST
+        return summed_over_nodes(self.both)

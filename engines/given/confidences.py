@@ -17,7 +17,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
@@ -81,13 +81,13 @@ def _estimated(measure: Measure, ties: EventTies, match: CoupledMatches) -> Meas
 
 def _exactly(measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
     groups = measure.groups(bound)
-    found = _Total(len(groups[0].sizes))
+    found = Total(len(groups[0].sizes))
     for begin, end in coupled_blocks(measure.shape, groups, rivals, measure.memory):
         block = np.arange(begin, end)
         members = [group.take(block) for group in groups]
         near = [each.taken(block) for each in rivals]
         matches = CoupledMatches(measure.shape, measure.masses, members, near)
-        found.put(begin, given_confidences(matches, ties))
+        found.put(block, given_confidences(matches, ties))
     return found.measured()
 
 
@@ -106,7 +106,7 @@ def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], 
 
 def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
     """Measure matches, as `cepctl.engines.confidence.coupled.confidences` does, in the worlds that remain."""
-    total = _Total(len(matches))
+    total = Total(len(matches))
     for problems in coupled_problems(matches):
         touching = touched(problems, ties)
         free = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
@@ -115,12 +115,12 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
             total.add(some.match, *_solved(matches.masses, ties, TiedProblems(some, some, some)))
         require_few(touching.pieces.size)
         if len(touching.problem):
-            sums = _Sums(len(problems.match))
+            sums = Total(len(problems.match))
             for each in tied_problems(problems, ties, matches.masses, touching):
                 sums.add(each.first.match, *_solved(matches.masses, ties, each))
             rows = np.unique(touching.problem)
             confidence = sums.confidence[rows] / given_probability(ties, matches.masses, touching, rows)
-            total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
+            total.add(problems.match[rows], confidence, sums.start[rows], sums.end[rows])
     near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
     if len(near):
         certain = certain_matches(matches.taken(near), ties)
@@ -151,31 +151,3 @@ def _solved(masses: Masses, ties: EventTies, problems: TiedProblems) -> tuple[Re
     begin = searched(lambda: first_ticks(masses, first), first)
     end = searched(lambda: first_ticks(*mirrored(masses, last)), last)
     return confidence, begin, np.where(end == _LAST, -_LAST, -end)
-
-
-class _Sums:
-    """Probabilities added up, and the ends of all ranges."""
-
-    def __init__(self, count: int) -> None:
-        self.confidence: Reals = np.zeros(count)
-        self.first = np.full(count, _LAST)
-        self.last = np.full(count, -_LAST)
-
-    def add(self, row: Indexes, confidence: Reals, first: Indexes, last: Indexes) -> None:
-        np.add.at(self.confidence, row, confidence)
-        np.minimum.at(self.first, row, first)
-        np.maximum.at(self.last, row, last)
-
-
-class _Total(_Sums):
-    """What is known of some matches so far."""
-
-    def put(self, begin: int, found: Measured) -> None:
-        rows = slice(begin, begin + len(found.start))
-        self.confidence[rows], self.first[rows], self.last[rows] = found.confidence, found.start, found.end
-
-    def measured(self) -> Measured:
-        happens = self.first <= self.last
-        start, end = np.where(happens, self.first, 1), np.where(happens, self.last, 0)
-        confidence = np.where(happens, self.confidence, 0.0)
-        return Measured(confidence, np.zeros(len(confidence)), start, end)

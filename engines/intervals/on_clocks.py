@@ -16,7 +16,14 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
 from cepctl.engines.clocks.frames import Frames, frames_of
-from cepctl.engines.clocks.nodes import Nodes, Total, nodes_of, offset_range, too_many_offsets
+from cepctl.engines.clocks.nodes import (
+    Nodes,
+    add_at_nodes,
+    nodes_of,
+    offset_range,
+    summed_over_nodes,
+    too_many_offsets,
+)
 from cepctl.engines.clocks.unions import walls_of_clauses
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.columns.bindings import Group
@@ -24,7 +31,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints, joined_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses, places_of
 from cepctl.engines.intervals.clocked_rivals import deciding_on_clocks
 from cepctl.engines.intervals.cut_endpoints import cut_endpoints
@@ -57,7 +64,7 @@ def measured_on_clocks(
     QueryTooLargeError
         If a match needs its measure at too many offsets, or too many products.
     """
-    total = Total.of(len(matches))
+    total = Total(len(matches))
     for start in range(0, len(matches), ROWS_AT_ONCE):
         block = matches[start : start + ROWS_AT_ONCE]
         rivals = [] if measure.rivals is None else measure.rivals(block)
@@ -69,7 +76,7 @@ def measured_on_clocks(
                 alike = _Alike(measure, clocks, block[some], lasting, spans=within)
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
                     _add_alike(total, part, start + some[chosen])
-    return total.measured()
+    return summed_over_nodes(total)
 
 
 def valid_with_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: Indexes) -> tuple[Ticks, Ticks]:
@@ -238,7 +245,8 @@ def _add_alike(total: Total, alike: _Alike, rows: Indexes) -> None:
         nodes = nodes_of(frames, matches, walls, degree, edges=alike.spans is None)
         for part in _parts(nodes, alike.most_events):
             found = alike.measured(frames, part)
-            total.add(replace(part, match=rows[part.match]), found, *offset_range(frames, part))
+            own = replace(part, match=rows[part.match])
+            add_at_nodes(total, own, found, *offset_range(frames, part))
 
 
 def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:

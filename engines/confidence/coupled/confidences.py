@@ -5,6 +5,8 @@ The problems of one match are mutually exclusive, so their probabilities add up.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cepctl.arrays import Flags, Reals, Ticks
@@ -15,7 +17,7 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 
 _LAST = np.iinfo(np.int64).max
 
@@ -28,9 +30,8 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     QueryTooLargeError
         If a problem exceeds the bound on its work; with `sampling` only if the search for its range does.
     """
-    count, masses = len(matches), matches.masses
-    confidence, error = np.zeros(count), np.zeros(count)
-    start, end = np.full(count, _LAST), np.full(count, -_LAST)
+    masses, total = matches.masses, Total(len(matches))
+    error = np.zeros(len(matches))
     given_up: list[Problems] = []
     certain = certainly_in_order(matches.shape, masses, matches.groups)
     for each in matches.rivals:
@@ -43,17 +44,13 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
         if sampling is not None and unknown.any():
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
-        happens = first != _LAST
         certain[problems.match[_with_rivals(matches, problems)]] = False
-        match = problems.match[happens]
-        np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
-        np.minimum.at(start, match, first[happens])
-        np.maximum.at(end, match, last[happens])
+        total.add(problems.match, np.where(unknown, 0.0, part), first, last)
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(matches.groups, given_up)
-        confidence[sampled] = np.minimum(confidence[sampled] + estimate, 1.0)
-    confidence[certain], error[certain] = 1.0, 0.0
-    return Measured(confidence, error, start, end)
+        total.confidence[sampled] = np.minimum(total.confidence[sampled] + estimate, 1.0)
+    total.confidence[certain], error[certain] = 1.0, 0.0
+    return replace(total.measured(), error=error)
 
 
 def _with_rivals(matches: CoupledMatches, problems: Problems) -> Flags:
