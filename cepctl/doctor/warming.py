@@ -2,17 +2,19 @@
 
 A kernel is compiled when it is first called with arguments of some types.  Small queries over a few
 events call all that take long to compile.  What the compiler took it keeps, so one process after the other
-runs some of them, until it holds MOST_BYTES: what it has compiled, the next one loads.
+runs some of them, until it holds MOST_BYTES_BETWEEN: what it has compiled, the next one loads.  A query that
+needs many kernels is broken off where they fill its process, between two that call each other if need be,
+and run again by the next one.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +23,10 @@ import pyarrow as pa
 from cepctl.clocks import Clocks, extremes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.kernels.announcing import kept_told
 from cepctl.engines.kernels.files import remove_unusable_kernels
 from cepctl.engines.kernels.kernel import Kernel
+from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.stages import only
 from cepctl.errors import JobError
 from cepctl.language.parser import parse
@@ -91,8 +95,8 @@ _WINDOW, _NARROW_WINDOW = 30, 12
 _EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
 
 
-MOST_BYTES = 250 << 20
-"""Of a process that holds more, another one takes over."""
+MOST_BYTES_BETWEEN = 250 << 20
+"""Of a process that holds more after a query, another one takes over; in the middle of one, MOST_BYTES."""
 # The program of such a process: from which query on, and where its modules are.
 _PROGRAM = """
 import json, sys
@@ -154,8 +158,8 @@ def warm_part(begin: int) -> tuple[int, list[str], list[str]]:
     """
     runs = _runs()
     at = begin
-    with only("compiled"):
-        while at < len(runs) and (at == begin or _most_held() < MOST_BYTES):
+    with suppress(_NoRoom), kept_told(_check_room), only("compiled"):
+        while at < len(runs) and (at == begin or held_bytes() < MOST_BYTES_BETWEEN):
             plan, table, options = runs[at]
             match_events(plan, table, options)
             at += 1
@@ -165,10 +169,13 @@ def warm_part(begin: int) -> tuple[int, list[str], list[str]]:
     return at, compiled, loaded
 
 
-def _most_held() -> int:
-    """The most bytes that this process has held so far."""
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return held if sys.platform == "darwin" else held << 10
+class _NoRoom(BaseException):
+    """What this process has compiled leaves no room for more; not an error, so that nothing catches it."""
+
+
+def _check_room() -> None:
+    if held_bytes() > MOST_BYTES:
+        raise _NoRoom
 
 
 def _runs() -> list[_Run]:

@@ -34,6 +34,7 @@ class _Compiling:
 
 _state = _Compiling()
 _listeners: list[Callable[[], None]] = []
+_keepers: list[Callable[[], None]] = []
 
 
 def compiling_begins() -> None:
@@ -60,6 +61,12 @@ def compiling_ended() -> None:
     _tell()
 
 
+def kernel_kept() -> None:
+    """Say that a compiled kernel is on disk, where another process finds it."""
+    for told in [*_keepers]:
+        told()
+
+
 def compiling_seconds() -> float:
     """How long this process has compiled so far."""
     return _state.seconds_now()
@@ -78,6 +85,16 @@ def kernels_told(listener: Callable[[int, float], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(told)
+
+
+@contextmanager
+def kept_told(listener: Callable[[], None]) -> Iterator[None]:
+    """Meanwhile tell of each kernel that is kept, also of one that another calls, which waits for it."""
+    _keepers.append(listener)
+    try:
+        yield
+    finally:
+        _keepers.remove(listener)
 
 
 def compiling_line(compiled: int, seconds: float) -> str:

@@ -2,7 +2,8 @@
 
 Each line of its input is a kernel and the types of its arguments, as JSON.  For each it writes a byte when
 it has compiled it.  It ends with its input, in the middle of a kernel if need be: files appear whole or not
-at all.
+at all.  Where it holds much, it begins anew, with what is still to be done as its arguments: it finds what it
+has compiled, also of a kernel that is not whole.
 """
 
 from __future__ import annotations
@@ -11,29 +12,87 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
-from queue import SimpleQueue
-from threading import Thread
+from queue import Empty, SimpleQueue
+from select import select
+from threading import Lock, Thread
 from typing import Any
 
+from cepctl.engines.kernels.announcing import kept_told
+from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.signatures import Signature, examples_of
 
 _COLLECT_AFTER = (100_000, 50, 100)
 """A compiler makes many small objects, few of them in cycles: looking for those took a tenth of its time."""
+_MODULE = "cepctl.engines.kernels.compiling"
+_INPUT = 0
+_READ_BYTES = 1 << 16
 
 
-def run() -> None:
-    """Compile what is asked for, one after the other, until nobody asks any more."""
-    asked: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_listen, args=(asked,), daemon=True).start()
-    os.nice(5)
-    told = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints is not counted
+class Asked:
+    """The lines of the input, read as they come; the first ones, and part of a line, were read before."""
+
+    def __init__(self, before: Sequence[str]) -> None:
+        *lines, self._rest = before or [""]
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._reading = Lock()
+        for line in lines:
+            self._lines.put(line)
+
+    def listen(self) -> None:
+        """Read until the input ends, and end the process with it."""
+        while True:
+            select([_INPUT], [], [])
+            with self._reading:
+                data = os.read(_INPUT, _READ_BYTES)
+                if not data:
+                    os._exit(0)
+                *lines, self._rest = (self._rest + data.decode("ascii")).split("\n")
+                for line in lines:
+                    self._lines.put(line)
+
+    def next(self) -> str:
+        """The next line, once there is one."""
+        return self._lines.get()
+
+    def left(self) -> list[str]:
+        """What was read and is still to be done; nothing more is read from now on."""
+        self._reading.acquire()
+        lines = []
+        while True:
+            try:
+                lines.append(self._lines.get_nowait())
+            except Empty:
+                return [*lines, self._rest]
+
+
+def run(told: int | None = None, before: Sequence[str] = ()) -> None:
+    """Compile what is asked for, one after the other, until nobody asks any more.
+
+    One that begins anew knows where it writes bytes (`told`), and what was read `before`.
+    """
+    asked = Asked(before)
+    Thread(target=asked.listen, daemon=True).start()
+    if told is None:
+        os.nice(5)
+        told = os.dup(sys.stdout.fileno())
+        os.set_inheritable(told, True)
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints is not counted
     gc.set_threshold(*_COLLECT_AFTER)
     while True:
-        name, signature = json.loads(asked.get())
-        compile_kernel(name, _tuples(signature))
+        line = asked.next()
+        name, signature = json.loads(line)
+        with kept_told(partial(_make_room, told, line, asked)):
+            compile_kernel(name, _tuples(signature))
         os.write(told, b".")
+
+
+def _make_room(told: int, line: str, asked: Asked) -> None:
+    """Begin anew where too much is held; what is kept by now is found then."""
+    if held_bytes() > MOST_BYTES:
+        os.execv(sys.executable, [sys.executable, "-m", _MODULE, str(told), line, *asked.left()])
 
 
 def compile_kernel(name: str, signature: Signature) -> None:
@@ -46,15 +105,9 @@ def compile_kernel(name: str, signature: Signature) -> None:
     dispatcher.compile(tuple(type_of(each) for each in examples_of(signature)))
 
 
-def _listen(asked: SimpleQueue[bytes]) -> None:
-    for line in sys.stdin.buffer:
-        asked.put(line)
-    os._exit(0)
-
-
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
 if __name__ == "__main__":
-    run()
+    run(int(sys.argv[1]) if sys.argv[1:] else None, sys.argv[2:])

@@ -39,7 +39,7 @@ from types import ModuleType
 from typing import Any
 
 from cepctl.atomic.files import write_whole_file
-from cepctl.engines.kernels.announcing import compiling_begins, compiling_ended
+from cepctl.engines.kernels.announcing import compiling_begins, compiling_ended, kernel_kept
 from cepctl.engines.kernels.folders import SUFFIX, folder_to_write, folders_to_read, forget_old_kernels
 from cepctl.engines.kernels.keys import (
     UnknownContentError,
@@ -191,6 +191,8 @@ class KeptKernel:
             forget_old_kernels(folder, name_of(self._kernel))
         except OSError as problem:
             _warn_once(f"compiled kernels cannot be kept in {folder}: {problem.strerror or problem}")
+            return
+        kernel_kept()
 
     def flush(self) -> None:
         """Numba asks for this before it compiles a kernel anew, which then is written again."""

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.doctor import warming
+from cepctl.engines.kernels.announcing import kernel_kept
+from cepctl.engines.kernels.room import MOST_BYTES
 from cepctl.errors import JobError
 
 # The compiled functions that Python calls, but for the small ones of estimates.
@@ -103,11 +105,28 @@ def test_a_part_ends_where_its_process_holds_too_much(monkeypatch: pytest.Monkey
     ran: list[int] = []
     monkeypatch.setattr(warming, "_runs", lambda: [(number, None, None) for number in range(4)])
     monkeypatch.setattr(warming, "match_events", lambda number, *_: ran.append(number))
-    for held, expected in ((0, [1, 2, 3]), (warming.MOST_BYTES, [1])):
+    for held, expected in ((0, [1, 2, 3]), (warming.MOST_BYTES_BETWEEN, [1])):
         ran.clear()
-        monkeypatch.setattr(warming, "_most_held", lambda held=held: held)
+        monkeypatch.setattr(warming, "held_bytes", lambda held=held: held)
         assert warming.warm_part(1)[0] == expected[-1] + 1
         assert ran == expected
+
+
+@pytest.mark.parametrize(("held", "reached"), [(MOST_BYTES + 1, 2), (MOST_BYTES, 3)])
+def test_a_query_that_fills_its_process_is_run_again_by_the_next_one(
+    held: int, reached: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is broken off as soon as one more kernel is kept, which the next process finds."""
+    monkeypatch.setattr(warming, "_runs", lambda: [(number, None, None) for number in range(3)])
+    monkeypatch.setattr(warming, "held_bytes", lambda: 0)
+
+    def match(number: int, *_: object) -> None:
+        if number == 2:
+            monkeypatch.setattr(warming, "held_bytes", lambda: held)
+            kernel_kept()
+
+    monkeypatch.setattr(warming, "match_events", match)
+    assert warming.warm_part(1)[0] == reached
 
 
 @pytest.mark.slow
