@@ -277,7 +277,7 @@ def _searched(name: str) -> re.Pattern[str]:
         return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
     if not stamp.has_day:
         return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
-    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith("MMDD") else _EDGE
+    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith(("MMDD", "YYYYMMDD hh:mm")) else _EDGE
     return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
 
 

@@ -192,6 +192,10 @@ def test_binary_is_refused(tmp_path: Path) -> None:
             {"level": "I", "component": "server.go", "line": 77},
         ),
         (
+            "W20260614 08:15:04.978123  1234 server.cc:77] low on disk",
+            {"level": "W", "thread": "1234", "component": "server.cc", "event_type": "low on disk"},
+        ),
+        (
             "[2026-06-14 08:15:04,978] INFO started (kafka.server.KafkaServer)",
             {"event_type": "started", "level": "INFO", "component": "kafka.server.KafkaServer"},
         ),
