@@ -576,10 +576,6 @@ def test_help_costs_less_than_half_a_second_of_processor_time() -> None:
     assert min(times) < 0.5
 
 
-# One circle is left, behind an import in a function.
-KNOWN_CIRCLES = {("cepctl.engines.intervals.measure", "cepctl.engines.intervals.tied_matches")}
-
-
 def needed_by_module() -> dict[str, set[str]]:
     """Of each module the modules that it imports, also inside functions."""
     modules = {module_name(path) for path in source_files() if path.name != "__init__.py"}
@@ -594,10 +590,7 @@ def needed_by_module() -> dict[str, set[str]]:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Not behind imports inside functions either.  A circle raises CycleError, which shows it."""
-    needed = needed_by_module()
-    for module, other in KNOWN_CIRCLES:
-        needed[module].remove(other)
-    TopologicalSorter(needed).prepare()
+    TopologicalSorter(needed_by_module()).prepare()
 
 
 def test_the_engines_need_few_libraries() -> None:

@@ -97,6 +97,15 @@ class Endpoints:
         count = len(lower)
         return Masses(lower, np.maximum(lower, upper), np.arange(count + 1), lower, lower, np.ones(count))
 
+    def places(self, matches: Indexes) -> Indexes:
+        """Start and end of each event of matches, shape (n, l), in turn: (n, 2 l); a point has one tick."""
+        return np.stack([matches, self.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
+
+    def lengths(self, matches: Indexes) -> Ticks:
+        """What `start - end` and `end - start` of each event are at most, in turn: shape (n, 2 l)."""
+        bounds = np.stack([-self.shortest[matches], self.longest[matches]], axis=2)
+        return bounds.reshape(len(matches), 2 * matches.shape[1])
+
 
 def of_points(masses: Masses) -> Endpoints:
     """Events none of which lasts."""

@@ -11,6 +11,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.under_way import under_way
 from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.on_clocks import measured_without_ties
 
 _UNDER_WAY = (((0, 2, 0), (2, 1, 0)),)
 """Of an event and a moment: it does not start after the moment, nor end before."""
@@ -38,7 +39,8 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     stamped = np.full(count + 2, NO_CLOCK)
     stamped[[0, count + 1]] = clocks.clock[event]
     measure = IntervalMeasure(_UNDER_WAY, alone, clocks=EventClocks(stamped, masses, clocks.offsets))
-    found = measure.measured(np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1))
+    pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
+    found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence
     return shares
 

@@ -34,9 +34,11 @@ from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.groups import alike_in_size, of_sizes
-from cepctl.engines.intervals.measure import BLOCK, IntervalMeasure
+from cepctl.engines.intervals.independent import BLOCK
+from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.engines.intervals.tied_rivals import cases_without
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
@@ -116,7 +118,7 @@ class _Checks:
         def own(matches: Indexes) -> list[FoundRivals]:
             return [each for each in finder(matches) if each[0].component == component]
 
-        return free & ~_happens(replace(self.measure, rivals=own).measured(self.rows))
+        return free & ~_happens(measured(replace(self.measure, rivals=own), self.rows))
 
     def certain(self, component: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""
@@ -130,7 +132,7 @@ class _Checks:
         """Which matches an event each breaks in every world."""
         if self.measure.ties is None:
             alone = [(negation, np.arange(len(event)), event)]
-            return ~_happens(replace(self.measure, rivals=lambda _: alone).measured(matches))
+            return ~_happens(measured(replace(self.measure, rivals=lambda _: alone), matches))
         # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
         own = matches.shape[1]
         # Where that is too much to tell, nobody is named.
@@ -161,7 +163,7 @@ class _Tally:
         freely, free = (possible(each, checks.rows) for each in (checks.freely, checks.measure))
         left_none = np.flatnonzero(freely & ~free)
         self.charged.charge(len(left_none), lambda at: possible(checks.alone[at], checks.rows[left_none]))
-        found = checks.measure.measured(checks.rows)
+        found = measured(checks.measure, checks.rows)
         happens = free & _happens(found)
         for component in self.lost:
             lost = checks.lost_to(component, free)
@@ -213,8 +215,8 @@ def possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
     alone = replace(measure, rivals=None)
     if measure.clocks is not None:
         # What ends of masses leave tells little of offsets with holes.
-        return _happens(alone.measured(matches))
-    lower, upper = alone.valid(matches)
+        return _happens(measured(alone, matches))
+    lower, upper = valid(alone, matches)
     return np.asarray((lower <= upper).all(axis=1))
 
 

@@ -37,7 +37,7 @@ from cepctl.engines.intervals.conditions import (
     place_of,
     unequal,
 )
-from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
 from cepctl.engines.intervals.search import possible_events
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.errors import QueryTooLargeError
@@ -143,7 +143,7 @@ class LastingConditions(Conditions):
 def _some_hold(measure: IntervalMeasure, rows: Indexes) -> Flags:
     if not len(rows):
         return np.zeros(0, dtype=bool)
-    lower, upper = measure.valid(rows)
+    lower, upper = ticks_left(measure, rows)
     return np.asarray((lower <= upper).all(axis=1))
 
 

@@ -29,6 +29,7 @@ from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.groups import by_size
 from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME
 
@@ -60,8 +61,8 @@ def lasting_match(
     variables = [
         alternative.components[i].variable for i, part in zip(bound, rows, strict=True) for _ in part
     ]
-    lower, upper = search.measure.valid(matches)
-    alone = replace(search.measure, rivals=None).measured(matches)
+    lower, upper = valid(search.measure, matches)
+    alone = measured(replace(search.measure, rivals=None), matches)
     found = search.measured(matches)
     reasons = reasons_against(prepared, bound)
     if not reasons and alone.start[0] > alone.end[0]:
@@ -108,7 +109,7 @@ def _times_against(
 def _happens(prepared: PreparedAlternative, events: Events, bound: Sequence[Bindings]) -> bool:
     """Whether one match has a world among those of some events, if nothing must be absent."""
     search, matches = _search(prepared, events, bound)
-    found = replace(search.measure, rivals=None).measured(matches)
+    found = measured(replace(search.measure, rivals=None), matches)
     return bool(found.start[0] <= found.end[0])
 
 

@@ -22,6 +22,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.shared_offsets import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.intervals.tied_matches import valid
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.plan.plan import Plan
 
@@ -116,7 +117,7 @@ def _valid(
     """What the pattern leaves to events, shape (n, l); to those that last from start to end."""
     if prepared.intervals is None:
         return valid_of(events, _system_of_members(prepared, layout), rows)
-    lower, upper = prepared.intervals.measure.valid(rows)
+    lower, upper = valid(prepared.intervals.measure, rows)
     return lower[:, ::2], upper[:, 1::2]
 
 

@@ -35,7 +35,7 @@ def cutting_clauses(
     """
     rows = np.arange(len(matches))
     parts = [*_of_lengths(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
-    endpoint = places_of(endpoints, matches)
+    endpoint = endpoints.places(matches)
     if spans is not None:
         parts += _of_spans(spans, endpoint[:, : 2 * (counted or matches.shape[1])])
     for case in cases:
@@ -45,15 +45,10 @@ def cutting_clauses(
         parts += _of_lengths(endpoints, row[lasts], event[lasts][:, None])
         for wanted in (False, True):
             pair = np.flatnonzero(lasts == wanted)
-            together = places_of(endpoints, np.column_stack([matches[row[pair]], event[pair]]))
+            together = endpoints.places(np.column_stack([matches[row[pair]], event[pair]]))
             for each in negation.cases:
                 parts += _of_skeleton(skeleton_of(each, (*lasting, wanted)), row[pair], together)
     return gathered(parts, rows, len(rows))
-
-
-def places_of(endpoints: Endpoints, matches: Indexes) -> Indexes:
-    """The endpoints of matches, shape (n, 2 l); the end of a point is its start."""
-    return np.stack([matches, endpoints.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
 
 
 def compare_with_constants(cases: Sequence[Case], rivals: Sequence[FoundRivals]) -> bool:

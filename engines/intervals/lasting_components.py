@@ -16,6 +16,7 @@ from cepctl.engines.given.edges import contradicted
 from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.plan.plan import Given
 
 
@@ -33,8 +34,8 @@ def component_probability(measure: IntervalMeasure, ties: LastingTies, component
         alike = unknown[structure == number]
         events = ties.members[ties.member_offsets[alike][:, None] + np.arange(int(ties.sizes[alike[0]]))]
         case = case_of(ties, measure.endpoints, int(alike[0]))
-        own = replace(measure, cases=(case,), rivals=None, ties=None, counted=None)
-        ties.probability[alike] = own.measured(events).confidence
+        own = replace(measure, cases=(case,), rivals=None, counted=None)
+        ties.probability[alike] = measured_without_ties(own, events).confidence
     return np.asarray(ties.probability[components])
 
 

@@ -1,8 +1,7 @@
-"""Time range and confidence of matches that bind interval events.
+"""What is asked of matches that bind interval events, and the ticks that this leaves to their endpoints.
 
-For each case of the conditions, matches that bind points at the same places share a system of edges between
-endpoints.  Edges that hold whatever the ticks are left out, match by match; the probability of the others is
-summed, and divided by that of the events' own laws, where these are among them.
+A value that says nothing of how a match is measured: `independent` does where the events are independent,
+`on_clocks` where clocks move them, and `tied_matches`, which decides between these, where something is given.
 """
 
 from __future__ import annotations
@@ -12,31 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.absence_problems import Absent, RivalList
-from cepctl.engines.intervals.absences import absent_confidence
-from cepctl.engines.intervals.alike_rivals import alike_rivals
-from cepctl.engines.intervals.conditions import Case, Place
-from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
-from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered
+from cepctl.engines.intervals.conditions import Case
+from cepctl.engines.intervals.reach import reached
+from cepctl.engines.intervals.rivals import FoundRivals
 from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
-from cepctl.engines.intervals.sums import probability
-from cepctl.engines.intervals.surely import with_certain_ones
-from cepctl.engines.intervals.ties import SHARED, OpenEdges, tied
-
-BLOCK = 1 << 16
-"""Matches that are measured at once."""
-OWN_LENGTHS = 1 << MOST_TOLD
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 
 
 @dataclass(frozen=True)
 class IntervalMeasure:
-    """How matches of one alternative are measured: its cases, and the endpoints of all events.
+    """What is asked of matches of one alternative: its cases, over the endpoints of all events.
 
     `rivals` finds the events that may break matches, where there is a negation.  `clocks`, where events share
     some, are those of the endpoints, which then are the own parts.  `ties` are what is given of events.
@@ -50,64 +40,8 @@ class IntervalMeasure:
     ties: LastingTies | None = None
     counted: int | None = None
 
-    def measured(self, matches: Indexes) -> Measured:
-        """Measure matches, shape (n, l).
-
-        Raises
-        ------
-        QueryTooLargeError
-            If a match needs too many products, or offsets of clocks.
-        """
-        if self.ties is not None:
-            from cepctl.engines.intervals.tied_matches import measured_with_ties
-
-            return measured_with_ties(self, self.ties, matches)
-        if self.clocks is not None:
-            from cepctl.engines.intervals.on_clocks import measured_on_clocks
-
-            return measured_on_clocks(self, self.clocks, matches)
-        count = len(matches)
-        found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, FIRST))
-        for begin in range(0, count, BLOCK):
-            block = matches[begin : begin + BLOCK]
-            rivals = [] if self.rivals is None else self.rivals(block)
-            for lasting, rows in self.by_points(block):
-                own = [renumbered(each, rows) for each in rivals]
-                for case in self.cases:
-                    self._add(found, block[rows], begin + rows, case, lasting, own)
-        never = found.start > found.end
-        found.start[never], found.end[never] = 1, 0
-        confidence = with_certain_ones(found.confidence, self, self.cases, (), matches)
-        return Measured(confidence, found.error, found.start, found.end)
-
-    def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
-        """What the conditions leave to starts and ends, shape (n, 2 l); none where nothing holds.
-
-        Absences narrow nothing.
-        """
-        if self.ties is not None:
-            from cepctl.engines.intervals.tied_matches import valid_with_ties
-
-            return valid_with_ties(self, self.ties, matches)
-        if self.clocks is not None:
-            from cepctl.engines.intervals.on_clocks import valid_with_clocks
-
-            return valid_with_clocks(self, self.clocks, matches)
-        size = len(matches), 2 * matches.shape[1]
-        lower, upper = np.full(size, LAST), np.full(size, FIRST)
-        for lasting, rows in self.by_points(matches):
-            for case in self.cases:
-                skeleton = skeleton_of(case, lasting)
-                left = reached(
-                    self.endpoints, matches[rows], np.array(lasting), skeleton.allowed, skeleton.edges
-                )
-                holds = np.flatnonzero(left.open_edges >= 0)
-                lower[rows[holds]] = np.minimum(lower[rows[holds]], left.lower[holds])
-                upper[rows[holds]] = np.maximum(upper[rows[holds]], left.upper[holds])
-        return lower, upper
-
     def by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
-        """Matches that bind points at the same places."""
+        """Matches, shape (n, l), that bind points at the same places, and their rows."""
         lasts = self.endpoints.end[matches] != matches
         if lasts.all():
             yield (True,) * matches.shape[1], np.arange(len(matches))
@@ -117,178 +51,43 @@ class IntervalMeasure:
             rows = np.flatnonzero(code == each)
             yield tuple(map(bool, lasts[rows[0]])), rows
 
-    def _add(
-        self,
-        found: Measured,
-        matches: Indexes,
-        rows: Indexes,
-        case: Case,
-        lasting: Lasting,
-        rivals: list[FoundRivals],
-    ) -> None:
-        """Add the matches that bind points at the same places, in one case."""
-        skeleton = skeleton_of(case, lasting)
-        left = reached(self.endpoints, matches, np.array(lasting), skeleton.allowed, skeleton.edges)
-        happens = np.flatnonzero(left.open_edges >= 0)
-        if len(happens) < len(rows):
-            rows, matches, left = rows[happens], matches[happens], taken(left, happens)
-            rivals = [renumbered(each, happens) for each in rivals]
-        if rivals:
-            lists, broken = deciding(self.endpoints, matches, case, lasting, rivals)
-            has = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.row for each in lists)]))
-            if len(has):
-                some = [each.taken(has) for each in lists]
-                confidence, start, end = self.absent(skeleton, taken(left, has), matches[has], some)
-                found.confidence[rows[has]] += confidence
-                found.start[rows[has]] = np.minimum(found.start[rows[has]], start)
-                found.end[rows[has]] = np.maximum(found.end[rows[has]], end)
-            broken[has] = True
-            free = np.flatnonzero(~broken)
-            rows, matches, left = rows[free], matches[free], taken(left, free)
-        start, end = self._range(left)
-        found.start[rows] = np.minimum(found.start[rows], start)
-        found.end[rows] = np.maximum(found.end[rows], end)
-        found.confidence[rows] += self.summed(skeleton, left, matches)
 
-    def absent(
-        self, skeleton: Skeleton, left: Reached, matches: Indexes, lists: list[RivalList]
-    ) -> tuple[Reals, Ticks, Ticks]:
-        """Confidence, first and last tick of matches each of which has a rival; none that never holds."""
-        confidence, start, end = (
-            np.zeros(len(matches)),
-            np.full(len(matches), LAST),
-            np.full(len(matches), FIRST),
-        )
-        endpoint, own = self._endpoint(matches), self._own(skeleton, matches)
-        open_edges = _with_own_lengths(skeleton, left.open_edges, own)
-        alike = np.column_stack(
-            [
-                open_edges,
-                np.where((open_edges & OWN_LENGTHS)[:, None] > 0, own, 0),
-                alike_rivals(self.endpoints, lists, len(matches)),
-            ]
-        )
-        distinct, which = np.unique(alike, axis=0, return_inverse=True)
-        for number, (mask, *constants, _) in enumerate(distinct.tolist()):
-            rows = np.flatnonzero(which.reshape(-1) == number)
-            mine = [each for each in (some.taken(rows) for some in lists) if len(each.row)]
-            named = _named(mine, matches.shape[1])
-            chosen = _chosen(skeleton, mask, named)
-            part = taken(left, rows)
-            absent, others = _apart(chosen, named, tuple(constants), mine)
-            of_rivals, lower, upper = absent_confidence(self.endpoints, absent, endpoint[rows], part)
-            for k in np.flatnonzero(~np.array(skeleton.lasting)):
-                lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
-            found = of_rivals * probability(self.endpoints.masses, others, endpoint[rows], part, own[rows])
-            confidence[rows] = self._conditioned(found, chosen, matches[rows])
-            happens = (lower <= upper).all(axis=1)
-            places = None if self.counted is None else 2 * self.counted
-            start[rows[happens]] = lower[happens, :places].min(axis=1)
-            end[rows[happens]] = upper[happens, :places].max(axis=1)
-        return confidence, start, end
+def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions leave to starts and ends, shape (n, 2 l); none where nothing holds.
 
-    def _range(self, left: Reached) -> tuple[Ticks, Ticks]:
-        """First and last ticks of matches, without those of events that are tied to them."""
-        if self.counted is None:
-            return left.start, left.end
-        places = 2 * self.counted
-        return left.lower[:, :places].min(axis=1), left.upper[:, :places].max(axis=1)
-
-    def summed(self, skeleton: Skeleton, left: Reached, matches: Indexes) -> Reals:
-        """P(all edges) over P(the events' own): for matches alike in which edges are open at once."""
-        total = np.ones(len(matches))
-        undecided = np.flatnonzero(left.open_edges) if skeleton.can_be_certain else np.arange(len(matches))
-        if not len(undecided):
-            return total
-        if len(undecided) < len(matches):
-            matches, left = matches[undecided], taken(left, undecided)
-        endpoint, own = self._endpoint(matches), self._own(skeleton, matches)
-        open_edges = _with_own_lengths(skeleton, left.open_edges, own)
-        part = np.ones(len(matches))
-        for mask in _distinct(open_edges):
-            rows = np.flatnonzero(open_edges == mask)
-            chosen = _chosen(skeleton, int(mask))
-            some = taken(left, rows)
-            found = probability(self.endpoints.masses, chosen, endpoint[rows], some, own[rows])
-            part[rows] = self._conditioned(found, chosen, matches[rows])
-        total[undecided] = part
-        return total
-
-    def _endpoint(self, matches: Indexes) -> Indexes:
-        return np.stack([matches, self.endpoints.end[matches]], axis=2).reshape(len(matches), -1)
-
-    def _own(self, skeleton: Skeleton, matches: Indexes) -> Ticks:
-        """The constants of the edges that bound the lengths of events."""
-        ends, lasting = self.endpoints, np.flatnonzero(skeleton.lasting)
-        own = np.stack([-ends.shortest[matches[:, lasting]], ends.longest[matches[:, lasting]]], axis=2)
-        return own.reshape(len(matches), 2 * len(lasting))
-
-    def _conditioned(self, found: Reals, chosen: OpenEdges, matches: Indexes) -> Reals:
-        """Given that the stamps of every event agree with its law."""
-        for event in range(matches.shape[1]):
-            if event not in chosen.free:
-                found = found / self.endpoints.whole[matches[:, event]]
-        return found
-
-
-def taken(left: Reached, rows: Indexes) -> Reached:
-    """Of some matches."""
-    return Reached(*(each[rows] for each in left))
-
-
-def _distinct(masks: Indexes) -> Indexes:
-    if len(masks) and int(masks.max()) < len(masks) + 1024:
-        return np.flatnonzero(np.bincount(masks))
-    return np.unique(masks)
-
-
-def _with_own_lengths(skeleton: Skeleton, open_edges: Indexes, own: Ticks) -> Indexes:
-    """Open edges that matter; the bit OWN_LENGTHS where a length has bounds of its own.
-
-    `0 <= end - start` does not matter where other edges imply it, but another bound does.
+    Absences narrow nothing, and what is given is not looked at.  On clocks only the ends of masses tell.
     """
-    found = open_edges & skeleton.needed
-    for number in range(own.shape[1]):
-        edge = skeleton.shared + number
-        if edge < MOST_TOLD:
-            is_open = (open_edges >> edge & 1).astype(bool)
-            # Of both edges of an event the second bounds its length from above, also by 0.
-            bounded = is_open & ((own[:, number] != 0) | (number % 2 == 1))
-            found |= np.where(bounded, np.int64(1) << edge | OWN_LENGTHS, 0)
-    return found
+    size = len(matches), 2 * matches.shape[1]
+    lower, upper = np.full(size, LAST), np.full(size, FIRST)
+    for lasting, rows in measure.by_points(matches):
+        for case in measure.cases:
+            skeleton = skeleton_of(case, lasting)
+            for some, first, last in _left(measure, skeleton, matches[rows]):
+                here = rows[some]
+                lower[here] = np.minimum(lower[here], first)
+                upper[here] = np.maximum(upper[here], last)
+    return lower, upper
 
 
-def _chosen(skeleton: Skeleton, mask: int, named: frozenset[Place] = frozenset()) -> OpenEdges:
-    count = len(skeleton.edges)
-    numbers = [each for each in range(count) if each >= MOST_TOLD or mask >> each & 1]
-    return tied(
-        tuple(map(tuple, skeleton.edges[numbers].tolist())),
-        tuple(number - skeleton.shared if number >= skeleton.shared else SHARED for number in numbers),
-        skeleton.restricted | named,
-        own_lengths=bool(mask & OWN_LENGTHS) or count > MOST_TOLD,
-    )
-
-
-def _named(lists: list[RivalList], components: int) -> frozenset[Place]:
-    """The places of matches that say what a rival is."""
-    places = (place for each in lists for case in each.kind.cases for edge in case for place in edge[:2])
-    return frozenset(places) & frozenset(range(2 * components))
-
-
-def _apart(
-    chosen: OpenEdges, named: frozenset[Place], constants: tuple[int, ...], lists: list[RivalList]
-) -> tuple[Absent, OpenEdges]:
-    """What must be summed together with rivals, and what multiplies."""
-    together = [tie for tie in chosen.ties if named & set(tie.places)]
-    rest = tuple(tie for tie in chosen.ties if not named & set(tie.places))
-    alone = tuple(place for place in chosen.alone if place not in named)
-    places = sorted({*named, *(place for tie in together for place in tie.places)})
-    edges = tuple(
-        (tie.places[i], tie.places[j], bound if number == SHARED else constants[number])
-        for tie in together
-        for (i, j, bound), number in zip(tie.edges, tie.own, strict=True)
-    )
-    variables = named | {tie.places[each] for tie in together for each in tie.restricted}
-    return Absent(tuple(places), edges, frozenset(variables), tuple(lists)), OpenEdges(
-        rest, alone, chosen.free
-    )
+def _left(
+    measure: IntervalMeasure, skeleton: Skeleton, matches: Indexes
+) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
+    """Rows of matches that can hold, and the ticks left to their endpoints."""
+    endpoints, lasting = measure.endpoints, np.array(skeleton.lasting)
+    if measure.clocks is None:
+        left = reached(endpoints, matches, lasting, skeleton.allowed, skeleton.edges)
+        holds = np.flatnonzero(left.open_edges >= 0)
+        yield holds, left.lower[holds], left.upper[holds]
+        return
+    lengths, which = np.unique(endpoints.lengths(matches[:, lasting]), axis=0, return_inverse=True)
+    for number, own in enumerate(lengths):
+        some = np.flatnonzero(which.reshape(-1) == number)
+        edges = skeleton.edges.copy()
+        edges[skeleton.shared :, 2] = own
+        system = closure(2 * len(lasting), [(i, j, c) for i, j, c in edges.tolist() if c < UNBOUNDED])
+        lower, upper = valid_on_clocks(measure.clocks, system, endpoints.places(matches[some]))
+        lower, upper = np.maximum(lower, skeleton.allowed[:, 0]), np.minimum(upper, skeleton.allowed[:, 1])
+        for point in np.flatnonzero(~lasting):
+            lower[:, 2 * point + 1], upper[:, 2 * point + 1] = lower[:, 2 * point], upper[:, 2 * point]
+        holds = np.flatnonzero((lower <= upper).all(axis=1))
+        yield some[holds], lower[holds], upper[holds]

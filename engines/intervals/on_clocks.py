@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Indexes
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import (
@@ -32,23 +31,31 @@ from cepctl.engines.columns.endpoints import Endpoints, joined_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured, Total, impossible
-from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses, places_of
+from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses
 from cepctl.engines.intervals.clocked_rivals import deciding_on_clocks
 from cepctl.engines.intervals.cut_endpoints import cut_endpoints
+from cepctl.engines.intervals.independent import measured_independently
+from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, renumbered
-from cepctl.engines.intervals.skeletons import Lasting, skeleton_of
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
-from cepctl.engines.pattern.offset_bounds import valid_on_clocks
-
-if TYPE_CHECKING:
-    from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.skeletons import Lasting
 
 ROWS_AT_ONCE = 1 << 16
 """Matches whose rivals are looked for at once."""
 MATCHES_AT_ONCE = 1_000
 COPIES_AT_ONCE = 200_000
 
-_LAST = np.iinfo(np.int64).max
+
+def measured_without_ties(measure: IntervalMeasure, matches: Indexes) -> Measured:
+    """Measure matches, shape (n, l), in all worlds, whether events share clocks or not.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs its measure at too many offsets, or too many products.
+    """
+    if measure.clocks is None:
+        return measured_independently(measure, matches)
+    return measured_on_clocks(measure, measure.clocks, matches)
 
 
 def measured_on_clocks(
@@ -77,35 +84,6 @@ def measured_on_clocks(
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
                     _add_alike(total, part, start + some[chosen])
     return summed_over_nodes(total)
-
-
-def valid_with_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: Indexes) -> tuple[Ticks, Ticks]:
-    """What the conditions leave to starts and ends, shape (n, 2 l), as far as the ends of masses tell."""
-    size = len(matches), 2 * matches.shape[1]
-    lower, upper = np.full(size, _LAST), np.full(size, -_LAST)
-    for lasting, rows in measure.by_points(matches):
-        alike = _Alike(measure, clocks, matches[rows], lasting)
-        constants, which = np.unique(alike.own, axis=0, return_inverse=True)
-        for case in measure.cases:
-            skeleton = skeleton_of(case, lasting)
-            for number, own in enumerate(constants):
-                some = np.flatnonzero(which.reshape(-1) == number)
-                edges = skeleton.edges.copy()
-                edges[skeleton.shared :, 2] = own
-                bounded = [(int(i), int(j), int(c)) for i, j, c in edges if c < UNBOUNDED]
-                system = closure(size[1], bounded)
-                first, last = valid_on_clocks(clocks, system, alike.endpoint[some])
-                first, last = (
-                    np.maximum(first, skeleton.allowed[:, 0]),
-                    np.minimum(last, skeleton.allowed[:, 1]),
-                )
-                for point in np.flatnonzero(~np.array(lasting)):
-                    first[:, 2 * point + 1], last[:, 2 * point + 1] = first[:, 2 * point], last[:, 2 * point]
-                holds = np.flatnonzero((first <= last).all(axis=1))
-                here = rows[some[holds]]
-                lower[here] = np.minimum(lower[here], first[holds])
-                upper[here] = np.maximum(upper[here], last[holds])
-    return lower, upper
 
 
 @dataclass(frozen=True)
@@ -151,23 +129,9 @@ class _Alike:
         """So many events a match and its rivals are at most."""
         return len(self.lasting) + sum(int(group.sizes.max(initial=0)) for _, group in self.rivals)
 
-    @property
-    def endpoint(self) -> Indexes:
-        """The endpoints of the matches, shape (n, 2 l); the end of a point is its start."""
-        return places_of(self.measure.endpoints, self.matches)
-
-    @property
-    def own(self) -> Ticks:
-        """The constants of the edges that bound the lengths of events, shape (n, 2 lasting)."""
-        ends, lasting = self.measure.endpoints, np.flatnonzero(self.lasting)
-        own = np.stack(
-            [-ends.shortest[self.matches[:, lasting]], ends.longest[self.matches[:, lasting]]], axis=2
-        )
-        return own.reshape(len(self.matches), 2 * len(lasting))
-
     def frames(self) -> Frames:
         """Which clocks of each match are summed over."""
-        columns = [np.ascontiguousarray(each) for each in self.endpoint.T]
+        columns = [np.ascontiguousarray(each) for each in self.measure.endpoints.places(self.matches).T]
         absolute = self.spans is not None or compare_with_constants(self.measure.cases, self.found)
         starts = [group for _, group in self.rivals]
         ends = [Group(each.offsets, self.measure.endpoints.end[each.members]) for each in starts]
@@ -211,7 +175,7 @@ class _Alike:
         here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
         matches = np.arange(len(nodes) * size).reshape(len(nodes), size)
         if self.spans is None:
-            return here.measured(matches)
+            return measured_independently(here, matches)
         whose = self.spans.take(nodes.match).of_each(size, self.measure.counted or size)
         copies, share = cut_endpoints(
             copies, np.arange(count), whose.followed_by_everywhere(count - matches.size)
@@ -219,7 +183,7 @@ class _Alike:
         inside = share[: matches.size].reshape(matches.shape).prod(axis=1)
         some = np.flatnonzero(inside > 0.0)
         found = impossible(len(nodes))
-        found.put(some, replace(here, endpoints=copies).measured(matches[some]))
+        found.put(some, measured_independently(replace(here, endpoints=copies), matches[some]))
         return replace(found, confidence=inside * found.confidence)
 
     def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:

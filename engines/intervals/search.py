@@ -22,6 +22,7 @@ from cepctl.engines.intervals.cases_apart import cases_apart
 from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of
+from cepctl.engines.intervals.tied_matches import measured
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
@@ -115,12 +116,12 @@ class IntervalSearch:
 
     def measured(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l); raises QueryTooLargeError where one needs too many products."""
-        return self.measure.measured(matches)
+        return measured(self.measure, matches)
 
 
 def all_hold(searches: Sequence[IntervalSearch], matches: Indexes) -> Reals:
     """The probability that several alternatives hold together for the same events, shape (n,)."""
-    return measure_of_all(searches).measured(matches).confidence
+    return measured(measure_of_all(searches), matches).confidence
 
 
 def measure_of_all(searches: Sequence[IntervalSearch]) -> IntervalMeasure:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.intervals.conditions import Case
+from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
 from cepctl.engines.intervals.tied_rivals import can_break
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-
-if TYPE_CHECKING:
-    from cepctl.engines.intervals.measure import IntervalMeasure
 
 MOST_CHOICES = 256
 """Of matches whose cases can be violated in more ways, all that are left count as uncertain."""
@@ -45,8 +42,7 @@ def certain_ones(measure: IntervalMeasure, cases: Sequence[Case], given: Case, m
             if ways > MOST_CHOICES:
                 return np.zeros(len(matches), dtype=bool)
             violated = (*asked, (j, i, -bound - 1))
-            one = replace(measure, cases=(violated,), rivals=None, ties=None)
-            lower, upper = one.valid(matches[rows])
+            lower, upper = ticks_left(replace(measure, cases=(violated,)), matches[rows])
             some = rows[(lower <= upper).all(axis=1)]
             if len(some):
                 waiting.append((some, violated, number + 1))

@@ -21,7 +21,8 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.conditions import Case, Edge
 from cepctl.engines.intervals.lasting_components import case_of, component_probability, structures
-from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
+from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.intervals.surely import certain_ones, with_certain_ones
 from cepctl.engines.intervals.tied_rivals import can_break, cases_without, free_rivals
@@ -31,19 +32,35 @@ MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
 
 
-def measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> Measured:
+def measured(measure: IntervalMeasure, matches: Indexes) -> Measured:
     """Measure matches, shape (n, l), in the worlds that satisfy what is given.
 
     Raises
     ------
     QueryTooLargeError
-        If a match needs too many tied events, or too much work.
+        If a match needs too many products, offsets of clocks, or tied events.
     """
+    if measure.ties is None:
+        return measured_without_ties(measure, matches)
+    return _measured_with_ties(measure, measure.ties, matches)
+
+
+def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
+
+    None where nothing holds; absences narrow nothing.
+    """
+    if measure.ties is None:
+        return ticks_left(measure, matches)
+    return _valid_with_ties(measure, measure.ties, matches)
+
+
+def _measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> Measured:
     found = impossible(len(matches))
     touched = _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
     if len(free):
-        found.put(free, replace(measure, ties=None).measured(matches[free]))
+        found.put(free, measured_without_ties(measure, matches[free]))
     for alike in touched.alike():
         own, events = alike.extended()
         certain = alike.certain(events)
@@ -53,7 +70,7 @@ def measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Ind
             if certain[rows[0]]:
                 found.put(alike.rows[rows], _always(own, events[rows]))
             else:
-                both = own.measured(events[rows])
+                both = measured_without_ties(own, events[rows])
                 part = _conditioned(measure, ties, both, alike.components[rows])
                 sure = with_certain_ones(
                     part.confidence, replace(own, counted=None), *alike.asked_and_given(events), events[rows]
@@ -72,7 +89,7 @@ def with_tied_events(
     Raises
     ------
     QueryTooLargeError
-        As `measured_with_ties`.
+        As `measured`.
     """
     touched = _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
@@ -86,10 +103,10 @@ def _always(own: IntervalMeasure, events: Indexes) -> Measured:
     """Matches of these events, and of what is tied to theirs, that every world returns."""
     if own.clocks is not None and _have_holes(own, own.clocks, events):
         # Where masses have holes, only what they add up to tells the ticks between their ends.
-        found = own.measured(events)
+        found = measured_without_ties(own, events)
         return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
     places = None if own.counted is None else 2 * own.counted
-    lower, upper = (each[:, :places] for each in own.valid(events))
+    lower, upper = (each[:, :places] for each in ticks_left(own, events))
     return Measured(np.ones(len(events)), np.zeros(len(events)), lower.min(axis=1), upper.max(axis=1))
 
 
@@ -118,16 +135,15 @@ def _given(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> 
     return given
 
 
-def valid_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> tuple[Ticks, Ticks]:
-    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l)."""
+def _valid_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> tuple[Ticks, Ticks]:
     size = len(matches), 2 * matches.shape[1]
     lower, upper = np.full(size, LAST), np.full(size, FIRST)
     touched = _Touched.of(replace(measure, rivals=None), ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
-    lower[free], upper[free] = replace(measure, ties=None).valid(matches[free])
+    lower[free], upper[free] = ticks_left(measure, matches[free])
     for alike in touched.alike():
         own, events = alike.extended()
-        first, last = own.valid(events)
+        first, last = ticks_left(own, events)
         lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
     return lower, upper
 

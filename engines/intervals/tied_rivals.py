@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, own_edges
+from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.pattern.difference_constraints import closure
 from cepctl.errors import QueryTooLargeError
-
-if TYPE_CHECKING:
-    from cepctl.engines.intervals.measure import IntervalMeasure
 
 MOST_WAYS = 1024
 """Cases of a match with the ways in which tied rivals can be absent."""
@@ -29,8 +26,7 @@ def can_break(measure: IntervalMeasure, matches: Indexes, found: FoundRivals) ->
     """The pairs that some world has where the match holds, as far as intervals tell."""
     negation, row, event = found
     cases = tuple((*case, *more) for case in measure.cases for more in negation.cases)
-    together = replace(measure, cases=cases, rivals=None, ties=None)
-    lower, upper = together.valid(np.column_stack([matches[row], event]))
+    lower, upper = ticks_left(replace(measure, cases=cases), np.column_stack([matches[row], event]))
     can = (lower <= upper).all(axis=1)
     return negation, row[can], event[can]
 

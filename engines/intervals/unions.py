@@ -120,7 +120,7 @@ def _asked(events: Events, found: Sequence[GroupedMatches]) -> _Asked:
 
 def _of_case(events: Events, matches: Indexes, case: Case) -> Iterator[Part]:
     """What must hold; what the intervals decide for certain is left out."""
-    endpoint = _places(events.endpoints, matches)
+    endpoint = events.endpoints.places(matches)
     for i, j, bound in case:
         left, right = _endpoint(endpoint, i), _endpoint(endpoint, j)
         rows = np.flatnonzero(~_always(events, left, right, bound))
@@ -131,7 +131,7 @@ def _of_case(events: Events, matches: Indexes, case: Case) -> Iterator[Part]:
 def _of_rivals(events: Events, matches: Indexes, case: Case, row: Indexes, event: Indexes) -> Iterator[Part]:
     """What must not hold all together, for each row with a possible rival that can satisfy all of it."""
     endpoints = events.endpoints
-    endpoint = _places(endpoints, np.column_stack([matches[row], event]))
+    endpoint = endpoints.places(np.column_stack([matches[row], event]))
     edges = [
         (_endpoint(endpoint, i), _endpoint(endpoint, j), most) for i, j, most in case if most < UNBOUNDED
     ]
@@ -147,10 +147,6 @@ def _of_rivals(events: Events, matches: Indexes, case: Case, row: Indexes, event
         left[:, number], right[:, number], bound[:, number] = each[0][rows], each[1][rows], each[2]
     differences = left.reshape(-1), right.reshape(-1), bound.reshape(-1)
     yield Part(row[rows], np.ones(len(rows), dtype=bool), np.full(len(rows), len(edges)), *differences)
-
-
-def _places(endpoints: Endpoints, matches: Indexes) -> Indexes:
-    return np.stack([matches, endpoints.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
 
 
 def _endpoint(endpoint: Indexes, place: int) -> Indexes:

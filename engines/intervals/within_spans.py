@@ -14,6 +14,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.intervals.cut_endpoints import cut_endpoints
+from cepctl.engines.intervals.independent import measured_independently
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_on_clocks
 from cepctl.engines.intervals.rivals import FoundRivals, renumbered
@@ -77,7 +78,7 @@ class LastingMatches:
             ]
             measure = replace(self.measure, endpoints=endpoints, rivals=(lambda _: moved) if moved else None)
             numbers = np.arange(matches.size).reshape(count, size)[possible]
-            found[possible] = inside[possible] * measure.measured(numbers).confidence
+            found[possible] = inside[possible] * measured_independently(measure, numbers).confidence
         return found
 
     @cached_property

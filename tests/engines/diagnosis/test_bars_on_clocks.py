@@ -10,6 +10,7 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.intervals.tied_matches import valid
 from tests.plans import event_table, lasting, on, plan_of
 
 CLOCKS: Clocks = {"n": ((-2, 2, 1.0),)}
@@ -38,6 +39,6 @@ def test_a_match_leaves_start_and_end_what_it_leaves_the_offset() -> None:
     plan = plan_of("PATTERN ISEQ(A a, B b) WHERE a BEFORE b", CLOCKS, lasting=True)
     (prepared,) = PreparedAlternative.of_each(plan, events, MatchOptions())
     assert prepared.intervals is not None
-    lower, upper = prepared.intervals.measure.valid(np.array([[0, 1]]))
+    lower, upper = valid(prepared.intervals.measure, np.array([[0, 1]]))
     # The offset is -2 or -1.
     assert (lower.tolist(), upper.tolist()) == ([[-2, 1, 3, 9]], [[-1, 2, 3, 9]])

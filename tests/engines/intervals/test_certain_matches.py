@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Reals
 from cepctl.engines.event.match import match_events
-from cepctl.engines.intervals import measure, tied_matches
+from cepctl.engines.intervals import independent, tied_matches
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase
 from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
@@ -51,7 +51,7 @@ def test_what_every_world_returns_is_certain(name: str) -> None:
     assert confidences(name) == [1.0]
 
 
-@pytest.mark.parametrize("module", [measure, tied_matches])
+@pytest.mark.parametrize("module", [independent, tied_matches])
 def test_sums_that_round_are_found(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
     def as_summed(confidence: Reals, *_: object) -> Reals:
         return confidence

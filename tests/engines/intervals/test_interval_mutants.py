@@ -12,7 +12,7 @@ import pytest
 from cepctl.arrays import Reals
 from cepctl.engines.columns import endpoints
 from cepctl.engines.event.match import match_events
-from cepctl.engines.intervals import conditions, measure, orders, reach, sums
+from cepctl.engines.intervals import conditions, independent, orders, reach, sums
 from cepctl.engines.intervals.conditions import Edge
 from cepctl.plan import relations
 from cepctl.plan.plan import Alternative
@@ -53,7 +53,7 @@ def _without_the_third_sign() -> dict[Any, Any]:
 
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any] | dict[Any, Any]]] = {
-    "an event may end before its start": (measure, "reached", _ends_before_its_start),
+    "an event may end before its start": (independent, "reached", _ends_before_its_start),
     "equal ticks are strictly in order": (sums, "order_of", _ties_are_in_order),
     "worlds that contradict a length still count": (endpoints, "agreeing", _all_stamps_agree),
     "the window counts starts alone": (conditions, "_window", _window_of_starts),
