@@ -18,6 +18,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.tick_differences import difference_probability
+from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK, END_PMF, LENGTH_LOWER, LENGTH_UPPER
 
@@ -222,3 +223,21 @@ def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> 
     first, last = np.maximum(masses.lo[bucket], lower[row]), np.minimum(masses.hi[bucket], upper[row])
     inside = np.where(first <= last, masses.density[bucket] * ticks_between(first, last), 0.0)
     return np.asarray(np.bincount(row, weights=inside, minlength=len(which)), dtype=np.float64)
+
+
+def cut_endpoints(endpoints: Endpoints, event: Indexes, spans: TickSpans) -> tuple[Endpoints, Reals]:
+    """Copies of events, each with both endpoints within a span, and how probable that is, shape (n,)."""
+    first, last = spans.first, spans.last
+    lasts = np.flatnonzero(endpoints.end[event] != event)
+    starts, inside = cut_masses(endpoints.masses, event, first, last)
+    ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasts]], first[lasts], last[lasts])
+    masses: Masses = joined_masses(starts, ends) if len(lasts) else starts
+    end = np.arange(len(event))
+    end[lasts] = len(event) + np.arange(len(lasts))
+    shortest, longest, whole = endpoints.shortest[event], endpoints.longest[event], endpoints.whole[event]
+    # The law of an event that is not cut keeps its digits.
+    cut = lasts[(inside[lasts] < 1.0) | (ended < 1.0)]
+    whole[cut] = agreeing(masses, cut, end[cut], shortest[cut], longest[cut])
+    inside[lasts] *= ended
+    inside[cut] *= whole[cut] / endpoints.whole[event[cut]]
+    return Endpoints(masses, end, shortest, longest, whole), inside

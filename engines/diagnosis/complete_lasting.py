@@ -33,13 +33,11 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.intervals.groups import alike_in_size, of_sizes
 from cepctl.engines.intervals.independent import BLOCK
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
-from cepctl.engines.intervals.search import IntervalSearch
-from cepctl.engines.intervals.tied_matches import measured, valid
-from cepctl.engines.intervals.tied_rivals import cases_without
+from cepctl.engines.intervals.search import IntervalSearch, alike_in_size, of_sizes
+from cepctl.engines.intervals.tied_matches import cases_without, measured, valid
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.precision import CONFIDENCE_SLACK

@@ -27,8 +27,7 @@ from cepctl.engines.diagnosis.shown import (
 )
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.intervals.groups import by_size
-from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME

@@ -18,7 +18,7 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.given.known import known_events
 from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
-from cepctl.engines.intervals.lasting_components import require_worlds
+from cepctl.engines.intervals.components import require_worlds
 from cepctl.plan.plan import Given, Plan
 
 

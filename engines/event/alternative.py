@@ -250,7 +250,7 @@ class PreparedAlternative:
             If a match needs more memory or more work than is allowed.
         """
         if self.intervals is not None:
-            from cepctl.engines.intervals.groups import measured_by_size
+            from cepctl.engines.intervals.search import measured_by_size
 
             return measured_by_size(self.intervals, [bound[i] for i in self.search.singles])
         if self.shape.plain_chain:

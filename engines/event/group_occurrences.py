@@ -96,7 +96,7 @@ class WantedGroups:
 
     def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
         """The same where matches bind events that last."""
-        from cepctl.engines.intervals.groups import by_size
+        from cepctl.engines.intervals.search import by_size
         from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
 
         found = []

@@ -186,7 +186,7 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
 
     known = known_events(plan, events)
     if known.lasting_ties is not None:
-        from cepctl.engines.intervals.lasting_components import require_worlds
+        from cepctl.engines.intervals.components import require_worlds
 
         require_worlds(plan.given, known)
     return known

@@ -145,11 +145,12 @@ class _Together:
 
 
 def _joint(sources: tuple[PreparedAlternative, ...], matches: MatchBatch) -> _Within:
-    if sources[0].intervals is None:
+    searches = [each.intervals for each in sources if each.intervals is not None]
+    if not searches:
         return JointMatches.of(sources, matches)
-    from cepctl.engines.event.joint_lasting import JointLasting
+    from cepctl.engines.intervals.within_spans import JointIntervals
 
-    return JointLasting.of(sources, matches)
+    return JointIntervals.of(searches, matches)
 
 
 def _is_decided_by_window(source: PreparedAlternative) -> bool:

@@ -138,7 +138,7 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
     searches = [each.intervals for each in prepared if each.intervals is not None]
     if searches:
-        from cepctl.engines.intervals.groups import all_hold_by_size
+        from cepctl.engines.intervals.search import all_hold_by_size
 
         return all_hold_by_size(searches, parts[0].bound), np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):

@@ -15,8 +15,8 @@ from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.intervals.rivals import FoundRivals
-from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 
 

@@ -10,14 +10,54 @@ its own.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.intervals.covers import Ties
 from cepctl.engines.kernels.kernel import inner, kernel
+
+MOST_PLACES = 4
+
+
+class Cover(NamedTuple):
+    """The one or two of m endpoints that touch every constraint between them.
+
+    `variables` has shape (2,), the second is -1 where one is enough.
+    `edges`, shape (e, 4): of edge e the place, the variable (0 or 1) that bounds it, and whether from
+    above (1) or below (0); the number of its constant.  The place may be the second variable itself.
+    """
+
+    variables: Indexes
+    factors: Indexes
+    edges: Indexes
+
+
+@lru_cache(maxsize=4096)
+def few_cover(count: int, edges: tuple[tuple[int, int], ...]) -> Cover | None:
+    """Choose variables for constraints t_i - t_j <= c between these pairs (i, j); None if two do not do."""
+    if count > MOST_PLACES:
+        return None
+    covers = (each for size in (1, 2) for each in combinations(range(count), size))
+    cover = next((each for each in covers if all(i in each or j in each for i, j in edges)), None)
+    if cover is None:
+        return None
+    level = {place: number for number, place in enumerate(cover)}
+    limits = []
+    for number, (i, j) in enumerate(edges):
+        if j in level and (i not in level or level[j] < level[i]):
+            limits.append((i, level[j], 1, number))
+        else:
+            limits.append((j, level[i], 0, number))
+    return Cover(
+        np.array([*cover, -1][:2], dtype=np.int64),
+        np.array([place for place in range(count) if place not in level], dtype=np.int64),
+        np.array(limits, dtype=np.int64).reshape(-1, 4),
+    )
+
 
 WORK_BOUND = 50_000_000
 """Steps that a row may take: some tenths of a second."""
@@ -26,14 +66,14 @@ _WIDEST = 1 << 51
 
 
 def few_endpoints(
-    masses: Masses, ties: Ties, endpoint: Indexes, lower: Ticks, upper: Ticks, bounds: Ticks
+    masses: Masses, cover: Cover, endpoint: Indexes, lower: Ticks, upper: Ticks, bounds: Ticks
 ) -> Reals:
     """P(t_i - t_j <= c for all edges) of n rows; only the ticks within `lower` and `upper` count.
 
     Shapes (n, m); `bounds` are the constants of the edges, shape (n, e).  NaN where that is too many steps.
     """
     found = np.zeros(len(endpoint))
-    _sum_rows(masses.buckets, ties, endpoint, lower, upper, bounds, masses.most_buckets, found)
+    _sum_rows(masses.buckets, cover, endpoint, lower, upper, bounds, masses.most_buckets, found)
     return found
 
 
@@ -75,16 +115,16 @@ def _space(places, most):
 
 
 @kernel
-def _sum_rows(buckets, ties, endpoint, lower, upper, bounds, most, found):
+def _sum_rows(buckets, cover, endpoint, lower, upper, bounds, most, found):
     space = _space(endpoint.shape[1], most)
-    variables, factors = ties.variables, ties.factors
+    variables, factors = cover.variables, cover.factors
     for row in range(len(endpoint)):
         base = lower[row].min()
         span = upper[row].max() - base
         if span < 0 or span > _WIDEST:
             found[row] = np.nan
             continue
-        _take_over(buckets, ties, endpoint[row], lower[row], upper[row], bounds[row], base, space)
+        _take_over(buckets, cover, endpoint[row], lower[row], upper[row], bounds[row], base, space)
         _find_pieces(variables, factors, space)
         counts = space.counts
         steps = counts[_STARTS] * (1 + counts[_FIXED] + counts[_MOVING]) * 4 * len(factors) * most
@@ -92,7 +132,7 @@ def _sum_rows(buckets, ties, endpoint, lower, upper, bounds, most, found):
 
 
 @inner
-def _take_over(buckets, ties, endpoint, lower, upper, bounds, base, space):
+def _take_over(buckets, cover, endpoint, lower, upper, bounds, base, space):
     for p in range(len(endpoint)):
         count = 0
         for b in range(buckets.starts[endpoint[p]], buckets.starts[endpoint[p] + 1]):
@@ -104,8 +144,8 @@ def _take_over(buckets, ties, endpoint, lower, upper, bounds, base, space):
         space.size[p] = count
         for v in range(2):
             space.least[p, v], space.most[p, v] = -np.inf, np.inf
-    for e in range(len(ties.edges)):
-        p, v, above, number = ties.edges[e]
+    for e in range(len(cover.edges)):
+        p, v, above, number = cover.edges[e]
         if above:
             space.most[p, v] = min(space.most[p, v], float(bounds[number]))
         else:

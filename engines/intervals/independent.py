@@ -13,17 +13,24 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.absence_problems import Absent, RivalList
-from cepctl.engines.intervals.absences import absent_confidence
-from cepctl.engines.intervals.alike_rivals import alike_rivals
+from cepctl.engines.intervals.absences import absent_confidence, alike_rivals
+from cepctl.engines.intervals.certain import with_certain_ones
 from cepctl.engines.intervals.conditions import Case, Place
+from cepctl.engines.intervals.edges import (
+    MOST_TOLD,
+    SHARED,
+    Lasting,
+    OpenEdges,
+    Reached,
+    Skeleton,
+    coupled_groups,
+    reached,
+    skeleton_of,
+)
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
-from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered
-from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
+from cepctl.engines.intervals.problems import Together
+from cepctl.engines.intervals.rivals import FoundRivals, RivalList, deciding, renumbered
 from cepctl.engines.intervals.sums import probability
-from cepctl.engines.intervals.surely import with_certain_ones
-from cepctl.engines.intervals.ties import SHARED, OpenEdges, tied
 
 BLOCK = 1 << 16
 """Matches that are measured at once."""
@@ -117,7 +124,7 @@ def _absent(
         of_rivals, lower, upper = absent_confidence(measure.endpoints, absent, endpoint[rows], part)
         for k in np.flatnonzero(~np.array(skeleton.lasting)):
             lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
-        found = of_rivals * probability(measure.endpoints.masses, others, endpoint[rows], part, own[rows])
+        found = of_rivals * probability(measure.endpoints, others, endpoint[rows], part, own[rows])
         confidence[rows] = _conditioned(measure.endpoints, found, chosen, matches[rows])
         happens = (lower <= upper).all(axis=1)
         places = None if measure.counted is None else 2 * measure.counted
@@ -150,7 +157,7 @@ def _summed(measure: IntervalMeasure, skeleton: Skeleton, left: Reached, matches
         rows = np.flatnonzero(open_edges == mask)
         chosen = _chosen(skeleton, int(mask))
         some = taken(left, rows)
-        found = probability(measure.endpoints.masses, chosen, endpoint[rows], some, own[rows])
+        found = probability(measure.endpoints, chosen, endpoint[rows], some, own[rows])
         part[rows] = _conditioned(measure.endpoints, found, chosen, matches[rows])
     total[undecided] = part
     return total
@@ -194,7 +201,7 @@ def _with_own_lengths(skeleton: Skeleton, open_edges: Indexes, own: Ticks) -> In
 def _chosen(skeleton: Skeleton, mask: int, named: frozenset[Place] = frozenset()) -> OpenEdges:
     count = len(skeleton.edges)
     numbers = [each for each in range(count) if each >= MOST_TOLD or mask >> each & 1]
-    return tied(
+    return coupled_groups(
         tuple(map(tuple, skeleton.edges[numbers].tolist())),
         tuple(number - skeleton.shared if number >= skeleton.shared else SHARED for number in numbers),
         skeleton.restricted | named,
@@ -210,18 +217,18 @@ def _named(lists: list[RivalList], components: int) -> frozenset[Place]:
 
 def _apart(
     chosen: OpenEdges, named: frozenset[Place], constants: tuple[int, ...], lists: list[RivalList]
-) -> tuple[Absent, OpenEdges]:
+) -> tuple[Together, OpenEdges]:
     """What must be summed together with rivals, and what multiplies."""
-    together = [tie for tie in chosen.ties if named & set(tie.places)]
-    rest = tuple(tie for tie in chosen.ties if not named & set(tie.places))
+    together = [each for each in chosen.coupled if named & set(each.places)]
+    rest = tuple(each for each in chosen.coupled if not named & set(each.places))
     alone = tuple(place for place in chosen.alone if place not in named)
-    places = sorted({*named, *(place for tie in together for place in tie.places)})
+    places = sorted({*named, *(place for group in together for place in group.places)})
     edges = tuple(
-        (tie.places[i], tie.places[j], bound if number == SHARED else constants[number])
-        for tie in together
-        for (i, j, bound), number in zip(tie.edges, tie.own, strict=True)
+        (group.places[i], group.places[j], bound if number == SHARED else constants[number])
+        for group in together
+        for (i, j, bound), number in zip(group.edges, group.own, strict=True)
     )
-    variables = named | {tie.places[each] for tie in together for each in tie.restricted}
-    return Absent(tuple(places), edges, frozenset(variables), tuple(lists)), OpenEdges(
+    variables = named | {group.places[each] for group in together for each in group.restricted}
+    return Together(tuple(places), edges, frozenset(variables), tuple(lists)), OpenEdges(
         rest, alone, chosen.free
     )

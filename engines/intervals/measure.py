@@ -17,9 +17,8 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.conditions import Case
-from cepctl.engines.intervals.reach import reached
+from cepctl.engines.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.intervals.rivals import FoundRivals
-from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 

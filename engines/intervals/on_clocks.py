@@ -1,8 +1,10 @@
-"""Matches that bind interval events which share clocks: measured given the offsets, summed over these.
+"""Matches of interval events which share clocks: measured given the offsets, summed over these.
 
 One clock stamps both ends of an event, so that they move together.  Given the offsets, events are
 independent again: copies, moved, and so are the rivals that may break a match.  Few offsets of each match
-stand for all (cepctl.engines.clocks.nodes): between two walls the measure is a polynomial.
+stand for all (cepctl.engines.clocks.nodes): between two walls the measure is a polynomial.  Which rivals can
+break a match is told by where its own clock sees it: what that clock stamped moves with it, anything else may
+be anywhere in its envelope.  What no world allows there none allows at all.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import (
@@ -26,18 +28,17 @@ from cepctl.engines.clocks.nodes import (
 from cepctl.engines.clocks.unions import walls_of_clauses
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.columns.bindings import Group
-from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.endpoints import Endpoints, joined_masses
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints, joined_masses
+from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses
-from cepctl.engines.intervals.clocked_rivals import deciding_on_clocks
-from cepctl.engines.intervals.cut_endpoints import cut_endpoints
+from cepctl.engines.intervals.conditions import Case
+from cepctl.engines.intervals.edges import Lasting
 from cepctl.engines.intervals.independent import measured_independently
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals, Negation, renumbered
-from cepctl.engines.intervals.skeletons import Lasting
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, deciding, renumbered
 
 ROWS_AT_ONCE = 1 << 16
 """Matches whose rivals are looked for at once."""
@@ -236,3 +237,64 @@ def _once_at_each_node(groups: Sequence[Group]) -> tuple[Group, list[Indexes]]:
     count = len(groups[0].offsets) - 1 if groups else 0
     offsets = np.searchsorted(distinct, np.arange(count + 1) * many)
     return Group(offsets, distinct % many), [np.searchsorted(distinct, each) for each in pairs]
+
+
+def deciding_on_clocks(
+    endpoints: Endpoints,
+    clocks: EventClocks,
+    cases: Sequence[Case],
+    matches: Indexes,
+    lasting: Lasting,
+    found: Sequence[FoundRivals],
+) -> tuple[list[FoundRivals], Flags]:
+    """The pairs that can decide matches which bind points at the same places, and which are certainly broken.
+
+    `matches`, shape (n, l); `endpoints` and `clocks` as `IntervalMeasure` has them.
+    """
+    seen = [
+        _seen(endpoints, clocks, matches, each, absolute=compare_with_constants(cases, found))
+        for each in found
+    ]
+    can = [np.zeros(len(row), dtype=bool) for _, row, _ in found]
+    broken = np.ones(len(matches), dtype=bool)
+    for case in cases:
+        here = np.zeros(len(matches), dtype=bool)
+        for number, ((negation, row, _), copies) in enumerate(zip(found, seen, strict=True)):
+            pairs = np.arange(len(row) * (len(lasting) + 1)).reshape(len(row), len(lasting) + 1)
+            rival = (negation, np.arange(len(row)), pairs[:, -1])
+            lists, must = deciding(copies, pairs[:, :-1], case, lasting, [rival])
+            here[row[must]] = True
+            can[number] |= must
+            for each in lists:
+                can[number][each.row] = True
+        broken &= here
+    kept = [can[number] & ~broken[row] for number, (_, row, _) in enumerate(found)]
+    pairs_of = zip(found, kept, strict=True)
+    return [(each[0], each[1][some], each[2][some]) for each, some in pairs_of if some.any()], broken
+
+
+def _seen(
+    endpoints: Endpoints, clocks: EventClocks, matches: Indexes, found: FoundRivals, *, absolute: bool
+) -> Endpoints:
+    """Pair by pair the events of the match and, last, its rival, as the clock of the rival sees them."""
+    _, row, event = found
+    together = np.column_stack([matches[row], event])
+    own_clock = np.full(len(row), NO_CLOCK) if absolute else clocks.clock[event]
+    events, seer = together.reshape(-1), np.repeat(own_clock, together.shape[1])
+    lasts = np.flatnonzero(endpoints.end[events] != events)
+    which = np.concatenate([events, endpoints.end[events[lasts]]])
+    seer = np.concatenate([seer, seer[lasts]])
+    lower, upper = clocks.own.lower[which].copy(), clocks.own.upper[which].copy()
+    clock, offsets = clocks.clock[which], clocks.offsets
+    moved = np.flatnonzero((clock != seer) & (clock != NO_CLOCK))
+    lower[moved] += offsets.lower[clock[moved]]
+    upper[moved] += offsets.upper[clock[moved]]
+    away = np.flatnonzero((clock != seer) & (seer != NO_CLOCK))
+    lower[away] -= offsets.upper[seer[away]]
+    upper[away] -= offsets.lower[seer[away]]
+    end = np.arange(len(events))
+    end[lasts] = len(events) + np.arange(len(lasts))
+    masses = Masses(lower, upper, np.arange(len(lower) + 1), lower, upper, 1.0 / ticks_between(lower, upper))
+    return Endpoints(
+        masses, end, endpoints.shortest[events], endpoints.longest[events], endpoints.whole[events]
+    )

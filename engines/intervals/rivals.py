@@ -16,11 +16,8 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
-from cepctl.engines.intervals.absence_problems import Kind, RivalList
-from cepctl.engines.intervals.cases_apart import possible_beside
-from cepctl.engines.intervals.conditions import Case, absence_cases, hull_system
-from cepctl.engines.intervals.reach import reached
-from cepctl.engines.intervals.skeletons import Lasting, onto_points, skeleton_of
+from cepctl.engines.intervals.conditions import Case, Place, absence_cases, hull_system, possible_beside
+from cepctl.engines.intervals.edges import Lasting, onto_points, reached, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.rivals import rivals_fit
 from cepctl.plan.plan import Alternative
@@ -126,6 +123,35 @@ def negations_of(
         )
         found.append(Negation(component, own, system, index, key))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of rivals: the cases in which they break a match, over its places and two of their own.
+
+    Of what fits one negated component no two cases hold at once, but of what fits several they may.
+    `place`: their start, which is their end, too, where they do not last.
+    """
+
+    cases: tuple[Case, ...]
+    place: Place
+    lasts: bool
+
+
+@dataclass(frozen=True)
+class RivalList:
+    """Pairs of a row and an event of one kind."""
+
+    kind: Kind
+    row: Indexes
+    event: Indexes
+
+    def taken(self, rows: Indexes) -> RivalList:
+        """The pairs of some rows, ascending, which are numbered anew."""
+        number = np.full(max(int(rows.max(initial=-1)), int(self.row.max(initial=-1))) + 1, -1)
+        number[rows] = np.arange(len(rows))
+        kept = number[self.row] >= 0
+        return RivalList(self.kind, number[self.row][kept], self.event[kept])
 
 
 FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]

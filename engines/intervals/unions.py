@@ -22,8 +22,8 @@ from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.intervals.components import GroupTies, root_of_clock, roots
 from cepctl.engines.intervals.conditions import CONSTANT, Case
-from cepctl.engines.intervals.group_ties import GroupTies, root_of_clock, roots
 from cepctl.engines.intervals.search import IntervalSearch
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.occurrence.occurrence import Occurrences

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
+from cepctl.engines.columns.events import impossible_events
 from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.intervals.impossible_events import impossible_events
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance

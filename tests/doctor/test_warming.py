@@ -33,7 +33,7 @@ ENTRIES = {
     "given.series": "series_pass",
     "confidence.quadrature": "summation_rule",
     "columns.tick_differences": "_differences",
-    "intervals.reach": "_reach",
+    "intervals.edges": "_reach",
     "occurrence.member_counts": "_count",
     "occurrence.moved_groups": "_first_alike",
     "occurrence.occurrence": "_measure",

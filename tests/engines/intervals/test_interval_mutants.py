@@ -12,14 +12,14 @@ import pytest
 from cepctl.arrays import Reals
 from cepctl.engines.columns import endpoints
 from cepctl.engines.event.match import match_events
-from cepctl.engines.intervals import conditions, independent, orders, reach, sums
+from cepctl.engines.intervals import conditions, edges, independent, orders, sums
 from cepctl.engines.intervals.conditions import Edge
 from cepctl.plan import relations
 from cepctl.plan.plan import Alternative
 from tests.engines.intervals.worked_intervals import CASES, Row
 from tests.plans import Event, event_table, plan_of
 
-in_reach, order = reach.reached, orders.order_of
+in_reach, order = edges.reached, orders.order_of
 
 
 def is_right(query: str, events: tuple[Event, ...], row: Row | None) -> bool:

@@ -1,4 +1,4 @@
-"""Matches beside which no event of some kind may be: one problem of nested sums for each.
+"""Endpoints that must be summed together as coupled problems, with the rivals that must be absent.
 
 The endpoints that touch every edge, and those whose ticks others depend on, are the variables; others and the
 possible rivals are the factors.
@@ -17,6 +17,7 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.coupled.problem import (
+    NO_PAIRS,
     NO_VARIABLE,
     Factors,
     Pairs,
@@ -27,79 +28,51 @@ from cepctl.engines.confidence.coupled.problem import (
     breakpoints,
 )
 from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place
-from cepctl.engines.intervals.reach import Reached
+from cepctl.engines.intervals.rivals import Kind, RivalList
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of rivals: the cases in which they break a match, over its places and two of their own.
+class Together:
+    """What must be summed together, of matches that are alike.
 
-    Of what fits one negated component no two cases hold at once, but of what fits several they may.
-    `place`: their start, which is their end, too, where they do not last.
-    """
-
-    cases: tuple[Case, ...]
-    place: Place
-    lasts: bool
-
-
-@dataclass(frozen=True)
-class RivalList:
-    """Pairs of a row and an event of one kind."""
-
-    kind: Kind
-    row: Indexes
-    event: Indexes
-
-    def taken(self, rows: Indexes) -> RivalList:
-        """The pairs of some rows, ascending, which are numbered anew."""
-        number = np.full(max(int(rows.max(initial=-1)), int(self.row.max(initial=-1))) + 1, -1)
-        number[rows] = np.arange(len(rows))
-        kept = number[self.row] >= 0
-        return RivalList(self.kind, number[self.row][kept], self.event[kept])
-
-
-@dataclass(frozen=True)
-class Absent:
-    """What beside matches that are alike must be absent.
-
-    `places` of the matches, the open `edges` between them; `named` are those whose ticks others depend on.
+    `places` of the matches, the open `edges` between them; `variables`: those whose ticks others depend on or
+    constants restrict.  `lists`: who must be absent.
     """
 
     places: tuple[Place, ...]
     edges: tuple[Edge, ...]
-    named: frozenset[Place]
-    lists: tuple[RivalList, ...]
+    variables: frozenset[Place]
+    lists: tuple[RivalList, ...] = ()
 
 
-def absence_problems(
+def problems_of(
     endpoints: Endpoints,
-    absent: Absent,
+    together: Together,
     endpoint: Indexes,
-    left: Reached,
-    first: tuple[Place, bool] | None,
+    lower: Ticks,
+    upper: Ticks,
+    first: tuple[Place, bool] | None = None,
 ) -> Problems:
-    """One problem for each row; `first` is a place that comes first among the variables, or last."""
-    lengths = _lengths(endpoints, absent.lists)
-    cover, structure = _structure(absent, first, lengths)
+    """One problem for each row of endpoints, of which some ticks are left; all three of shape (n, m).
+
+    `first` is a place that comes first among the variables, or last.
+    """
+    lists = together.lists
+    kinds = tuple(each.kind for each in lists)
+    edges = tuple(each for each in together.edges if each[2] < UNBOUNDED)
+    cover, structure = _structure(
+        together.places, edges, together.variables, kinds, first, _lengths(endpoints, lists)
+    )
     level = {place: number for number, place in enumerate(cover)}
-    others = [place for place in absent.places if place not in level]
-    templates = [_of_places(others, absent.edges, level)]
-    instances = [
-        (np.zeros(len(endpoint), np.int64), np.arange(len(endpoint)), np.zeros(len(endpoint), np.int64))
-    ]
-    for number, each in enumerate(absent.lists):
-        templates.append(_of_rivals(each.kind, level))
-        instances.append((np.full(len(each.row), number + 1), each.row, each.event))
-    factors, pairs = _assembled(
-        endpoints, endpoint, others, templates, [each.kind for each in absent.lists], instances
-    )
-    columns = list(cover)
-    variables = Variables(
-        *(np.ascontiguousarray(each[:, columns]) for each in (endpoint, left.lower, left.upper))
-    )
-    return Problems(structure, np.arange(len(endpoint)), variables, factors, pairs)
+    others = [place for place in together.places if place not in level]
+    templates = [_of_places(others, edges, level), *(_of_rivals(each, level) for each in kinds)]
+    count = len(endpoint)
+    instances = [(np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64))]
+    instances += [(np.full(len(each.row), 1 + at), each.row, each.event) for at, each in enumerate(lists)]
+    factors, pairs = _assembled(endpoints, endpoint, others, templates, kinds, instances)
+    columns = [np.ascontiguousarray(each[:, list(cover)]) for each in (endpoint, lower, upper)]
+    return Problems(structure, np.arange(count), Variables(*columns), factors, pairs if lists else NO_PAIRS)
 
 
 def _lengths(endpoints: Endpoints, lists: Sequence[RivalList]) -> tuple[int, ...]:
@@ -125,44 +98,47 @@ def _asked(case: Case) -> tuple[int, int]:
     return least, most
 
 
-@lru_cache(maxsize=512)
-def _covers(
-    places: tuple[Place, ...], edges: tuple[Edge, ...], needed: frozenset[Place]
-) -> tuple[Place, ...]:
-    for size in range(len(needed), len(places) + 1):
-        for more in combinations([each for each in places if each not in needed], size - len(needed)):
-            chosen = needed | set(more)
+def cover_of(
+    places: Sequence[Place], edges: Sequence[Edge], needed: frozenset[Place], most: int
+) -> tuple[Place, ...] | None:
+    """A smallest set of places that touches every edge, with the needed ones; None if that is too many."""
+    others = [each for each in places if each not in needed]
+    for more in range(max(most - len(needed), -1) + 1):
+        for chosen in (needed | set(each) for each in combinations(others, more)):
             if all(i in chosen or j in chosen for i, j, _ in edges):
                 return tuple(sorted(chosen))
-    return places
+    return None
 
 
+@lru_cache(maxsize=1024)
 def _structure(
-    absent: Absent, first: tuple[Place, bool] | None, lengths: tuple[int, ...]
+    places: tuple[Place, ...],
+    edges: tuple[Edge, ...],
+    needed: frozenset[Place],
+    kinds: tuple[Kind, ...],
+    first: tuple[Place, bool] | None,
+    lengths: tuple[int, ...],
 ) -> tuple[tuple[Place, ...], Structure]:
-    needed = absent.named | ({first[0]} if first else set())
-    cover = _covers(absent.places, absent.edges, frozenset(needed))
+    """The variables, in the order of the nesting, and what all problems share; `lengths` bend their sums."""
+    needed = needed | ({first[0]} if first else set())
+    cover = cover_of(places, edges, needed, len(places)) or places
     if first is not None:
         others = tuple(each for each in cover if each != first[0])
         cover = (*others, first[0]) if first[1] else (first[0], *others)
     level = {place: number for number, place in enumerate(cover)}
-    between = tuple((level[i], level[j], bound) for i, j, bound in absent.edges if i in level and j in level)
-    number = {place: at for at, place in enumerate(absent.places)}
-    numbered = [(number[i], number[j], bound) for i, j, bound in absent.edges]
+    between = tuple((level[i], level[j], bound) for i, j, bound in edges if i in level and j in level)
+    number = {place: at for at, place in enumerate(places)}
     columns = [number[place] for place in cover]
-    system = np.ascontiguousarray(closure(len(absent.places), numbered)[np.ix_(columns, columns)])
-    regions = [
-        region
-        for _, factor in _of_places([p for p in absent.places if p not in level], absent.edges, level)
-        for region in factor
-    ]
-    for each in absent.lists:
-        for _, factor in _of_rivals(each.kind, level):
-            regions += factor
-            regions += [tuple(_moved(bound, length)) for bound in sum(factor, ()) for length in lengths]
-    kinds = tuple(region for region in regions if region)
-    points = breakpoints(len(cover), between, system, kinds)
-    return cover, Structure(system, between, kinds, points)
+    whole = closure(len(places), [(number[i], number[j], bound) for i, j, bound in edges])
+    system = np.ascontiguousarray(whole[np.ix_(columns, columns)])
+    factors = _of_places([place for place in places if place not in level], edges, level)
+    regions = [region for _, own in factors for region in own]
+    for kind in kinds:
+        for _, own in _of_rivals(kind, level):
+            regions += own
+            regions += [tuple(_moved(bound, length)) for bound in sum(own, ()) for length in lengths]
+    asked = tuple(region for region in regions if region)
+    return cover, Structure(system, between, asked, breakpoints(len(cover), between, system, asked))
 
 
 def _moved(bound: RegionBound, length: int) -> Iterator[RegionBound]:

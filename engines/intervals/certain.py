@@ -14,7 +14,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
-from cepctl.engines.intervals.tied_rivals import can_break
+from cepctl.engines.intervals.rivals import FoundRivals
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 MOST_CHOICES = 256
@@ -65,3 +65,12 @@ def with_certain_ones(
             certain[can_break(measure, some, each)[1]] = False
         found[near[certain]] = 1.0
     return found
+
+
+def can_break(measure: IntervalMeasure, matches: Indexes, found: FoundRivals) -> FoundRivals:
+    """The pairs that some world has where the match holds, as far as intervals tell."""
+    negation, row, event = found
+    cases = tuple((*case, *more) for case in measure.cases for more in negation.cases)
+    lower, upper = ticks_left(replace(measure, cases=cases), np.column_stack([matches[row], event]))
+    can = (lower <= upper).all(axis=1)
+    return negation, row[can], event[can]

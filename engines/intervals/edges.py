@@ -1,0 +1,290 @@
+"""The edges between endpoints of matches alike: none redundant, which are open, and what those couple.
+
+An edge is open if some ticks of its endpoints violate it; the others need not be summed.  The solutions of
+difference constraints, each variable on any set of ticks, are closed under taking the smaller value of each:
+there is a smallest one.  Bounds are tightened edge by edge (Bellman and Ford) and moved to the next tick that
+has mass until nothing moves; then each end is reached in some world, at once for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
+from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
+from cepctl.engines.kernels.kernel import inner, kernel
+
+Lasting: TypeAlias = tuple[bool, ...]
+"""Of each event whether it lasts."""
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What matches that bind points at the same places share.
+
+    `lasting`: of each event whether it lasts.  `allowed`: the ticks that constants leave to each endpoint,
+    shape (2 l, 2).  `edges`, shape (e, 3): the `shared` ones between endpoints, without redundant ones, then
+    for each event that lasts two that bound its length, whose constants are the matches' own.  `needed`: bits
+    of all but those that say `0 <= end - start` where others imply it.
+    """
+
+    lasting: Lasting
+    allowed: Ticks
+    edges: Indexes
+    shared: int
+    needed: int
+
+    @property
+    def can_be_certain(self) -> bool:
+        """Whether a match without open edges is certain: no constant excludes ticks, all edges are told."""
+        return bool((self.allowed == (FIRST, LAST)).all()) and len(self.edges) <= MOST_TOLD
+
+    @property
+    def restricted(self) -> frozenset[int]:
+        """The endpoints that are compared with constants."""
+        return frozenset(np.flatnonzero((self.allowed != (FIRST, LAST)).any(axis=1)).tolist())
+
+
+@lru_cache(maxsize=1024)
+def skeleton_of(case: Case, lasting: Lasting) -> Skeleton:
+    """What a case says of matches whose events last or do not."""
+    places = 2 * len(lasting)
+    allowed = np.tile(np.array([FIRST, LAST]), (places, 1))
+    between: list[Edge] = []
+    for left, right, bound in (onto_points(each, lasting) for each in case):
+        if CONSTANT not in {left, right}:
+            between.append((left, right, bound))
+        elif left != CONSTANT:
+            allowed[left, 1] = min(allowed[left, 1], bound)
+        elif right != CONSTANT:
+            allowed[right, 0] = max(allowed[right, 0], -bound)
+        elif bound < 0:
+            allowed[0] = (LAST, FIRST)
+    events = [k for k, lasts in enumerate(lasting) if lasts]
+    own = [(2 * k, 2 * k + 1, 0) for k in events]
+    kept = without_redundant(places, [*between, *own])
+    edges = [each for each in kept if each not in own]
+    shared = len(edges)
+    needed = (1 << shared) - 1
+    for at_least in own:
+        needed |= (2 | (at_least in kept)) << len(edges)
+        edges += [at_least, (at_least[1], at_least[0], LAST)]
+    table = np.array(edges, dtype=np.int64).reshape(-1, 3)
+    return Skeleton(lasting, allowed, table, shared, needed & ((1 << MOST_TOLD) - 1))
+
+
+def onto_points(edge: Edge, lasting: Lasting) -> Edge:
+    """The end of a point is its start."""
+    left, right = (
+        place if place == CONSTANT or lasting[place // 2] else place - place % 2 for place in edge[:2]
+    )
+    return (left, right, edge[2])
+
+
+MOST_TOLD = 62
+"""Of more edges, the others count as open."""
+IMPOSSIBLE = -1
+"""Stands for the open edges of a match that no world returns."""
+
+
+class Reached(NamedTuple):
+    """Of n matches with m endpoints the ticks left to each, shape (n, m), and their open edges.
+
+    Bit e of `open_edges`, shape (n,), says that edge e is open.  `start` and `end` are the first and the last
+    tick of all, shape (n,).
+    """
+
+    lower: Ticks
+    upper: Ticks
+    open_edges: Indexes
+    start: Ticks
+    end: Ticks
+
+
+def reached(
+    endpoints: Endpoints, matches: Indexes, lasting: Flags, allowed: Ticks, edges: Indexes
+) -> Reached:
+    """Tighten the endpoints of n matches that bind points at the same places.
+
+    Parameters
+    ----------
+    endpoints, matches
+        The l events of each match, shape (n, l); place 2 k is the start of the k-th, 2 k + 1 its end.
+    lasting
+        Which of the l events last, shape (l,); the end of another is its start.
+    allowed
+        First and last tick that constants leave to each endpoint, shape (2 l, 2).
+    edges
+        (i, j, c): t_i - t_j <= c, shape (e, 3).  The last two for each event that lasts are those of its
+        length, whose c is the event's own.
+    """
+    count, places = len(matches), 2 * matches.shape[1]
+    found = Reached(
+        *(np.empty((count, places), np.int64) for _ in range(2)),
+        *(np.empty(count, np.int64) for _ in range(3)),
+    )
+    lengths = endpoints.shortest, endpoints.longest
+    _reach(endpoints.masses.buckets, endpoints.end, *lengths, matches, lasting, allowed, edges, found)
+    return found
+
+
+@kernel
+def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, found):
+    places = 2 * matches.shape[1]
+    endpoint, bound = np.empty(places, dtype=np.int64), edges[:, 2].copy()
+    shared = len(edges) - 2 * lasting.sum()
+    for row in range(len(matches)):
+        earliest, latest = found.lower[row], found.upper[row]
+        own = shared
+        for k in range(matches.shape[1]):
+            event = matches[row, k]
+            endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event] if lasting[k] else event
+            if lasting[k]:
+                bound[own], bound[own + 1] = -shortest[event], longest[event]
+                own += 2
+        for p in range(places):
+            earliest[p] = max(buckets.lower[endpoint[p]], allowed[p, 0])
+            latest[p] = min(buckets.upper[endpoint[p]], allowed[p, 1])
+        found.open_edges[row] = _open(edges, bound, earliest, latest)
+        if not _settled(buckets, endpoint, edges, bound, earliest, latest):
+            found.open_edges[row] = IMPOSSIBLE
+        for k in range(matches.shape[1]):
+            if not lasting[k]:
+                earliest[2 * k + 1], latest[2 * k + 1] = earliest[2 * k], latest[2 * k]
+        found.start[row], found.end[row] = earliest[0], latest[0]
+        for p in range(places):
+            found.start[row] = min(found.start[row], earliest[p])
+            found.end[row] = max(found.end[row], latest[p])
+
+
+@inner
+def _open(edges, bound, earliest, latest):
+    bits = np.int64(0)
+    for e in range(min(len(edges), MOST_TOLD)):
+        if latest[edges[e, 0]] > plus(earliest[edges[e, 1]], bound[e]):
+            bits |= np.int64(1) << e
+    return bits
+
+
+@inner
+def _settled(buckets, endpoint, edges, bound, earliest, latest):
+    """Tighten until nothing moves; whether ticks are left."""
+    places = len(endpoint)
+    rounds, moving = 0, True
+    while moving:
+        moving = _tightened(edges, bound, earliest, latest)
+        rounds += 1
+        if rounds > places + 1:  # without a contradiction nothing moves that often
+            return False
+        for p in range(places):
+            if earliest[p] > latest[p]:
+                return False
+        if not moving and _onto_masses(buckets, endpoint, earliest, latest):
+            rounds, moving = 0, True
+    return True
+
+
+@inner
+def _tightened(edges, bound, earliest, latest):
+    """Tighten by every edge once; whether anything moved."""
+    moved = False
+    for e in range(len(edges)):
+        i, j = edges[e, 0], edges[e, 1]
+        most, least = plus(latest[j], bound[e]), plus(earliest[i], -bound[e])
+        if most < latest[i]:
+            latest[i], moved = most, True
+        if least > earliest[j]:
+            earliest[j], moved = least, True
+    return moved
+
+
+@inner
+def _onto_masses(buckets, endpoint, earliest, latest):
+    """Move ends, none of which is beyond its mass, onto ticks that have some; whether anything moved."""
+    moved = False
+    for p in range(len(endpoint)):
+        begin, end = buckets.starts[endpoint[p]], buckets.starts[endpoint[p] + 1]
+        if end - begin == 1:
+            continue
+        b = begin
+        while buckets.hi[b] < earliest[p]:
+            b += 1
+        if buckets.lo[b] > earliest[p]:
+            earliest[p], moved = buckets.lo[b], True
+        b = end - 1
+        while buckets.lo[b] > latest[p]:
+            b -= 1
+        if buckets.hi[b] < latest[p]:
+            latest[p], moved = buckets.hi[b], True
+    return moved
+
+
+SHARED = -1
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """Connected endpoints, in order, and the edges between them, which number these anew.
+
+    `own`: for each edge the number of the matches' own constant that it has, or SHARED.  `restricted`: the
+    endpoints to which constants leave fewer ticks than the edges do.
+    """
+
+    places: tuple[Place, ...]
+    edges: tuple[Edge, ...]
+    own: tuple[int, ...]
+    restricted: frozenset[int]
+
+    @property
+    def has_own(self) -> bool:
+        """Whether some constant differs from match to match."""
+        return any(each != SHARED for each in self.own)
+
+
+@dataclass(frozen=True)
+class OpenEdges:
+    """What open edges couple, places that constants alone restrict, events that only their law couples."""
+
+    coupled: tuple[Coupled, ...]
+    alone: tuple[Place, ...]
+    free: tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def coupled_groups(
+    edges: tuple[Edge, ...], own: tuple[int, ...], restricted: frozenset[Place], *, own_lengths: bool
+) -> OpenEdges:
+    """Take open edges apart.
+
+    An event that only its own law couples is left out: it is as probable as what it is conditioned on.
+    Without `own_lengths` that law says no more than that an event does not end before it starts.
+    """
+    groups: list[set[Place]] = []
+    for i, j, _ in edges:
+        touched = [each for each in groups if i in each or j in each]
+        groups = [each for each in groups if each not in touched]
+        groups.append({i, j}.union(*touched))
+    found, free = [], []
+    alone = set(restricted)
+    for group in sorted(map(sorted, groups)):
+        inside = [number for number, (i, _, _) in enumerate(edges) if i in group]
+        if all(own[number] != SHARED for number in inside) and not restricted & set(group):
+            free.append(group[0] // 2)
+            continue
+        alone.difference_update(group)
+        place = {each: number for number, each in enumerate(group)}
+        found.append(
+            Coupled(
+                tuple(group),
+                tuple((place[i], place[j], bound) for i, j, bound in (edges[number] for number in inside)),
+                tuple(own[number] if own_lengths else SHARED for number in inside),
+                frozenset(place[each] for each in group if each in restricted),
+            )
+        )
+    return OpenEdges(tuple(found), tuple(sorted(alone)), tuple(free))
