@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
+from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.endpoints import (
     UNBOUNDED_LENGTH,
     Endpoints,
@@ -23,7 +24,6 @@ from cepctl.engines.columns.endpoints import (
     of_points,
     own_endpoints,
 )
-from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.columns.ties import EventTies
@@ -45,7 +45,7 @@ class Events:
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
     `clocks` how probable that is; `ends` then are of their own parts.  Where something is given that ties
-    events, `ties` says what; `lasting_ties`, where something is given beside events that last.
+    events, `ties` says what; `endpoint_ties`, where something is given beside events that last.
     """
 
     masses: Masses
@@ -54,7 +54,7 @@ class Events:
     ties: EventTies | None = None
     ends: Endpoints | None = None
     probability: ProbabilityFinder | None = None
-    lasting_ties: LastingTies | None = None
+    endpoint_ties: EndpointTies | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)

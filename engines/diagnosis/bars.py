@@ -1,4 +1,4 @@
-"""Where events that last can be, and how probable it is that they are under way, with or without clocks."""
+"""Where interval events can be, and how probable it is that they are under way, with or without clocks."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ the bound on work are estimated.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,13 +91,10 @@ def complete_bindings(
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = completed(prepared, chosen)
     group_losses = losses_of_groups(prepared, chosen)
-    tally = _Tally(prepared, _Clauses.of(prepared, worlds) if plan.given else None)
+    tally = _PointTally(prepared, _Clauses.of(prepared, worlds) if plan.given else None)
     for bound in batches:
         tally.add(bound)
-    return CompletionReport(
-        len(chosen), tally.complete, group_losses, tally.losses(), tally.named(), tally.possible, tally.below,
-        tally.best, tally.best_confidence, cut or len(chosen) < len(rows),
-    )  # fmt: skip
+    return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
 
 
 def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
@@ -183,79 +181,104 @@ class _Clauses:
         return cls(freely, tuple(alone))
 
 
-def _happens(found: Measured) -> Flags:
+def happening(found: Measured) -> Flags:
+    """Which matches have a world."""
     return np.asarray(found.start <= found.end)
 
 
-class _Tally:
-    """Counts over batches of complete bindings."""
+class Tally:
+    """Counts over batches of complete bindings.
 
-    def __init__(self, prepared: PreparedAlternative, clauses: _Clauses | None) -> None:
-        self.prepared, self.clauses = prepared, clauses
+    `untimely` are those that have no world for their times alone, `broken` those that one rule of absence
+    alone leaves none, by the number of the rule; `breakers` are found for each rule and event.
+    """
+
+    def __init__(
+        self, prepared: PreparedAlternative, untimely: Condition, rules: Mapping[int, Condition]
+    ) -> None:
+        self.prepared, self.rules = prepared, rules
         self.charged = ChargedClauses(prepared.plan.given)
-        self.rules = prepared.shape.rules
-        self.complete = self.possible = self.below = self.untimely = 0
+        self.complete = self.possible = self.below = 0
+        self.untimely = Loss(untimely, 0)
+        self.broken = dict.fromkeys(rules, 0)
         self.best: Signature | None = None
         self.best_confidence: float | None = None
-        self.broken = [0] * len(self.rules)
-        self.together = 0
-        self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
+        self.breakers: dict[tuple[int, int], Breaker] = {}
+
+    def report(self, bindings: int, group_losses: tuple[Loss, ...], *, sampled: bool) -> CompletionReport:
+        """All that was counted, of so many bindings of single events."""
+        losses = [self.untimely] if self.untimely.count else []
+        losses += self.charged.losses()
+        losses += [Loss(condition, self.broken[rule]) for rule, condition in self.rules.items()]
+        most = sorted(self.breakers.items(), key=lambda item: (-item[1].count, item[0]))[:MOST_BREAKERS]
+        return CompletionReport(
+            bindings, self.complete, group_losses, tuple(losses), tuple(each for _, each in most),
+            self.possible, self.below, self.best, self.best_confidence, sampled,
+        )  # fmt: skip
+
+    def count(self, timely: Flags, happens: Flags) -> None:
+        """Count a batch: which bindings have a world if nothing is given or absent, and which have one."""
+        self.complete += len(timely)
+        self.untimely = replace(self.untimely, count=self.untimely.count + int((~timely).sum()))
+        self.possible += int(happens.sum())
+
+    def blame(self, rule: int, row: Indexes, event: Indexes, example: Callable[[int], Signature]) -> None:
+        """Rows of a batch, each with an event that certainly breaks it."""
+        events, first, counts = np.unique(event, return_index=True, return_counts=True)
+        for each, at, count in zip(events.tolist(), first.tolist(), counts.tolist(), strict=True):
+            known = self.breakers.get((rule, each))
+            if known is None:
+                known = Breaker(self.rules[rule], each, 0, example(int(row[at])))
+            self.breakers[rule, each] = replace(known, count=known.count + count)
+
+    def judge(self, found: Measured, happens: Flags, example: Callable[[int], Signature]) -> None:
+        """Count the possible ones of a batch that do not reach CONFIDENCE."""
+        wanted = self.prepared.plan.minimum_confidence
+        if wanted is None:
+            return
+        below = np.flatnonzero(happens & (found.confidence < wanted - CONFIDENCE_SLACK))
+        self.below += len(below)
+        if len(below):
+            at = int(below[np.argmax(found.confidence[below])])
+            if self.best_confidence is None or found.confidence[at] > self.best_confidence:
+                self.best, self.best_confidence = example(at), float(found.confidence[at])
+
+
+class _PointTally(Tally):
+    """Of bindings of points."""
+
+    def __init__(self, prepared: PreparedAlternative, clauses: _Clauses | None) -> None:
+        plan, shape = prepared.plan, prepared.shape
+        rules = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
+        super().__init__(prepared, _FIXED_TIMES, rules)
+        self.clauses = clauses
 
     def add(self, bound: dict[int, Bindings]) -> None:
         rivals = self.prepared.rivals(bound) if self.rules else []
         without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
-        free = self._happens(bound, without_rivals)
+        free = happening(decided(self.prepared, bound, without_rivals))
         timely = self._held_to_given(bound, free, without_rivals)
-        alive = free
         for at, each in enumerate(rivals):
-            lost = free & ~self._happens(bound, [*without_rivals[:at], each, *without_rivals[at + 1 :]])
+            others = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
+            lost = free & ~happening(decided(self.prepared, bound, others))
             self.broken[at] += int(lost.sum())
             self._name(at, bound, each, lost)
-        found = self._measured(bound, rivals)
-        happens = alive & (found.start <= found.end)
-        self.complete += len(free)
-        self.untimely += int((~timely).sum())
-        self.together += int((free & ~happens).sum())
-        self.possible += int(happens.sum())
-        self._judge(bound, found, happens)
-
-    def losses(self) -> tuple[Loss, ...]:
-        """Bindings that happen in no world: for their times, for one rule alone, for several together."""
-        plan, shape = self.prepared.plan, self.prepared.shape
-        found = [Loss(_FIXED_TIMES, self.untimely)] if self.untimely else []
-        found += self.charged.losses()
-        found += [
-            Loss(absence_condition(plan, shape, rule), count)
-            for rule, count in zip(self.rules, self.broken, strict=True)
-        ]
-        return tuple(found)
-
-    def named(self) -> tuple[Breaker, ...]:
-        """The rivals that break most."""
-        plan, shape = self.prepared.plan, self.prepared.shape
-        most = sorted(self.breakers.items(), key=lambda item: (-item[1][0], item[0]))[:MOST_BREAKERS]
-        return tuple(
-            Breaker(absence_condition(plan, shape, self.rules[rule]), event, count, example)
-            for (rule, event), (count, example) in most
-        )
+        found = decided(self.prepared, bound, rivals)
+        happens = free & happening(found)
+        self.count(timely, happens)
+        self.judge(found, happens, lambda row: signature_of(bound, row))
 
     def _held_to_given(self, bound: dict[int, Bindings], free: Flags, without_rivals: list[Rivals]) -> Flags:
         """Count what each clause leaves no world; returns which bindings have one if nothing is given."""
         clauses = self.clauses
         if clauses is None:
             return free
-        freely = _happens(decided(clauses.freely, bound, without_rivals))
+        freely = happening(decided(clauses.freely, bound, without_rivals))
         lost = freely & ~free
         self.charged.charge(
-            int(lost.sum()), lambda at: _happens(decided(clauses.alone[at], bound, without_rivals))[lost]
+            int(lost.sum()), lambda at: happening(decided(clauses.alone[at], bound, without_rivals))[lost]
         )
         return freely
-
-    def _measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        return decided(self.prepared, bound, rivals)
-
-    def _happens(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Flags:
-        return _happens(self._measured(bound, rivals))
 
     def _name(self, rule: int, bound: dict[int, Bindings], rivals: Rivals, lost: Flags) -> None:
         rivals = _pairs(rivals, lost[rivals.row])
@@ -266,22 +289,7 @@ class _Tally:
         each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
         alone = replace(rivals, row=np.arange(len(rivals.row)))
         certain = certainly_broken([alone], masses, each)
-        events, first, counts = np.unique(rivals.event[certain], return_index=True, return_counts=True)
-        for event, at, count in zip(events, np.flatnonzero(certain)[first], counts, strict=True):
-            example = signature_of(bound, int(rivals.row[at]))
-            before, kept = self.breakers.get((rule, int(event)), (0, example))
-            self.breakers[rule, int(event)] = (before + int(count), kept)
-
-    def _judge(self, bound: dict[int, Bindings], found: Measured, happens: Flags) -> None:
-        wanted = self.prepared.plan.minimum_confidence
-        if wanted is None:
-            return
-        below = np.flatnonzero(happens & (found.confidence < wanted - CONFIDENCE_SLACK))
-        self.below += len(below)
-        if len(below):
-            at = int(below[np.argmax(found.confidence[below])])
-            if self.best_confidence is None or found.confidence[at] > self.best_confidence:
-                self.best, self.best_confidence = signature_of(bound, at), float(found.confidence[at])
+        self.blame(rule, rivals.row[certain], rivals.event[certain], lambda row: signature_of(bound, row))
 
 
 def _pairs(rivals: Rivals, kept: Flags) -> Rivals:

@@ -40,8 +40,8 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
+from cepctl.engines.diagnosis.interval_conditions import IntervalConditions, nearest_miss
 from cepctl.engines.diagnosis.join_indexes import JoinIndexes
-from cepctl.engines.diagnosis.lasting_conditions import LastingConditions, nearest_miss
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.pattern.offset_bounds import least_apart
@@ -194,7 +194,7 @@ class _LeaveOneOut:
         """Partial matches that need more ticks than a demand on times allows."""
         loose = self.conditions.with_differences(demand, None)
         followed = self._follow(loose)
-        if isinstance(self.conditions, LastingConditions):
+        if isinstance(self.conditions, IntervalConditions):
             bound = followed.rows[:, : self.length]
             missed = nearest_miss(self.conditions, demand, bound)
             if missed is None:

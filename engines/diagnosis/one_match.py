@@ -19,7 +19,7 @@ from cepctl.engines.diagnosis.all_readings import all_readings
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, MatchFactors, match_factors
 from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.given_of_match import given_against, given_shown
-from cepctl.engines.diagnosis.lasting_match import lasting_match
+from cepctl.engines.diagnosis.interval_match import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shared_offsets import shared_offsets, valid_of
 from cepctl.engines.diagnosis.shown import Member, OneMatch, RivalShown, bin_edges, event_shown
@@ -144,7 +144,7 @@ def _explained(
     """`known` are the events in the worlds that remain."""
     prepared = PreparedAlternative.of(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
     if prepared.intervals is not None:
-        return lasting_match(prepared, rows, bins, events)
+        return interval_match(prepared, rows, bins, events)
     bound = _bound(alternative, events, rows)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)

@@ -21,10 +21,10 @@ import pyarrow as pa
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
-from cepctl.engines.diagnosis.complete_lasting import complete_lasting
+from cepctl.engines.diagnosis.complete_intervals import complete_intervals
 from cepctl.engines.diagnosis.conditions import Conditions
+from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
 from cepctl.engines.diagnosis.join_indexes import JoinIndexes
-from cepctl.engines.diagnosis.lasting_conditions import LastingConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import (
     PAIRS,
@@ -108,13 +108,13 @@ def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: 
     fitting = [fitting_events(events, each) for each in alternative.components]
     lasting = alternative.reads_ends or events.last(fitting) or worlds.ends_tied
     if lasting:
-        conditions: Conditions = LastingConditions.of_endpoints(plan, alternative, events)
+        conditions: Conditions = IntervalConditions.of_endpoints(plan, alternative, events)
         indexes = JoinIndexes(replace(events, masses=events.hulls))
     else:
         conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
-    completing = complete_lasting if lasting else complete_bindings
+    completing = complete_intervals if lasting else complete_bindings
     completion = completing(plan, alternative, worlds, followed.rows) if complete else None
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)

@@ -17,7 +17,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.given.known import known_events
-from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
+from cepctl.engines.given.known_endpoints import depends_on_ends, known_endpoints
 from cepctl.engines.intervals.components import require_worlds
 from cepctl.plan.plan import Given, Plan
 
@@ -59,8 +59,8 @@ class WorldsLeft:
 
     @property
     def ends_tied(self) -> bool:
-        """Whether all clauses, or one, tie ends of events: then even points are taken for what lasts."""
-        return self._of_ends and any(each.lasting_ties is not None for each in (self.known, *self.alone))
+        """Whether all clauses, or one, tie ends of events: then even points are taken for interval events."""
+        return self._of_ends and any(each.endpoint_ties is not None for each in (self.known, *self.alone))
 
     @cached_property
     def _of_ends(self) -> bool:
@@ -71,7 +71,7 @@ class WorldsLeft:
             return self.stamped
         if not self._of_ends:
             return known_events(replace(self.plan, given=given), self.stamped)
-        left = known_lasting(given, self.stamped)
+        left = known_endpoints(given, self.stamped)
         require_worlds(given, left)
         return left
 

@@ -74,7 +74,7 @@ class PreparedAlternative:
     ) -> PreparedAlternative:
         """Find the candidates of every component and close the constraints.
 
-        `of_intervals` takes even points for events that last; so does what is given of such events.
+        `of_intervals` takes even points for interval events; so does what is given of such events.
         """
         if plan.strategy.asks_all:
             # Whatever lasts is bound by nothing then, and passes by with its start.
@@ -83,7 +83,7 @@ class PreparedAlternative:
         if events.ends is not None:
             candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
         intervals = None
-        tied = events.lasting_ties is not None
+        tied = events.endpoint_ties is not None
         if of_intervals or tied or alternative.reads_ends or events.last(candidates):
             require_engine(plan, "event", lasting=True)
             from cepctl.engines.intervals.search import IntervalSearch

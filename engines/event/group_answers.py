@@ -65,7 +65,7 @@ def group_answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> Group
     costly = np.flatnonzero(np.isnan(occurrence))
     if len(costly):
         source, options = wanted.prepared[0], wanted.prepared[0].options
-        # Worlds of events that last are not sampled.
+        # Worlds of interval events are not sampled.
         sampled = source.intervals is None
         if source.members is not None:
             _bound_by_rows(answers, wanted, costly)

@@ -95,7 +95,7 @@ class WantedGroups:
         return _measured(events, clauses_of(problems, len(groups), limited=limited), options), problems
 
     def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
-        """The same where matches bind events that last."""
+        """The same where matches bind interval events."""
         from cepctl.engines.intervals.search import by_size
         from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
 

@@ -185,7 +185,7 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
     from cepctl.engines.given.known import known_events
 
     known = known_events(plan, events)
-    if known.lasting_ties is not None:
+    if known.endpoint_ties is not None:
         from cepctl.engines.intervals.components import require_worlds
 
         require_worlds(plan.given, known)

@@ -30,7 +30,7 @@ def tie_counts(plan: Plan, table: pa.Table) -> TieCounts:
     from cepctl.engines.given.known import known_events
 
     known = known_events(plan, events_of(table, plan.clocks))
-    ties = known.ties or known.lasting_ties
+    ties = known.ties or known.endpoint_ties
     if ties is None:
         return TieCounts(0, 0, 0)
     return TieCounts(len(ties.left), len(ties.sizes), int(ties.sizes.max()))

@@ -28,10 +28,10 @@ def known_events(plan: Plan, events: Events) -> Events:
     QueryTooLargeError
         If what is given speaks of too many combinations of events.
     """
-    from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
+    from cepctl.engines.given.known_endpoints import depends_on_ends, known_endpoints
 
     if depends_on_ends(plan, events):
-        return known_lasting(plan.given, events)
+        return known_endpoints(plan.given, events)
     found = differences_of(plan.given, events)
     if not len(found):
         return events

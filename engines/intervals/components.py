@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.endpoint_ties import EndpointTies, event_of_endpoint
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.lasting_ties import LastingTies, event_of_endpoint
 from cepctl.engines.given.edges import contradicted
 from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case
@@ -21,7 +21,7 @@ from cepctl.engines.occurrence.clauses import Part, present
 from cepctl.plan.plan import Given
 
 
-def component_probability(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> Reals:
+def component_probability(measure: IntervalMeasure, ties: EndpointTies, components: Indexes) -> Reals:
     """The probability that all ties of components hold, shape of `components`.
 
     Raises
@@ -42,7 +42,7 @@ def component_probability(measure: IntervalMeasure, ties: LastingTies, component
 
 def require_worlds(given: Sequence[Given], events: Events) -> None:
     """Raise ContradictionError where masses with holes leave a component on clocks no world."""
-    ties, clocks = events.lasting_ties, events.endpoint_clocks
+    ties, clocks = events.endpoint_ties, events.endpoint_clocks
     if ties is None or clocks is None:
         return
     owner = event_of_endpoint(events.endpoints)
@@ -55,7 +55,7 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
         raise contradicted(given, members.tolist(), events)
 
 
-def structures(ties: LastingTies, endpoints: Endpoints, components: Indexes) -> Indexes:
+def structures(ties: EndpointTies, endpoints: Endpoints, components: Indexes) -> Indexes:
     """A number for each of some components, equal where their ties are between alike places."""
     begin, end = ties.tie_offsets[components], ties.tie_offsets[components + 1]
     owner = np.repeat(np.arange(len(components)), end - begin)
@@ -67,14 +67,14 @@ def structures(ties: LastingTies, endpoints: Endpoints, components: Indexes) -> 
     return texts.rank("dense").to_numpy().astype(np.int64)
 
 
-def case_of(ties: LastingTies, endpoints: Endpoints, component: int) -> Case:
+def case_of(ties: EndpointTies, endpoints: Endpoints, component: int) -> Case:
     """The ties of a component between the places of its events, in the order of their ranks."""
     at = np.arange(*ties.tie_offsets[component : component + 2])
     columns = (*_places_of_ties(ties, endpoints, at), ties.bound[at])
     return tuple(zip(*(each.tolist() for each in columns), strict=True))
 
 
-def _places_of_ties(ties: LastingTies, endpoints: Endpoints, at: Indexes) -> tuple[Indexes, Indexes]:
+def _places_of_ties(ties: EndpointTies, endpoints: Endpoints, at: Indexes) -> tuple[Indexes, Indexes]:
     owner, count = event_of_endpoint(endpoints), len(endpoints)
     left, right = (2 * ties.rank[owner[each[at]]] + (each[at] >= count) for each in (ties.left, ties.right))
     return left, right
@@ -85,12 +85,12 @@ class GroupTies:
     """Pairs of connected problems and the components of ties that they touch: `of` and `tied`, shape (t,)."""
 
     measure: IntervalMeasure
-    ties: LastingTies
+    ties: EndpointTies
     of: Indexes
     tied: Indexes
 
     @classmethod
-    def of_nodes(cls, events: Events, ties: LastingTies, of: Indexes, node: Indexes) -> GroupTies:
+    def of_nodes(cls, events: Events, ties: EndpointTies, of: Indexes, node: Indexes) -> GroupTies:
         """From pairs of connected problems and endpoints; those of `roots` stand for others."""
         known = np.flatnonzero(node < len(events))
         own = known[ties.component[node[known]] >= 0]
@@ -122,7 +122,7 @@ class GroupTies:
         return found
 
 
-def roots(endpoints: Endpoints, ties: LastingTies) -> Indexes:
+def roots(endpoints: Endpoints, ties: EndpointTies) -> Indexes:
     """The endpoint that stands for each: all that may vary of one component are one."""
     owner = event_of_endpoint(endpoints)
     found = np.arange(len(owner))
@@ -132,7 +132,7 @@ def roots(endpoints: Endpoints, ties: LastingTies) -> Indexes:
     return found
 
 
-def root_of_clock(ties: LastingTies, endpoints: int, clock: Indexes) -> Indexes:
+def root_of_clock(ties: EndpointTies, endpoints: int, clock: Indexes) -> Indexes:
     """The node that stands for a clock: after all endpoints, or that of the component which it connects."""
     component = ties.of_clock[clock]
     root = ties.members[ties.member_offsets[np.maximum(component, 0)]]

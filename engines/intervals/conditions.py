@@ -198,7 +198,7 @@ def split_cases(cases: Sequence[Case], absent: Sequence[Sequence[Case]], places:
         if bound < UNBOUNDED:
             sides = ((i, j, bound), (j, i, -bound - 1))
             found = tuple((*case, *_unless_known(case, side)) for case in found for side in sides)
-            found = tuple(dict.fromkeys(case for case in found if _holds(case)))
+            found = tuple(dict.fromkeys(case for case in found if can_hold(case)))
         if len(found) > MAX_CASES:
             raise QueryTooLargeError(
                 f"what must be absent makes more than {MAX_CASES} cases of a match; ask less of it"
@@ -209,18 +209,18 @@ def split_cases(cases: Sequence[Case], absent: Sequence[Sequence[Case]], places:
 @lru_cache(maxsize=4096)
 def possible_beside(case: Case, absent: tuple[Case, ...]) -> tuple[Case, ...]:
     """The cases in which something is absent that can be where a match is as its own case says."""
-    return tuple(each for each in absent if _holds((*case, *each)))
+    return tuple(each for each in absent if can_hold((*case, *each)))
 
 
 def _unless_known(case: Case, edge: tuple[int, int, int]) -> Case:
     """The edge, where a case neither has it nor contradicts it: no edge is written twice."""
     i, j, bound = edge
-    return () if not _holds((*case, (j, i, -bound - 1))) else (edge,)
+    return () if not can_hold((*case, (j, i, -bound - 1))) else (edge,)
 
 
 @lru_cache(maxsize=4096)
-def _holds(case: Case) -> bool:
-    """Whether some ticks satisfy all edges."""
+def can_hold(case: Case) -> bool:
+    """Whether some ticks satisfy all edges of a case."""
     places = max((max(edge[:2]) for edge in case), default=0) + 1
     edges = [
         (places if i == CONSTANT else i, places if j == CONSTANT else j, bound)

@@ -13,8 +13,8 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.endpoints import Endpoints
-from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.edges import Lasting, Skeleton, reached, skeleton_of
@@ -36,7 +36,7 @@ class IntervalMeasure:
     endpoints: Endpoints
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
     clocks: EventClocks | None = None
-    ties: LastingTies | None = None
+    ties: EndpointTies | None = None
     counted: int | None = None
 
     def by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:

@@ -33,7 +33,7 @@ from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints, joined_ma
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured, Total, impossible
-from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses
+from cepctl.engines.intervals.clauses import compare_with_constants, cutting_clauses
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.edges import Lasting
 from cepctl.engines.intervals.independent import measured_independently

@@ -223,7 +223,7 @@ def _assembled(
         variable=np.array([each.variable for each in bounds], dtype=np.int64)[bound],
         constant=np.array([each.constant for each in bounds], dtype=np.int64)[bound],
     )
-    # A template has a start and an end for each case of what lasts.
+    # A template has a start and an end for each case of an interval event.
     cases: list[Case] = [()] * len(templates[0])
     for each in kinds:
         cases += [case for case in each.cases for _ in range(2)] if each.lasts else [()]

@@ -18,16 +18,15 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.lasting_ties import LastingTies
+from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.certain import can_break, certain_ones, with_certain_ones
 from cepctl.engines.intervals.components import case_of, component_probability, structures
-from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, own_edges
+from cepctl.engines.intervals.conditions import Case, Edge, Place, can_hold, own_edges
 from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
 from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
-from cepctl.engines.pattern.difference_constraints import closure
 from cepctl.errors import QueryTooLargeError
 
 MOST_TIED = 64
@@ -57,7 +56,7 @@ def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
     return _valid_with_ties(measure, measure.ties, matches)
 
 
-def _measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> Measured:
+def _measured_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> Measured:
     found = impossible(len(matches))
     touched = _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
@@ -82,7 +81,7 @@ def _measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: In
 
 
 def with_tied_events(
-    measure: IntervalMeasure, ties: LastingTies, matches: Indexes
+    measure: IntervalMeasure, ties: EndpointTies, matches: Indexes
 ) -> Iterator[tuple[Indexes, IntervalMeasure, Indexes, Reals]]:
     """Matches, shape (n, l), with the events that are tied to theirs, those that are made alike together.
 
@@ -121,7 +120,7 @@ def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> b
 
 
 def _conditioned(
-    measure: IntervalMeasure, ties: LastingTies, both: Measured, components: Indexes
+    measure: IntervalMeasure, ties: EndpointTies, both: Measured, components: Indexes
 ) -> Measured:
     """Given that the ties of the components hold, shape (n, c)."""
     given = _given(measure, ties, components)
@@ -129,7 +128,7 @@ def _conditioned(
     return replace(both, confidence=np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0))
 
 
-def _given(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> Reals:
+def _given(measure: IntervalMeasure, ties: EndpointTies, components: Indexes) -> Reals:
     """The probability that the ties of all these components hold, shape (n, c)."""
     given = np.ones(len(components))
     for column in components.T:
@@ -137,7 +136,7 @@ def _given(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> 
     return given
 
 
-def _valid_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> tuple[Ticks, Ticks]:
+def _valid_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> tuple[Ticks, Ticks]:
     size = len(matches), 2 * matches.shape[1]
     lower, upper = np.full(size, LAST), np.full(size, FIRST)
     touched = _Touched.of(replace(measure, rivals=None), ties, matches)
@@ -158,7 +157,7 @@ class _Touched:
     """
 
     measure: IntervalMeasure
-    ties: LastingTies
+    ties: EndpointTies
     matches: Indexes
     row: Indexes
     component: Indexes
@@ -166,7 +165,7 @@ class _Touched:
     broken: Sequence[Indexes]
 
     @classmethod
-    def of(cls, measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> _Touched:
+    def of(cls, measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> _Touched:
         """Raises QueryTooLargeError if a match needs more than MOST_TIED tied events."""
         count, width = matches.shape
         found = [] if measure.rivals is None else measure.rivals(matches)
@@ -325,7 +324,7 @@ def cases_without(
     QueryTooLargeError
         If there are more than MOST_WAYS.
     """
-    found = list(cases)
+    found, laws = list(cases), own_edges(width)
     for negation, event in rivals:
         for each in negation.cases:
             broken = _moved(each, 2 * own, 2 * event)
@@ -333,7 +332,7 @@ def cases_without(
                 way
                 for case in found
                 for more in _first_failing(broken)
-                if _has_solution(way := (*case, *more), width)
+                if can_hold((*laws, *(way := (*case, *more))))
             ]
             if len(found) > MOST_WAYS:
                 raise QueryTooLargeError(
@@ -371,8 +370,3 @@ def _moved(case: Case, before: Place, after: Place) -> Case:
 def _first_failing(case: Case) -> Iterator[tuple[Edge, ...]]:
     for number, (i, j, bound) in enumerate(case):
         yield (*case[:number], (j, i, -bound - 1))
-
-
-def _has_solution(case: Case, width: int) -> bool:
-    between = [each for each in case if CONSTANT not in each[:2]]
-    return bool((np.diag(closure(2 * width, [*own_edges(width), *between])) >= 0).all())

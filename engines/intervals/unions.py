@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.endpoint_ties import EndpointTies
+from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.intervals.clauses import laws_of
 from cepctl.engines.intervals.components import GroupTies, root_of_clock, roots
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.search import IntervalSearch
@@ -193,7 +194,7 @@ class _Connected:
 
 
 def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
-    endpoints, clocks, ties = events.endpoints, events.endpoint_clocks, events.lasting_ties
+    endpoints, clocks, ties = events.endpoints, events.endpoint_clocks, events.endpoint_ties
     problem, node = _uncertain(endpoints, asked.parts, ties)
     of_endpoint = len(endpoints.masses.lower)
     if clocks is not None:
@@ -225,7 +226,7 @@ def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
 
 
 def _uncertain(
-    endpoints: Endpoints, parts: Sequence[Part], ties: LastingTies | None = None
+    endpoints: Endpoints, parts: Sequence[Part], ties: EndpointTies | None = None
 ) -> tuple[Indexes, Indexes]:
     """Problems with the uncertain endpoints that they name; of an event with an open law, its start."""
     start = np.arange(len(endpoints.masses.lower))
@@ -287,10 +288,4 @@ def _laws(endpoints: Endpoints, connected: _Connected) -> tuple[list[Part], Flag
     problem = np.repeat(np.arange(len(counts)), counts)
     within = np.arange(len(problem)) - np.repeat(np.cumsum(counts) - counts, counts)
     event = connected.law_event[order[begin[connected.component][problem] + within]]
-    longest: Ticks = endpoints.longest[event]
-    bounded = np.flatnonzero(longest < UNBOUNDED_LENGTH)
-    end = endpoints.end[event]
-    return [
-        present(problem, event, end, -endpoints.shortest[event]),
-        present(problem[bounded], end[bounded], event[bounded], longest[bounded]),
-    ], costly
+    return [*laws_of(endpoints, problem, event[:, None])], costly

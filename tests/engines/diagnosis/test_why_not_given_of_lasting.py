@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
-from cepctl.engines.diagnosis import complete_lasting, worlds_left
+from cepctl.engines.diagnosis import complete_intervals, worlds_left
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
@@ -155,12 +155,12 @@ def _all_possible(measure: Any, matches: Any) -> Any:
 
 
 def _tied_to_nothing(given: Any, events: Any) -> Any:
-    return replace(events, lasting_ties=None)
+    return replace(events, endpoint_ties=None)
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
-    "every binding has a world": (complete_lasting, "possible", _all_possible),
-    "nothing is tied": (worlds_left, "known_lasting", _tied_to_nothing),
+    "every binding has a world": (complete_intervals, "possible", _all_possible),
+    "nothing is tied": (worlds_left, "known_endpoints", _tied_to_nothing),
 }
 
 

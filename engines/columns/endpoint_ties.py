@@ -1,4 +1,4 @@
-"""Ties of events that last: what is given of their starts and ends, and which events it connects."""
+"""Ties of interval events: what is given of their starts and ends, and which events it connects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cepctl.engines.columns.ties import NO_COMPONENT, Ties, connected, distinct,
 
 
 @dataclass(frozen=True)
-class LastingTies(Ties):
+class EndpointTies(Ties):
     """Ties between endpoints.
 
     `of_clock`: the component of all events of a clock, shape (clocks,), NO_COMPONENT where there is none.
@@ -27,9 +27,9 @@ def event_of_endpoint(endpoints: Endpoints) -> Indexes:
     return np.concatenate([np.arange(len(endpoints)), endpoints.lasting])
 
 
-def lasting_ties(
+def endpoint_ties(
     endpoints: Endpoints, left: Indexes, right: Indexes, bound: Ticks, clocks: EventClocks | None
-) -> LastingTies:
+) -> EndpointTies:
     """The ties between some endpoints; `clocks` are those of the endpoints, where events share some.
 
     What is given of events of several clocks tells of their offsets, so that it connects these, too.
@@ -46,7 +46,7 @@ def lasting_ties(
     component[tied] = number[label[tied]]
     members = tied[np.argsort(component[tied], kind="stable")]
     ties = ties_of(left, right, bound, (owner[left], owner[right]), component, members)
-    return LastingTies(**vars(ties), of_clock=number[label[count:]])
+    return EndpointTies(**vars(ties), of_clock=number[label[count:]])
 
 
 def _through_clocks(one: Indexes, other: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:

@@ -1,4 +1,4 @@
-"""What becomes of complete bindings of events that last: groups, absences, worlds, and the threshold.
+"""What becomes of complete bindings of interval events: groups, absences, worlds, and the threshold.
 
 Their starts and ends can satisfy what is asked of them; of a group that was told of one member.  Each
 clause of GIVEN is checked alone, and so is each negated component, to tell which breaks a binding; a rival
@@ -15,22 +15,20 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings
-from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import (
     BINDINGS,
-    MOST_BREAKERS,
-    Breaker,
     CompletionReport,
     Signature,
+    Tally,
     absence_of,
     completed,
+    happening,
     losses_of_groups,
     signature_of,
     without_groups,
 )
 from cepctl.engines.diagnosis.conditions import Condition
-from cepctl.engines.diagnosis.partial_matches import Loss
-from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
+from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.independent import BLOCK
@@ -40,12 +38,11 @@ from cepctl.engines.intervals.search import IntervalSearch, alike_in_size, of_si
 from cepctl.engines.intervals.tied_matches import cases_without, measured, valid
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.precision import CONFIDENCE_SLACK
 
 _TOGETHER = Condition("timing", "the starts and ends of all events together")
 
 
-def complete_lasting(
+def complete_intervals(
     plan: Plan, alternative: Alternative, worlds: WorldsLeft, rows: Indexes, limit: int = BINDINGS
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
@@ -61,15 +58,13 @@ def complete_lasting(
     rows = without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = completed(prepared, chosen)
-    tally = _Tally(prepared)
+    tally = _IntervalTally(prepared)
     searches = [each.intervals for each in (prepared, *others) if each.intervals is not None]
     for bound in batches:
         for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
             tally.add(_Checks.of([of_sizes(each, sizes) for each in searches], bound, at, matches))
-    return CompletionReport(
-        len(chosen), tally.complete, losses_of_groups(prepared, chosen), tally.losses(), tally.named(),
-        tally.possible, tally.below, tally.best, tally.best_confidence, cut or len(chosen) < len(rows),
-    )  # fmt: skip
+    groups = losses_of_groups(prepared, chosen)
+    return tally.report(len(chosen), groups, sampled=cut or len(chosen) < len(rows))
 
 
 def _in_worlds(
@@ -116,7 +111,7 @@ class _Checks:
         def own(matches: Indexes) -> list[FoundRivals]:
             return [each for each in finder(matches) if each[0].component == component]
 
-        return free & ~_happens(measured(replace(self.measure, rivals=own), self.rows))
+        return free & ~happening(measured(replace(self.measure, rivals=own), self.rows))
 
     def certain(self, component: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""
@@ -130,7 +125,7 @@ class _Checks:
         """Which matches an event each breaks in every world."""
         if self.measure.ties is None:
             alone = [(negation, np.arange(len(event)), event)]
-            return ~_happens(measured(replace(self.measure, rivals=lambda _: alone), matches))
+            return ~happening(measured(replace(self.measure, rivals=lambda _: alone), matches))
         # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
         own = matches.shape[1]
         # Where that is too much to tell, nobody is named.
@@ -144,68 +139,27 @@ class _Checks:
         return signature_of(self.bound, int(self.at[row]))
 
 
-class _Tally:
-    """Counts over bindings whose groups are of different sizes."""
+class _IntervalTally(Tally):
+    """Of bindings whose groups are of different sizes; a rule of absence is that of a negated component."""
 
     def __init__(self, prepared: PreparedAlternative) -> None:
-        self.prepared = prepared
         components = enumerate(prepared.alternative.components)
-        self.lost = {i: 0 for i, each in components if each.negated}
-        self.charged = ChargedClauses(prepared.plan.given)
-        self.complete = self.possible = self.below = self.untimely = 0
-        self.best: Signature | None = None
-        self.best_confidence: float | None = None
-        self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
+        rules = {i: absence_of(prepared.alternative, i) for i, each in components if each.negated}
+        super().__init__(prepared, _TOGETHER, rules)
 
     def add(self, checks: _Checks) -> None:
         freely, free = (possible(each, checks.rows) for each in (checks.freely, checks.measure))
         left_none = np.flatnonzero(freely & ~free)
         self.charged.charge(len(left_none), lambda at: possible(checks.alone[at], checks.rows[left_none]))
         found = measured(checks.measure, checks.rows)
-        happens = free & _happens(found)
-        for component in self.lost:
+        happens = free & happening(found)
+        for component in self.rules:
             lost = checks.lost_to(component, free)
-            self.lost[component] += int(lost.sum())
+            self.broken[component] += int(lost.sum())
             for row, event in checks.certain(component, lost):
-                self._name(component, checks, row, event)
-        self.complete += len(free)
-        self.untimely += int((~freely).sum())
-        self.possible += int(happens.sum())
-        self._judge(checks, found, happens)
-
-    def losses(self) -> tuple[Loss, ...]:
-        """Bindings that happen in no world: for their times, for what is given, or for one absence alone."""
-        untimely = [Loss(_TOGETHER, self.untimely)] if self.untimely else []
-        absences = (Loss(self._absence(each), count) for each, count in self.lost.items())
-        return (*untimely, *self.charged.losses(), *absences)
-
-    def named(self) -> tuple[Breaker, ...]:
-        """The events that certainly break most bindings."""
-        found = [
-            Breaker(self._absence(component), event, count, example)
-            for (component, event), (count, example) in self.breakers.items()
-        ]
-        return tuple(sorted(found, key=lambda each: (-each.count, each.event))[:MOST_BREAKERS])
-
-    def _absence(self, component: int) -> Condition:
-        return absence_of(self.prepared.alternative, component)
-
-    def _name(self, component: int, checks: _Checks, row: Indexes, event: Indexes) -> None:
-        events, first, counts = np.unique(event, return_index=True, return_counts=True)
-        for each, at, more in zip(events.tolist(), first.tolist(), counts.tolist(), strict=True):
-            count, example = self.breakers.get((component, each), (0, checks.signature(int(row[at]))))
-            self.breakers[component, each] = (count + more, example)
-
-    def _judge(self, checks: _Checks, found: Measured, happens: Flags) -> None:
-        least = self.prepared.plan.minimum_confidence
-        if least is None:
-            return
-        below = np.flatnonzero(happens & (found.confidence < least - CONFIDENCE_SLACK))
-        self.below += len(below)
-        if len(below):
-            at = int(below[np.argmax(found.confidence[below])])
-            if self.best_confidence is None or found.confidence[at] > self.best_confidence:
-                self.best, self.best_confidence = checks.signature(at), float(found.confidence[at])
+                self.blame(component, row, event, checks.signature)
+        self.count(freely, happens)
+        self.judge(found, happens, checks.signature)
 
 
 def possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
@@ -213,10 +167,6 @@ def possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
     alone = replace(measure, rivals=None)
     if measure.clocks is not None:
         # What ends of masses leave tells little of offsets with holes.
-        return _happens(measured(alone, matches))
+        return happening(measured(alone, matches))
     lower, upper = valid(alone, matches)
     return np.asarray((lower <= upper).all(axis=1))
-
-
-def _happens(found: Measured) -> Flags:
-    return np.asarray(found.start <= found.end)

@@ -1,4 +1,4 @@
-"""What is given beside events that last: start and end of each are events of their own, which a law ties.
+"""What is given beside interval events: start and end of each are events of their own, which a law ties.
 
 The law of an event, that it does not end before it starts and how long it may last, narrows what is left to
 its endpoints together with what is given.  It stays the event's own: what ties events is what is given.
@@ -14,9 +14,9 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.endpoint_ties import endpoint_ties, event_of_endpoint
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints, agreeing
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.lasting_ties import event_of_endpoint, lasting_ties
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.given.closing import cut, intervals_left
@@ -26,7 +26,7 @@ from cepctl.plan.plan import Given, Plan
 
 
 def depends_on_ends(plan: Plan, events: Events) -> bool:
-    """Whether a plan binds events that last, compares ends, or is given something of events that last."""
+    """Whether a plan binds interval events, compares ends, or is given something of interval events."""
     alternatives = [*plan.alternatives, *(each.alternative for each in plan.given)]
     if any(each.reads_ends for each in plan.alternatives):
         return True
@@ -35,7 +35,7 @@ def depends_on_ends(plan: Plan, events: Events) -> bool:
     return events.last(fitting_events(events, one) for each in alternatives for one in each.components)
 
 
-def known_lasting(given: Sequence[Given], events: Events) -> Events:
+def known_endpoints(given: Sequence[Given], events: Events) -> Events:
     """The events as they are in the worlds that satisfy what is given.
 
     Raises
@@ -76,8 +76,8 @@ def known_lasting(given: Sequence[Given], events: Events) -> Events:
     found = found.taken(_needed(endpoints, found))
     ties = None
     if len(found):
-        ties = lasting_ties(endpoints, found.left, found.right, found.bound, left.clocks)
-    return replace(known, ends=ends, lasting_ties=ties)
+        ties = endpoint_ties(endpoints, found.left, found.right, found.bound, left.clocks)
+    return replace(known, ends=ends, endpoint_ties=ties)
 
 
 def _nodes(events: Events) -> Events:
@@ -94,7 +94,7 @@ def _implied(found: Differences, nodes: Events) -> Flags:
 
 
 def _laws(endpoints: Endpoints, found: Differences) -> Differences:
-    """What the laws of the events that last say of which something is given."""
+    """What the laws of the interval events say of which something is given."""
     owner = event_of_endpoint(endpoints)
     event = np.unique(owner[np.concatenate([found.left, found.right])])
     event = event[endpoints.end[event] != event]

@@ -1,4 +1,4 @@
-"""One match of events that last: the ticks that their starts and ends can use, and its confidence."""
+"""One match of interval events: the ticks that their starts and ends can use, and its confidence."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _NOBODY = Condition("absence", "nothing happens that must be absent")
 _RIVAL = Condition("absence", "an event that must be absent")
 
 
-def lasting_match(
+def interval_match(
     prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int, stamped: Events
 ) -> OneMatch:
-    """Explain a match some events of which last, or whose ends are compared.
+    """Explain a match some of whose events are interval events, or whose ends are compared.
 
     `stamped` are the events in all worlds, of which what is given may leave some.
 
@@ -139,12 +139,12 @@ def _bound(members: Indexes, *, group: bool) -> Bindings:
 def _member(
     events: Events, variable: str, event: int, edges: Reals, lower: Indexes, upper: Indexes, at: int
 ) -> Member:
-    shown = lasting_shown(events, event, edges)
+    shown = interval_shown(events, event, edges)
     valid = [(int(lower[place]), int(upper[place])) for place in (2 * at, 2 * at + 1)]
     return Member(variable, shown, *valid[0], None, None if shown.until is None else Span(*valid[1]))
 
 
-def lasting_shown(events: Events, event: int, edges: Reals) -> EventShown:
+def interval_shown(events: Events, event: int, edges: Reals) -> EventShown:
     """An event; of one that lasts each bin says how probable it is to be under way, times its ticks."""
     ends = events.endpoints
     shown = event_shown(events, event, edges)

@@ -1,4 +1,4 @@
-"""The conditions of an alternative that binds events which last: what each asks of starts and ends.
+"""The conditions of an alternative that binds interval events: what each asks of starts and ends.
 
 A join counts by the hulls of the events, from the first possible start to the last possible end; whether
 starts and ends can satisfy what is asked is looked at for each partial match that it lists.
@@ -52,7 +52,7 @@ from cepctl.plan.timings import Difference
 
 
 @dataclass(frozen=True)
-class LastingDemand(Differences):
+class EndpointDemand(Differences):
     """One demand on starts and ends: the edges of one of its `cases` have to hold, over places.
 
     `edges` say which columns it speaks of.
@@ -61,7 +61,7 @@ class LastingDemand(Differences):
     cases: tuple[Case, ...] = ()
 
     @classmethod
-    def of(cls, kind: Condition, cases: Sequence[Sequence[Edge]], *, loosened: bool = True) -> LastingDemand:
+    def of(cls, kind: Condition, cases: Sequence[Sequence[Edge]], *, loosened: bool = True) -> EndpointDemand:
         """A demand by its cases."""
         edges = tuple(
             (max(i, j) // 2 if i == CONSTANT else i // 2, max(i, j) // 2 if j == CONSTANT else j // 2, bound)
@@ -69,14 +69,14 @@ class LastingDemand(Differences):
         )
         return cls(kind, edges, loosened, tuple(tuple(each) for each in cases))
 
-    def wider(self, ticks: int) -> LastingDemand:
+    def wider(self, ticks: int) -> EndpointDemand:
         """The same, allowing this many ticks more."""
         wider = tuple(tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in case) for case in self.cases)
         return replace(self, cases=wider)
 
 
 @dataclass(frozen=True)
-class LastingConditions(Conditions):
+class IntervalConditions(Conditions):
     """Conditions whose demands on times speak of the starts and ends of the events' `endpoints`.
 
     Where events share clocks, `clocks` are those of the endpoints, which then are the own parts.
@@ -86,13 +86,13 @@ class LastingConditions(Conditions):
     clocks: EventClocks | None
 
     @classmethod
-    def of_endpoints(cls, plan: Plan, alternative: Alternative, events: Events) -> LastingConditions:
+    def of_endpoints(cls, plan: Plan, alternative: Alternative, events: Events) -> IntervalConditions:
         """Take an alternative apart.
 
         Raises
         ------
         UnsupportedQueryError
-            If the alternative has a construct that does not stand beside events that last.
+            If the alternative has a construct that does not stand beside interval events.
         """
         require_engine(plan, "event", lasting=True)
         fitting = tuple(fitting_events(events, each) for each in alternative.components)
@@ -129,7 +129,7 @@ class LastingConditions(Conditions):
         """The same: the clocks are those of the events."""
         return self.hold(rows)
 
-    def widened(self, demand: Differences, ticks: int) -> LastingConditions:
+    def widened(self, demand: Differences, ticks: int) -> IntervalConditions:
         """The same, with a demand that allows this many ticks more."""
         wider = (each.wider(ticks) if each is demand else each for each in self.differences)
         return replace(self, differences=tuple(wider))
@@ -148,7 +148,7 @@ def _some_hold(measure: IntervalMeasure, rows: Indexes) -> Flags:
 
 
 def nearest_miss(
-    conditions: LastingConditions, demand: Differences, rows: Indexes
+    conditions: IntervalConditions, demand: Differences, rows: Indexes
 ) -> tuple[int, int, int] | None:
     """How many partial matches a demand alone rules out, one that misses it by the least, and by how much.
 
@@ -181,7 +181,7 @@ def _cases(differences: Sequence[Differences], columns: int) -> tuple[Case, ...]
     """Every choice of cases of some demands, as far as the first columns are concerned."""
     choices = []
     for each in differences:
-        assert isinstance(each, LastingDemand)
+        assert isinstance(each, EndpointDemand)
         bound = (tuple(edge for edge in case if max(edge[:2]) < 2 * columns) for case in each.cases)
         choices.append(tuple(dict.fromkeys(bound)))
     count = int(np.prod([len(each) for each in choices], dtype=float))
@@ -192,7 +192,7 @@ def _cases(differences: Sequence[Differences], columns: int) -> tuple[Case, ...]
     return tuple(tuple(chain.from_iterable(chosen)) for chosen in product(*choices))
 
 
-def _demands(plan: Plan, alternative: Alternative) -> Iterator[LastingDemand]:
+def _demands(plan: Plan, alternative: Alternative) -> Iterator[EndpointDemand]:
     """The demands on the positive components: order, window, relations and other conditions on times."""
     positive, blocks = alternative.positive, alternative.positive_blocks
     for k, before in enumerate(blocks):
@@ -202,11 +202,11 @@ def _demands(plan: Plan, alternative: Alternative) -> Iterator[LastingDemand]:
                 for i, j in product(before, after)
             ]
             kind = Condition("order", order_text(alternative, before, after))
-            yield LastingDemand.of(kind, [edges], loosened=distance == 0)
+            yield EndpointDemand.of(kind, [edges], loosened=distance == 0)
     if plan.window is not None:
         places = product(range(len(positive)), repeat=2)
         within = [(2 * i + 1, 2 * j, plan.window - 1) for i, j in places]
-        yield LastingDemand.of(Condition("window", window_text(plan)), [within])
+        yield EndpointDemand.of(Condition("window", window_text(plan)), [within])
     timings, choices = list(alternative.timings), list(alternative.choices)
     for text, cases in _relations(plan, alternative):
         if len(cases) == 1:
@@ -245,6 +245,6 @@ def _names_absent(alternative: Alternative, cases: Sequence[Sequence[Timing]]) -
     return any(side is not None and alternative.components[side].negated for side in sides)
 
 
-def _of_timings(alternative: Alternative, text: str, cases: Sequence[Sequence[Timing]]) -> LastingDemand:
+def _of_timings(alternative: Alternative, text: str, cases: Sequence[Sequence[Timing]]) -> EndpointDemand:
     edges = [list(edges_of(alternative, case)) for case in cases]
-    return LastingDemand.of(Condition("timing", text), edges)
+    return EndpointDemand.of(Condition("timing", text), edges)

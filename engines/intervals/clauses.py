@@ -1,4 +1,4 @@
-"""What matches that last ask of endpoints whose clocks are summed over, as clauses: their cuts make walls.
+"""What matches of interval events ask of endpoints whose clocks are summed over, as clauses: where these cut.
 
 Every edge of a case is a clause, and every edge by which a possible rival breaks a match; nothing more is
 told of them, since where the measure changes its polynomial depends on the edges alone.
@@ -34,7 +34,7 @@ def cutting_clauses(
     `spans`: in which the first `counted` of their events have to lie, or all.
     """
     rows = np.arange(len(matches))
-    parts = [*_of_lengths(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
+    parts = [*laws_of(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
     endpoint = endpoints.places(matches)
     if spans is not None:
         parts += _of_spans(spans, endpoint[:, : 2 * (counted or matches.shape[1])])
@@ -42,7 +42,7 @@ def cutting_clauses(
         parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
     for negation, row, event in rivals:
         lasts = endpoints.end[event] != event
-        parts += _of_lengths(endpoints, row[lasts], event[lasts][:, None])
+        parts += laws_of(endpoints, row[lasts], event[lasts][:, None])
         for wanted in (False, True):
             pair = np.flatnonzero(lasts == wanted)
             together = endpoints.places(np.column_stack([matches[row[pair]], event[pair]]))
@@ -77,8 +77,8 @@ def _of_spans(spans: TickSpans, endpoint: Indexes) -> Iterator[Part]:
         yield present(begins, np.full(len(begins), NO_EVENT), each[begins], -spans.first[begins])
 
 
-def _of_lengths(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
-    """What events that last, shape (n, k), ask of their own two endpoints."""
+def laws_of(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
+    """What interval events, shape (n, k), ask of their own two endpoints."""
     for event in events.T:
         end, longest = endpoints.end[event], endpoints.longest[event]
         yield present(row, event, end, -endpoints.shortest[event])
