@@ -13,7 +13,6 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.absences import absent_confidence, alike_rivals
 from cepctl.engines.intervals.certain import with_certain_ones
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.edges import (
@@ -29,8 +28,8 @@ from cepctl.engines.intervals.edges import (
 )
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.problems import Together
-from cepctl.engines.intervals.rivals import FoundRivals, RivalList, deciding, renumbered
-from cepctl.engines.intervals.sums import probability
+from cepctl.engines.intervals.rivals import FoundRivals, RivalList, alike_rivals, deciding, renumbered
+from cepctl.engines.intervals.sums import probability, probability_without_rivals
 
 BLOCK = 1 << 16
 """Matches that are measured at once."""
@@ -121,7 +120,7 @@ def _absent(
         chosen = _chosen(skeleton, mask, named)
         part = taken(left, rows)
         absent, others = _apart(chosen, named, tuple(constants), mine)
-        of_rivals, lower, upper = absent_confidence(measure.endpoints, absent, endpoint[rows], part)
+        of_rivals, lower, upper = probability_without_rivals(measure.endpoints, absent, endpoint[rows], part)
         for k in np.flatnonzero(~np.array(skeleton.lasting)):
             lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
         found = of_rivals * probability(measure.endpoints, others, endpoint[rows], part, own[rows])

@@ -4,10 +4,12 @@ Endpoints that no constraint couples are apart: the probabilities multiply.  Two
 so has any order of them.  Up to four are summed over one or two of them, whatever the constants.  Of more, a
 smallest set that touches every constraint are the variables of nested sums, and what is left are factors,
 each of which must lie in the region that the variables leave to it.  Where that takes many variables, these
-are taken apart, one by one.
+are taken apart, one by one.  Endpoints whose ticks say what a rival is are summed together with all rivals.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +18,9 @@ from cepctl.engines.columns.endpoints import Endpoints, mass_between
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.intervals.edges import SHARED, Coupled, OpenEdges, Reached
 from cepctl.engines.intervals.few_endpoints import few_cover, few_endpoints
 from cepctl.engines.intervals.orders import MOST_PLACES, order_confidence, order_of
@@ -47,6 +51,36 @@ def probability(
         ends = left.lower[:, place], left.upper[:, place]
         found *= mass_between(endpoints.masses, endpoint[:, place], *ends)
     return found
+
+
+def probability_without_rivals(
+    endpoints: Endpoints, together: Together, endpoint: Indexes, left: Reached
+) -> tuple[Reals, Ticks, Ticks]:
+    """P(open edges, no rival) of n rows of endpoints; first and last tick of each place, both (n, m).
+
+    What no world allows has the probability 0 and ranges that mean nothing.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a row takes too many products.
+    """
+    masses = endpoints.masses
+    problems = problems_of(endpoints, together, endpoint, left.lower, left.upper)
+    confidence, found = coupled_confidence(masses, problems)
+    lower, upper = left.lower.copy(), left.upper.copy()
+    never = found == IMPOSSIBLE
+    lower[never], upper[never] = 1, 0
+    possible = np.flatnonzero(~never)
+    if not len(possible):
+        return confidence, lower, upper
+    some = replace(together, lists=tuple(each.taken(possible) for each in together.lists))
+    rows = endpoint[possible], left.lower[possible], left.upper[possible]
+    for place in together.places:
+        lower[possible, place] = first_ticks(masses, problems_of(endpoints, some, *rows, (place, False)))
+        last = problems_of(endpoints, some, *rows, (place, True))
+        upper[possible, place] = -first_ticks(*mirrored(masses, last))
+    return confidence, lower, upper
 
 
 def _of_group(
@@ -97,8 +131,6 @@ def _by_constants(
     endpoints: Endpoints, group: Coupled, endpoint: Indexes, lower: Ticks, upper: Ticks, own: Ticks
 ) -> Reals:
     """Rows with the same constants are problems of one structure."""
-    from cepctl.engines.confidence.coupled.solve import coupled_confidence
-
     constants = _constants(group, own, len(endpoint))
     distinct, which = np.unique(constants, axis=0, return_inverse=True)
     found = np.zeros(len(endpoint))
