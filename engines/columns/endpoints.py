@@ -98,6 +98,16 @@ class Endpoints:
         count = len(lower)
         return Masses(lower, np.maximum(lower, upper), np.arange(count + 1), lower, lower, np.ones(count))
 
+    def lasting_among(self, events: Indexes) -> Indexes:
+        """Where some events have an end of their own."""
+        return np.flatnonzero(self.end[events] != events)
+
+    def copies(self, events: Indexes, masses: Masses) -> Endpoints:
+        """Copies of events with other masses: of all starts, then of the ends of those that have one."""
+        lasting, end = self.lasting_among(events), np.arange(len(events))
+        end[lasting] = len(events) + np.arange(len(lasting))
+        return Endpoints(masses, end, self.shortest[events], self.longest[events], self.whole[events])
+
     def places(self, matches: Indexes) -> Indexes:
         """Start and end of each event of matches, shape (n, l), in turn: (n, 2 l); a point has one tick."""
         return np.stack([matches, self.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
@@ -227,17 +237,14 @@ def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> 
 
 def cut_endpoints(endpoints: Endpoints, event: Indexes, spans: TickSpans) -> tuple[Endpoints, Reals]:
     """Copies of events, each with both endpoints within a span, and how probable that is, shape (n,)."""
-    first, last = spans.first, spans.last
-    lasts = np.flatnonzero(endpoints.end[event] != event)
+    first, last, lasting = spans.first, spans.last, endpoints.lasting_among(event)
     starts, inside = cut_masses(endpoints.masses, event, first, last)
-    ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasts]], first[lasts], last[lasts])
-    masses: Masses = joined_masses(starts, ends) if len(lasts) else starts
-    end = np.arange(len(event))
-    end[lasts] = len(event) + np.arange(len(lasts))
-    shortest, longest, whole = endpoints.shortest[event], endpoints.longest[event], endpoints.whole[event]
+    ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasting]], first[lasting], last[lasting])
+    copies = endpoints.copies(event, joined_masses(starts, ends) if len(lasting) else starts)
     # The law of an event that is not cut keeps its digits.
-    cut = lasts[(inside[lasts] < 1.0) | (ended < 1.0)]
-    whole[cut] = agreeing(masses, cut, end[cut], shortest[cut], longest[cut])
-    inside[lasts] *= ended
-    inside[cut] *= whole[cut] / endpoints.whole[event[cut]]
-    return Endpoints(masses, end, shortest, longest, whole), inside
+    cut = lasting[(inside[lasting] < 1.0) | (ended < 1.0)]
+    lengths = copies.shortest[cut], copies.longest[cut]
+    copies.whole[cut] = agreeing(copies.masses, cut, copies.end[cut], *lengths)
+    inside[lasting] *= ended
+    inside[cut] *= copies.whole[cut] / endpoints.whole[event[cut]]
+    return copies, inside

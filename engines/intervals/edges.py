@@ -21,16 +21,16 @@ from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, wit
 from cepctl.engines.kernels.kernel import inner, kernel
 
 Lasting: TypeAlias = tuple[bool, ...]
-"""Of each event whether it lasts."""
+"""Of each event whether it is an interval event."""
 
 
 @dataclass(frozen=True)
 class Skeleton:
     """What matches that bind points at the same places share.
 
-    `lasting`: of each event whether it lasts.  `allowed`: the ticks that constants leave to each endpoint,
-    shape (2 l, 2).  `edges`, shape (e, 3): the `shared` ones between endpoints, without redundant ones, then
-    for each event that lasts two that bound its length, whose constants are the matches' own.  `needed`: bits
+    `lasting`: which are interval events.  `allowed`: the ticks that constants leave to each endpoint, shape
+    (2 l, 2).  `edges`, shape (e, 3): the `shared` ones between endpoints, without redundant ones, then
+    for each interval event two that bound its length, whose constants are the matches' own.  `needed`: bits
     of all but those that say `0 <= end - start` where others imply it.
     """
 
@@ -53,7 +53,7 @@ class Skeleton:
 
 @lru_cache(maxsize=1024)
 def skeleton_of(case: Case, lasting: Lasting) -> Skeleton:
-    """What a case says of matches whose events last or do not."""
+    """What a case says of matches that bind interval events at the same places."""
     places = 2 * len(lasting)
     allowed = np.tile(np.array([FIRST, LAST]), (places, 1))
     between: list[Edge] = []
@@ -121,7 +121,7 @@ def reached(
     allowed
         First and last tick that constants leave to each endpoint, shape (2 l, 2).
     edges
-        (i, j, c): t_i - t_j <= c, shape (e, 3).  The last two for each event that lasts are those of its
+        (i, j, c): t_i - t_j <= c, shape (e, 3).  The last two for each interval event are those of its
         length, whose c is the event's own.
     """
     count, places = len(matches), 2 * matches.shape[1]

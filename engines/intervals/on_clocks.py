@@ -190,12 +190,10 @@ class _Alike:
     def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:
         """Events at nodes, one after the other."""
         ends = self.measure.endpoints
-        lasts = np.flatnonzero(ends.end[event] != event)
-        end = np.arange(len(event))
-        end[lasts] = len(event) + np.arange(len(lasts))
+        lasting = ends.lasting_among(event)
         starts = self._moved(frames, nodes, node, event)
-        masses = joined_masses(starts, self._moved(frames, nodes, node[lasts], ends.end[event[lasts]]))
-        return Endpoints(masses, end, ends.shortest[event], ends.longest[event], ends.whole[event])
+        masses = joined_masses(starts, self._moved(frames, nodes, node[lasting], ends.end[event[lasting]]))
+        return ends.copies(event, masses)
 
     def _moved(self, frames: Frames, nodes: Nodes, node: Indexes, endpoint: Indexes) -> Masses:
         return copy_masses(self.clocks, copy_keys(frames, nodes, node, endpoint))
@@ -281,9 +279,9 @@ def _seen(
     together = np.column_stack([matches[row], event])
     own_clock = np.full(len(row), NO_CLOCK) if absolute else clocks.clock[event]
     events, seer = together.reshape(-1), np.repeat(own_clock, together.shape[1])
-    lasts = np.flatnonzero(endpoints.end[events] != events)
-    which = np.concatenate([events, endpoints.end[events[lasts]]])
-    seer = np.concatenate([seer, seer[lasts]])
+    lasting = endpoints.lasting_among(events)
+    which = np.concatenate([events, endpoints.end[events[lasting]]])
+    seer = np.concatenate([seer, seer[lasting]])
     lower, upper = clocks.own.lower[which].copy(), clocks.own.upper[which].copy()
     clock, offsets = clocks.clock[which], clocks.offsets
     moved = np.flatnonzero((clock != seer) & (clock != NO_CLOCK))
@@ -292,9 +290,5 @@ def _seen(
     away = np.flatnonzero((clock != seer) & (seer != NO_CLOCK))
     lower[away] -= offsets.upper[seer[away]]
     upper[away] -= offsets.lower[seer[away]]
-    end = np.arange(len(events))
-    end[lasts] = len(events) + np.arange(len(lasts))
     masses = Masses(lower, upper, np.arange(len(lower) + 1), lower, upper, 1.0 / ticks_between(lower, upper))
-    return Endpoints(
-        masses, end, endpoints.shortest[events], endpoints.longest[events], endpoints.whole[events]
-    )
+    return endpoints.copies(events, masses)
