@@ -11,6 +11,7 @@ import pytest
 
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.log4j.lines import BLOCK_BYTES, LONGEST_RECORD
+from cepctl.io.log4j.log import SWALLOWED
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, KEEP, OLD_HDFS, READER, TRACE, messages, only, read
 
 # --- layouts -------------------------------------------------------------------------------
@@ -161,7 +162,9 @@ def test_a_truncated_gzip_keeps_what_came_before() -> None:
     report = ReadReport()
     rows = sum(batch.num_rows for batch in READER.read(stream, "a.log.gz", KEEP, report))
     assert 1_000 < rows < 19_000
-    assert [reject.cause for reject in report.rejects] == ["truncated input"]
+    # Where the input ends inside of a time, that line is told as well.
+    causes = [reject.cause for reject in report.rejects]
+    assert causes in (["truncated input"], ["truncated input", SWALLOWED])
 
 
 # --- bounded memory ------------------------------------------------------------------------
