@@ -165,7 +165,7 @@ def is_log_of_lines(head: bytes) -> bool:
     if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):
         return False
     best = _best(lines)
-    if best is None or (best.rows[0] != 0 and _is_table(lines)):
+    if best is None or (best.rows[:1] != (0,) and _is_table(lines)):
         return False
     return _begin_with_times(best, lines)
 
@@ -185,7 +185,7 @@ def _best(lines: Sequence[str]) -> _Found | None:
     clock = max(_clocks(lines), key=_rank, default=None)
     if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * len(lines):
         return clock
-    return found if found is not None and found.rows[0] == 0 else None
+    return found if found is not None and found.rows[:1] == (0,) else None
 
 
 def _best_anywhere(lines: Sequence[str]) -> _Found | None:
@@ -249,7 +249,7 @@ def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
             continue
         if stamp.date not in dated:
             date = re.compile(stamp.date, re.ASCII)
-            dated[stamp.date] = [row for row in few if date.search(lines[row])]
+            dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
         expression = _searched(stamp.name)
         if not any(expression.search(lines[row]) for row in dated[stamp.date]):
             continue

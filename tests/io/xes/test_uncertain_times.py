@@ -134,7 +134,7 @@ def test_midnights_beside_marks_are_no_days(tmp_path: Path) -> None:
         (
             '<double key="parameter_mean" value="7"/>',
             '<double key="b" value="2"/>',
-            ["deviations without", "no times"],
+            ["deviations without", "not times"],
         ),
     ],
 )
