@@ -150,7 +150,7 @@ def test_a_gaussian_is_what_a_rule_gives(mean: str, deviation: str, notes: list[
     }
     assert len(row["pmf"]) == 64
     assert [note for note in notes if not any(note in said for said in summary.notices)] == []
-    assert sum("seconds" in said or "no times" in said for said in summary.notices) == len(notes)
+    assert sum("seconds" in said or "not times" in said for said in summary.notices) == len(notes)
 
 
 def test_a_histogram_has_its_masses_and_shares_no_tick(tmp_path: Path) -> None:
