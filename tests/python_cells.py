@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<shown>.*?)^```$)?", re.MULTILINE | re.DOTALL
+    r"(?<!-->\n)^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<shown>.*?)^```$)?", re.MULTILINE | re.DOTALL
 )
 
 
@@ -53,6 +53,6 @@ def run_cell(code: str, names: dict[str, Any]) -> Shown:
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """The blocks of Python on a page; a block of text right below one is what it shows."""
+    """The blocks of Python on a page that it writes to no file; text right below one is what it shows."""
     for found in BLOCK.finditer(page):
         yield Block(found["code"], found["shown"], page.count("\n", 0, found.start("code")) + 1)

@@ -50,8 +50,9 @@ def follows_summary(graph: FollowsGraph) -> str:
     )
     if graph.estimated:
         line += (
-            f"; {counted(graph.estimated, 'stretch', 'stretches')} with too many of these are "
-            "estimated, off by more than stated with a probability of at most 1e-06 each"
+            f"; {counted(graph.estimated, 'stretch', 'stretches')} with too many of these "
+            f"{'is' if graph.estimated == 1 else 'are'} estimated, "
+            "off by more than stated with a probability of at most 1e-06 each"
         )
     return line
 

@@ -96,7 +96,7 @@ def test_a_case_of_10_000_events_of_one_day_is_estimated_with_its_error(
     assert main(["follows", "log.csv"]) == 0
     said = capsys.readouterr()
     assert "off by at most  least and greatest" in said.out.splitlines()[0]
-    assert "1 stretch of too many of these estimated" in said.err
+    assert "1 stretch with too many of these is estimated" in said.err
     graph = cepctl.follows("log.csv")
     assert graph.rows["expected"].sum() == pytest.approx(9_999, rel=0.01)
     assert all(0 < error < 100 for error in graph.rows["expected_error"].to_list())

@@ -109,4 +109,4 @@ def test_members_that_cost_too_much_to_count_leave_the_rest_of_the_row(
         }[form]
     )
     assert "p: too costly" in said
-    assert "of 1 key too many events may be in a group or not to be counted" in said
+    assert "of 1 key too many events are uncertain members of a group to be counted" in said

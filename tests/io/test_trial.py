@@ -52,5 +52,5 @@ def test_what_cannot_be_tried_is_refused_as_before(
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     assert main(["ingest", str(tmp_path / "x.csv"), "-o", str(tmp_path / "e")]) == 3
     told = capsys.readouterr().err.strip()
-    assert "--map event_type=TYPE,time=TIME" in told
+    assert "--map event_type=a,time=TIME" in told
     assert "no option is sure to make events of it" in told
