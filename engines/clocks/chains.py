@@ -29,7 +29,7 @@ from cepctl.engines.clocks.offset_masses import Difference, has_holes, mass_at, 
 from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart
-from cepctl.engines.confidence.chain.ring import NO_WINDOW
+from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel

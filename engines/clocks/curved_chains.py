@@ -21,7 +21,7 @@ from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, 
 from cepctl.engines.clocks.curves import part_of_curve, sum_before, times_curve
 from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
-from cepctl.engines.confidence.chain.ring import NO_WINDOW
+from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner
 

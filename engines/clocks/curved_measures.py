@@ -19,8 +19,8 @@ from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.laws import Curves
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
-from cepctl.engines.confidence.chain.ring import NO_WINDOW
-from cepctl.engines.confidence.chain.time_range import chain_range
+from cepctl.engines.confidence.chain.closed_form import chain_range
+from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored, summed

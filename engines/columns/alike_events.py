@@ -65,7 +65,7 @@ def _fill(buckets, table, first):
     """Look every event up in a hash table of those before it, of which half at least is free."""
     for event in range(len(first)):
         place = np.int64(mass_digest(buckets, event) & np.uint64(len(table) - 1))
-        while table[place] >= 0 and not _same(buckets, table[place], event):
+        while table[place] >= 0 and not same_mass(buckets, table[place], event):
             place = (place + 1) & (len(table) - 1)
         if table[place] < 0:
             table[place] = event
@@ -73,7 +73,8 @@ def _fill(buckets, table, first):
 
 
 @inner
-def _same(buckets, one, other):
+def same_mass(buckets, one, other):
+    """Whether two events have the very same mass."""
     starts = buckets.starts
     size = starts[one + 1] - starts[one]
     same = starts[other + 1] - starts[other] == size

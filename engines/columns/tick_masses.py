@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.kernels.kernel import inlined
+from cepctl.engines.columns.tick_sums import LAST, tick_count
+from cepctl.engines.kernels.kernel import inlined, inner
 
 
 @inlined
@@ -30,3 +30,12 @@ def density_at(buckets, event, tick):
         if buckets.lo[b] <= tick <= buckets.hi[b]:
             return buckets.density[b]
     return 0.0
+
+
+@inner
+def first_possible(buckets, event, tick):
+    """First tick of positive mass at or after `tick`; LAST where there is none."""
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.hi[b] >= tick:
+            return max(buckets.lo[b], tick)
+    return LAST

@@ -19,13 +19,13 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
 from cepctl.engines.columns.masses import ticks_between
 from cepctl.engines.confidence.alike_matches import alike_matches
-from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
-from cepctl.engines.confidence.gaps.shared_rivals import shared_gap_chains
+from cepctl.engines.confidence.gaps.polynomials import agreed_confidence
+from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
 from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured

@@ -15,7 +15,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus
-from cepctl.engines.confidence.chain.cells import WIDEST_CELL
+from cepctl.engines.confidence.chain.runs import WIDEST_CELL
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.sorting import sorted_unique
 

@@ -1,9 +1,25 @@
 """Confidence of chains: P(t_1 < t_2 < ... < t_l and t_l - t_1 < W), in closed form.
 
-A chain is opened where order or window holds anyway (ring.py), so that it is a product over runs of events
-in order (runs.py), or a sum of such products; what is left is summed with its window (window_sums.py).  All
-terms are positive, so that nothing cancels, and the cost depends on the number of buckets, never on their
-width.  What a chain is found to be depends on nothing but its masses and their distances in time.
+A chain is opened where order or window holds anyway, so that it is a product over runs of events in order
+(runs.py), or a sum of such products; what is left is summed with its window.  All terms are positive, so that
+nothing cancels, and the cost depends on the number of buckets, never on their width.  What a chain is found
+to be depends on nothing but its masses and their distances in time.
+
+With its window: time is cut at every bucket end, so that inside one cell each event has a constant mass per
+tick.  A table over (cell, events placed) sums the events one after the other.  The first event is put into a
+start cell R of n ticks, so fine that the window's end stays in one cell while t_1 runs through R.  At offset
+o in R, n - 1 - o ticks of R are left after t_1, then come whole cells, then the first o ticks of the cell at
+R + W:
+
+    sum over o of C(n - 1 - o, k) * C(o, m)  =  C(n, k + m + 1)
+
+so k events in R after the first, m events in the shifted cell and a table for those between give a positive
+term each.
+
+    name here           in the specification's semantics
+    positions           l      events of the chain
+    cuts, cells         cells  maximal runs of ticks with constant masses
+    placed              table over (cell, events placed so far)
 """
 
 from __future__ import annotations
@@ -12,21 +28,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.chain.ring import MOST_PARTS, NO_WINDOW, open_rings
+from cepctl.engines.columns.tick_masses import first_possible
+from cepctl.engines.columns.tick_sums import LAST, apart, plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import (
+    MOST_PARTS,
+    NO_WINDOW,
+    WINDOWED,
     Runs,
+    cell_from,
     copy_buckets,
+    cut_time,
+    fill_densities,
     find_runs,
+    open_rings,
+    place_in_cell,
     room_for_runs,
     sum_more,
     sum_ones,
     sum_threes,
     sum_twos,
 )
-from cepctl.engines.confidence.chain.window_sums import sum_windowed
-from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.kernels.kernel import inner, kernel
 
 _BUCKETS_AT_ONCE = 1 << 11
 """Buckets, at most, of the chains that are summed at a time: what they take stays in the cache of a core."""
@@ -37,20 +61,9 @@ def chain_confidence(
 ) -> Reals:
     """Confidence of every match of a batch.
 
-    Parameters
-    ----------
-    masses
-        Masses of all events.
-    matches
-        Shape (n, l): the events of each match in chain order.
-    valid_lower, valid_upper
-        Shape (n, l): valid intervals; ticks outside contribute nothing and are left out.
-    window
-        W in ticks, None for none.
-
-    Returns
-    -------
-    Shape (n,), in [0, 1]; relative error below 1e-12 for chains of up to 8 events.
+    `matches`, shape (n, l): the events of each match in chain order; `valid_lower`, `valid_upper`: their
+    valid intervals, outside of which ticks contribute nothing.  `window`: W in ticks.  Returns shape (n,), in
+    [0, 1]; relative error below 1e-12 for chains of up to 8 events.
 
     Examples
     --------
@@ -120,3 +133,129 @@ def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result
         result[begin:end] = 0.0
         for part in range(parts):
             result[space.row[part]] += runs.product[part]
+
+
+@inner
+def sum_windowed(runs, window, cuts, refined, per_tick, placed):
+    """Multiply with the probabilities of chains in a window; the other arrays are room.
+
+    That is for two cuts of each bucket of a chain in `cuts` and in the columns of `per_tick`, and for two
+    of each cut in `refined`.
+    """
+    for run in range(runs.counts[WINDOWED]):
+        event, size = runs.begin[WINDOWED, run], runs.size[WINDOWED, run]
+        offsets = runs.offsets[event : event + size + 1]
+        count = cut_time(runs.low, runs.high, offsets[0], offsets[size], cuts)
+        fill_densities(runs.low, runs.high, runs.mass, offsets, cuts, count, per_tick)
+        first, last = runs.low[offsets[0]], runs.high[offsets[1] - 1]
+        pieces = _refine(cuts, count, first, last, window, refined)
+        total = _with_window(size, cuts, count, per_tick, refined, pieces, window, placed)
+        runs.product[runs.part[event]] *= total
+
+
+@inner
+def _refine(cuts, count, first_lower, first_upper, window, refined):
+    """Start cells: cut the first event's interval at every cut and at every cut minus W."""
+    pieces = 0
+    for c in range(count):
+        for cut in (cuts[c], plus(cuts[c], -window)):
+            if first_lower <= cut <= first_upper + 1:
+                refined[pieces] = cut
+                pieces += 1
+    return sort_cuts(refined, pieces)
+
+
+@inner
+def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):
+    total, cell = 0.0, -1
+    for r in range(pieces - 1):
+        start, ticks = refined[r], refined[r + 1] - refined[r]
+        cell = cell_from(cuts, count, cell, start)
+        if cell < 0 or cell >= count - 1 or per_tick[0, cell] <= 0.0:
+            continue
+        if ticks > window:
+            # No cut within the window of any tick of R: every start sees the same W - 1 ticks.
+            term = float(ticks) * per_tick[0, cell]
+            for k in range(1, positions):
+                term *= per_tick[k, cell] * (float(window) - k) / k
+            total += max(term, 0.0)
+        else:
+            total += _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed)
+    return total
+
+
+@inner
+def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
+    """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
+    n, end = float(ticks), plus(start, window)
+    middle_first = cell_from(cuts, count, cell, start + ticks)
+    shifted = cell_from(cuts, count, middle_first, end)
+    total = 0.0
+    beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
+    for k in range(positions):
+        if k > 0:
+            beside *= per_tick[k, cell] * (n - k) / (k + 1)
+        if beside <= 0.0:
+            break
+        placed[:] = 0.0
+        placed[k + 1] = 1.0
+        c = middle_first
+        while c < count - 1 and cuts[c] < end:
+            width = min(cuts[c + 1], end) - max(cuts[c], start + ticks)
+            if width > 0:
+                place_in_cell(placed, k + 1, positions, per_tick, c, float(width))
+            c += 1
+        term = beside
+        total += placed[positions] * term
+        for m in range(1, positions - k):
+            if shifted >= count - 1:
+                break
+            # C(n, k + m + 1) from C(n, k + m)
+            term *= per_tick[positions - m, shifted] * (n - k - m) / (k + m + 1)
+            if term <= 0.0:
+                break
+            total += placed[positions - m] * term
+    return total
+
+
+def chain_range(
+    masses: Masses, matches: Indexes, valid_lower: Ticks, valid_upper: Ticks, window: int | None
+) -> tuple[Ticks, Ticks, Flags]:
+    """Tightest first and last ticks, each of shape (n,), and whether the match can happen at all.
+
+    Parameters are those of `chain_confidence`.  Where masses have no holes these are the ends of the valid
+    intervals; a histogram can have holes, in which no world puts the event: then the earliest chain from each
+    possible start is followed until one fits the window.
+    """
+    first, last, happens = valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
+    if masses.uniform or not masses.has_hole.any():
+        return first, last, happens
+    rows = np.flatnonzero(masses.has_hole[matches].any(axis=1))
+    if len(rows):
+        width, chains = np.int64(0 if window is None else window), matches[rows]
+        first, last = first.copy(), last.copy()
+        first[rows] = _first_ticks(masses.buckets, chains, width)
+        last[rows] = -_first_ticks(masses.mirrored.buckets, chains[:, ::-1].copy(), width)
+        happens[rows] = first[rows] != LAST
+    return first, last, happens
+
+
+@kernel
+def _first_ticks(buckets, matches, window):
+    result = np.empty(matches.shape[0], dtype=np.int64)
+    for row in range(matches.shape[0]):
+        tick = buckets.lo[buckets.starts[matches[row, 0]]]
+        while tick != LAST:
+            tick = first_possible(buckets, matches[row, 0], tick)
+            last = tick
+            for position in range(1, matches.shape[1]):
+                if last != LAST:
+                    last = first_possible(buckets, matches[row, position], last + 1)
+            if LAST in (tick, last):
+                tick = LAST
+            elif window > 0 and apart(tick, last) >= window:
+                tick = last - window + 1
+                continue
+            break
+        result[row] = tick
+    return result

@@ -1,10 +1,16 @@
-"""Probability that the events of a run come one before the other.
+"""Chains as runs of events in order, and the probability that the events of a run come one before the other.
 
-Where all ticks of one event lie before all of the next, that they do says nothing: a chain falls apart there
-into runs of independent events.  A run is summed in time order: what is known at a tick is the probability
-that the first so many events have come before it.  Up to the next end of a bucket each has a constant mass
-per tick, and k consecutive events fall into n such ticks in increasing order with probability C(n, k) times
-the product of their masses per tick.  All terms are positive, so that nothing cancels.
+The links of a chain, order and window, are a ring: t_1 < t_2 < ... < t_l < t_1 + W.  A link that holds at all
+ticks of both events says nothing.  Where one does, the ring is opened: what follows it, and then what comes
+before it, a window later, is a chain without window.  Where every link may fail, the ticks of the first event
+are parted: before all ticks of the second its link to that holds; late enough, the window does.  What is left
+between is summed with its window.
+
+Where all ticks of one event lie before all of the next, a chain falls apart into runs of independent events.
+A run is summed in time order: what is known at a tick is the probability that the first so many events have
+come before it.  Up to the next end of a bucket each has a constant mass per tick, and k consecutive events
+fall into n such ticks in increasing order with probability C(n, k) times the product of their masses per
+tick.  All terms are positive, so that nothing cancels.
 
 Runs of one length are summed one after the other, in one loop: to hand arrays to a function for each of them
 would take longer than to sum a pair.
@@ -20,9 +26,131 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_sums import apart
-from cepctl.engines.confidence.chain.cells import WIDEST_CELL, place_in_cell
+from cepctl.engines.columns.tick_sums import apart, sort_cuts
 from cepctl.engines.kernels.kernel import inner
+
+WIDEST_CELL = 1 << 62
+
+
+@inner
+def cut_time(low, high, begin, stop, cuts):
+    """Ends of the buckets from number `begin` to `stop`; cell c is [cuts[c], cuts[c + 1] - 1]."""
+    found = 0
+    for b in range(begin, stop):
+        # Buckets often adjoin: fewer cuts are sorted.
+        if found == 0 or cuts[found - 1] != low[b]:
+            cuts[found] = low[b]
+            found += 1
+        cuts[found] = high[b] + 1
+        found += 1
+    return sort_cuts(cuts, found)
+
+
+@inner
+def fill_densities(low, high, mass, offsets, cuts, count, per_tick):
+    """Mass per tick of every event in every cell; zero outside its buckets."""
+    for j in range(len(offsets) - 1):
+        c = 0
+        for b in range(offsets[j], offsets[j + 1]):
+            while cuts[c] < low[b]:
+                per_tick[j, c] = 0.0
+                c += 1
+            while c < count - 1 and cuts[c] <= high[b]:
+                per_tick[j, c] = mass[b]
+                c += 1
+        per_tick[j, c:count] = 0.0
+
+
+@inner
+def cell_from(cuts, count, cell, tick):
+    """The last of the `count` cuts that is not after a tick, from one on that is not either; cuts are few."""
+    while cell + 1 < count and cuts[cell + 1] <= tick:
+        cell += 1
+    return cell
+
+
+@inner
+def place_in_cell(placed, first, positions, per_tick, cell, ticks):
+    """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
+    for after in range(positions, first, -1):
+        term = per_tick[after - 1, cell] * (ticks - 1 + 1)
+        if term <= 0.0:
+            continue
+        total = placed[after] + placed[after - 1] * term
+        for k in range(2, after - first + 1):
+            # C(n, k) = C(n, k - 1) * (n - k + 1) / k
+            term *= per_tick[after - k, cell] * (ticks - k + 1) / k
+            if term <= 0.0:
+                break
+            total += placed[after - k] * term
+        placed[after] = total
+
+
+NO_WINDOW = 0
+MOST_PARTS = 3
+"""A chain is the sum of at most so many."""
+_NOWHERE = -1
+_FARTHEST = 1 << 61
+"""Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
+
+
+@inner
+def open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, row_of):
+    """Fill the events of all parts of some matches, and the row of each part; returns the numbers of both."""
+    event, first, last, moved = runs.event, runs.first, runs.last, runs.moved
+    part, tied, product, windowed = runs.part, runs.tied, runs.product, runs.windowed
+    parts, events, positions = 0, 0, matches.shape[1]
+    for row in range(begin, end):
+        opened = _opened(valid_lower, valid_upper, row, window)
+        for number in range(MOST_PARTS if opened == _NOWHERE else 1):
+            least, most, at = valid_lower[row, 0], valid_upper[row, 0], opened
+            if opened == _NOWHERE:
+                limits = valid_lower[row, 1], valid_upper[row, positions - 1]
+                least, most, at = _part(number, least, most, *limits, window)
+                if least > most:
+                    continue
+            row_of[parts], product[parts], windowed[parts] = row, 1.0, at == _NOWHERE
+            position, by = max(at, 0), 0
+            for place in range(positions):
+                event[events], part[events], moved[events] = matches[row, position], parts, by
+                first[events] = valid_lower[row, position] if position else least
+                last[events] = valid_upper[row, position] if position else most
+                tied[events] = place > 0 and (
+                    at == _NOWHERE or last[events - 1] + moved[events - 1] >= first[events] + by
+                )
+                events += 1
+                position += 1
+                if position == positions:
+                    position, by = 0, window
+            parts += 1
+    return parts, events
+
+
+@inner
+def _opened(lower, upper, row, window):
+    """The position that a chain without window begins with; _NOWHERE where every link may fail."""
+    last = lower.shape[1] - 1
+    reach = apart(lower[row, 0], upper[row, last])
+    if window == NO_WINDOW or last == 0 or reach < window:
+        return 0
+    for position in range(1, last + 1):
+        if upper[row, position - 1] < lower[row, position] and reach <= _FARTHEST:
+            return position
+    return _NOWHERE
+
+
+@inner
+def _part(number, least, most, second, last, window):
+    """Ticks of the first event, and the position that a chain without window then begins with."""
+    if apart(least, last) > _FARTHEST:
+        return least, most if number == 0 else least - 1, _NOWHERE
+    in_window = last - window + 1
+    if number == 0:
+        return least, min(most, second - 1), 1
+    if number == 1:
+        return max(least, second, in_window), most, 0
+    return max(least, second), min(most, in_window - 1), _NOWHERE
+
 
 ONE, TWO, THREE, MORE, WINDOWED = range(5)
 """Runs by their number of events, and parts that are summed with their window."""

@@ -15,7 +15,7 @@ from cepctl.engines.columns.laws import Laws, degree_of
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
-from cepctl.engines.confidence.chain.cells import WIDEST_CELL
+from cepctl.engines.confidence.chain.runs import WIDEST_CELL
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Pairs, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inlined, inner

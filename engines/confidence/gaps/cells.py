@@ -1,4 +1,7 @@
-"""Cells of time for the chains of one group: their nodes, and every rival's mass as a line on each cell."""
+"""Cells of time for the chains of one group: their nodes, and every rival's mass as a line on each cell.
+
+For a window W the cells of the last event u are finer: on each of them u - W stays in one cell, too.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_sums import distance, tick_count
+from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
-from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
+from cepctl.engines.confidence.gauss_nodes import holds_polynomials, lies_inside, real_count, zeros_of_gram
 from cepctl.engines.confidence.gram_shares import expand
+from cepctl.engines.confidence.quadrature import node_count
+from cepctl.engines.confidence.time_cells import cuts_within, fill_masses
 from cepctl.engines.kernels.kernel import inner
 
 
@@ -63,12 +68,7 @@ def cuts_of(buckets, gaps, before, after):
             events.append(gaps.right[gap])
             for r in range(gaps.rival_offsets[gap], gaps.rival_offsets[gap + 1]):
                 events.append(gaps.rivals[r])
-    points = [low, high + 1]
-    for event in np.unique(np.array(events)):
-        for b in range(buckets.starts[event], buckets.starts[event + 1]):
-            points.append(min(max(buckets.lo[b], low), high + 1))
-            points.append(max(min(buckets.hi[b], high) + 1, low))
-    return np.unique(np.array(points))
+    return cuts_within(buckets, np.unique(np.array(events)), low, high)
 
 
 @inner
@@ -123,7 +123,7 @@ def rival_free(buckets, gaps, chosen, cut):
     cells = len(cut) - 1
     before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
     for r in range(len(rivals)):
-        _cumulate(buckets, rivals[r], cut, before[r], slope[r])
+        fill_masses(buckets, rivals[r], cut, before[r], slope[r])
     most = np.zeros(cells, dtype=np.int64)
     for g in range(len(chosen)):
         alive = np.zeros(cells, dtype=np.int64)
@@ -132,25 +132,6 @@ def rival_free(buckets, gaps, chosen, cut):
                 alive[c] += slope[r, c] > 0.0
         most = np.maximum(most, alive)
     return RivalFree(offsets, listed, before, slope, most, kinds)
-
-
-@inner
-def _cumulate(buckets, event, cut, before, slope):
-    """Mass before each cell, exactly 0 and 1 outside the interval, and that of each tick in it."""
-    bucket, end = buckets.starts[event], buckets.starts[event + 1]
-    total = 0.0
-    for c in range(len(cut) - 1):
-        while bucket < end and buckets.hi[bucket] < cut[c]:
-            total += buckets.density[bucket] * tick_count(buckets.lo[bucket], buckets.hi[bucket])
-            bucket += 1
-        if bucket == end:
-            before[c], slope[c] = 1.0, 0.0
-        elif buckets.lo[bucket] >= cut[c + 1]:
-            before[c], slope[c] = min(total, 1.0), 0.0
-        else:
-            inside = max(distance(buckets.lo[bucket], cut[c]), 0.0)
-            before[c] = min(total + inside * buckets.density[bucket], 1.0)
-            slope[c] = buckets.density[bucket]
 
 
 @inner
@@ -165,10 +146,68 @@ def alive_together(free, cell, other):
     return most
 
 
+class Ends(NamedTuple):
+    """n cells of the last event.
+
+    `cut`: shape (n + 1,), as in `Cells`.  `nodes`: how many are needed, 0 where no last event has mass;
+    `degree`: of the sum over all other events, as a function of u.  `cell`: that of u; `oldest`: that of the
+    first tick u - W + 1 that the window allows, -1 before all cells.  `real`: whether the nodes lie between
+    ticks.
+    """
+
+    cut: Ticks
+    nodes: Indexes
+    degree: Indexes
+    cell: Indexes
+    oldest: Indexes
+    real: Flags
+
+
 @inner
-def density_at(buckets, event, tick):
-    """Mass of one tick."""
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        if buckets.lo[b] <= tick <= buckets.hi[b]:
-            return buckets.density[b]
-    return 0.0
+def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked):
+    """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
+    cut = cells.cut
+    low, high = buckets.lower[last].min(), buckets.upper[last].max()
+    low = max(low, buckets.lower[pivot] + 1)
+    binding = 0 < window <= high - cut[0]
+    shifted = cut + (window - 1) if binding else cut
+    begin = np.unique(np.concatenate((cut, shifted, np.array([low, high + 1]))))
+    begin = begin[(begin >= low) & (begin <= high + 1)]
+    count = max(len(begin) - 1, 0)
+    nodes, degree = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    real = np.zeros(count, dtype=np.bool_)
+    cell = np.searchsorted(cut, begin[:count], side="right") - 1
+    oldest = np.full(count, -1)
+    if binding:
+        oldest = np.searchsorted(cut, begin[:count] - (window - 1), side="right") - 1
+    for e in range(count):
+        own, old = cell[e], oldest[e]
+        # Of t in the cell of u, in that of u - W, and between, where the window's end is in F alone.
+        begun = linked and old >= 0 and _any_mass(buckets, first, cut[old])
+        degree[e] = last_gaps.most[own] + (left_degree[old] if begun else 0)
+        if density_at(buckets, pivot, cut[own]) > 0.0:
+            tied = alive_together(first_gaps, own, old if begun else -1) + 1 if linked else 0
+            degree[e] = max(degree[e], tied + last_gaps.most[own] + 1)
+        if old >= 0 and (begun or not linked) and density_at(buckets, pivot, cut[old]) > 0.0:
+            degree[e] = max(degree[e], left_degree[old] + alive_together(last_gaps, own, old) + 1)
+        ticks, few = begin[e + 1] - begin[e], real_count(degree[e])
+        real[e] = lies_inside(ticks, few) and _between_ticks(cells, own)
+        real[e] = real[e] and (old < 0 or _between_ticks(cells, old))
+        if _any_mass(buckets, last, begin[e]):
+            nodes[e] = few if real[e] else node_count(ticks, degree[e])
+    return Ends(begin, nodes, degree, cell, oldest, real)
+
+
+@inner
+def _any_mass(buckets, events, tick):
+    """Whether some event can have this tick."""
+    found = False
+    for event in events:
+        found = found or density_at(buckets, event, tick) > 0.0
+    return found
+
+
+@inner
+def _between_ticks(cells, cell):
+    """Whether sums over part of a cell may end between ticks."""
+    return not cells.every[cell] or cells.first[cell] == cells.first[cell + 1]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.confidence.gaps.rows import AT_ONCE, INDEX
 from cepctl.engines.kernels.kernel import inner
 
 MOST_PLACES = 2048

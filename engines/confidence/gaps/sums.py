@@ -11,20 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.confidence.gaps.cells import density_at
-from cepctl.engines.confidence.gaps.first_rows import first_sums_for, load, mass_up_to_nodes
-from cepctl.engines.confidence.gaps.last_rows import (
+from cepctl.engines.columns.tick_masses import density_at
+from cepctl.engines.confidence.gaps.gap_rows import (
     Span,
     fill_rows,
     find_relevant,
+    first_sums_for,
     gather,
     last_rows_for,
+    load,
+    mass_up_to_nodes,
     share_points,
     values_at,
 )
 from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, fill_plan
-from cepctl.engines.confidence.gaps.rival_products import INDEX
-from cepctl.engines.confidence.gaps.row_sums import add_rows, inner_product, total_of
+from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
 from cepctl.engines.confidence.gauss_nodes import place_real
 from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
@@ -108,7 +109,7 @@ def sum_pairs(
 def _sums_for(
     cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, places
 ):  # fmt: skip
-    most = _most_in_cell(cells)
+    most = max(1, np.diff(cells.first).max())
     latest = np.full(len(last), np.iinfo(np.int64).max if not len(first) else np.iinfo(np.int64).min)
     for i in range(len(pair_last) if len(first) else 0):
         latest[pair_last[i]] = max(latest[pair_last[i]], buckets.upper[first[pair_first[i]]])
@@ -189,7 +190,7 @@ def _sum_cell(
             for c in range(len(last)):
                 if sums.ending[c] > 0.0:
                     row = rows.rows[sums.slot[last_gaps.kinds.of[c]], :size]
-                    sums.at_cell[0, c] += sums.ending[c] * total_of(row)
+                    sums.at_cell[0, c] += sums.ending[c] * inner_product(row, rows.ones[:size])
 
 
 @inner
@@ -295,14 +296,6 @@ def _pivot_of(cells, buckets, event):
     for c in range(begin, stop):
         mass[c] = density_at(buckets, event, cells.cut[c])
     return _Pivot(begin, stop, mass)
-
-
-@inner
-def _most_in_cell(cells):
-    most = 1
-    for c in range(len(cells.every)):
-        most = max(most, cells.first[c + 1] - cells.first[c])
-    return most
 
 
 @inner

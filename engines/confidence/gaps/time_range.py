@@ -16,10 +16,10 @@ import numpy as np
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_masses import first_possible
+from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.kernels.kernel import inner, kernel
-
-_NONE = np.iinfo(np.int64).max
 
 
 def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
@@ -40,7 +40,7 @@ def range_of_places(
     event, gap = chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy()
     place = length - 1 - last_place
     last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width, place)
-    return first, -last, (first != _NONE) & (last != _NONE)
+    return first, -last, (first != LAST) & (last != LAST)
 
 
 @kernel
@@ -55,21 +55,12 @@ def _first_ticks(buckets, event, gap, gaps, window, place):
         while moving:
             moving = _pushed(buckets, event[row], gap[row], gaps, tick)
             earliest = tick[length - 1] - window + 1
-            if window > 0 and tick[length - 1] != _NONE and tick[0] < earliest:
-                tick[0] = _next_possible(buckets, event[row, 0], earliest)
+            if window > 0 and tick[length - 1] != LAST and tick[0] < earliest:
+                tick[0] = first_possible(buckets, event[row, 0], earliest)
                 moving = True
-            moving = moving and tick.max() != _NONE
-        result[row] = _NONE if tick.max() == _NONE else tick[place]
+            moving = moving and tick.max() != LAST
+        result[row] = LAST if tick.max() == LAST else tick[place]
     return result
-
-
-@inner
-def _next_possible(buckets, event, tick):
-    """First tick of positive mass at or after `tick`."""
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        if buckets.hi[b] >= tick:
-            return max(buckets.lo[b], tick)
-    return _NONE
 
 
 @inner
@@ -78,15 +69,15 @@ def _pushed(buckets, own, gap, gaps, tick):
     lower, upper, rivals = buckets.lower, buckets.upper, gaps.rivals
     moved = False
     for g in range(len(own) - 1):
-        if tick[g] == _NONE or tick[g + 1] == _NONE:
+        if tick[g] == LAST or tick[g + 1] == LAST:
             return moved
         if tick[g + 1] <= tick[g]:
-            tick[g + 1] = _next_possible(buckets, own[g + 1], tick[g] + 1)
+            tick[g + 1] = first_possible(buckets, own[g + 1], tick[g] + 1)
             moved = True
         for r in range(gaps.rival_offsets[gap[g]], gaps.rival_offsets[gap[g] + 1]):
             if tick[g] < lower[rivals[r]] and upper[rivals[r]] < tick[g + 1]:
-                tick[g] = _next_possible(buckets, own[g], lower[rivals[r]])
+                tick[g] = first_possible(buckets, own[g], lower[rivals[r]])
                 moved = True
-                if tick[g] == _NONE:
+                if tick[g] == LAST:
                     return moved
     return moved

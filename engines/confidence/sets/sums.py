@@ -26,10 +26,75 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.confidence.sets.cells import cells_between, most_places, place
+from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+
+
+class _Cells(NamedTuple):
+    """n cells of time, their masses, and the places that stand for all ticks of each.
+
+    `cut`, shape (n + 1,): their first ticks, and the one after the last.  `each`, shape (members, n): the
+    mass of a tick; `alive`, shape (n,): how many members have some.  `before`, `after`, shape (n,): the mass
+    of a tick of the two ends.  `many`, shape (n,), `places`, `weights`, shape (n, most): of the ticks of the
+    second end, counted from the first of the cell.
+    """
+
+    cut: Ticks
+    each: Reals
+    alive: Indexes
+    before: Reals
+    after: Reals
+    many: Indexes
+    places: Reals
+    weights: Reals
+
+
+@inner
+def _cells_between(buckets, ends, members, low, high):
+    """The cells from tick `low` to `high`, both included, with the masses of these events."""
+    cut = cuts_within(buckets, np.concatenate((ends, members)), low, high)
+    cells = len(cut) - 1
+    each, unused, around = np.empty((len(members), cells)), np.empty(cells), np.empty((2, cells))
+    alive, many = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
+    for k in range(len(members)):
+        fill_masses(buckets, members[k], cut, unused, each[k])
+        for c in range(cells):
+            alive[c] += each[k, c] > 0.0
+    for i in range(2):
+        fill_masses(buckets, ends[i], cut, unused, around[i])
+    most = 1
+    for c in range(cells):
+        most = max(most, _most_places(cut[c + 1] - cut[c], alive[c]))
+    places, weights = np.empty((cells, most)), np.empty((cells, most))
+    for c in range(cells):
+        if around[1, c] > 0.0:
+            many[c] = _place(cut[c + 1] - cut[c], alive[c], places[c], weights[c])
+    return _Cells(cut, each, alive, around[0], around[1], many, places, weights)
+
+
+@inner
+def _most_places(ticks, degree):
+    """How many places `place` may need for at most so many ticks."""
+    count = real_count(degree)
+    return min(ticks, max(2 * count, count * count // 3 + 1))
+
+
+@inner
+def _place(ticks, degree, places, weights):
+    """Fill places and weights that sum a polynomial of this degree over the first ticks; their number."""
+    count = real_count(degree)
+    if count == 1:
+        places[0], weights[0] = 0.5 * (ticks - 1), ticks
+        return 1
+    if holds_polynomials(ticks, count):
+        zeros_of_gram(float(ticks), count, places, weights)
+        return count
+    for i in range(ticks):
+        places[i], weights[i] = i, 1.0
+    return ticks
 
 
 class _Space(NamedTuple):
@@ -75,8 +140,8 @@ def _sum_set(buckets, ends, lower, upper, members, window, bound):
     window = window if 0 < window <= upper[1] - lower[0] else 0
     # In one order, in whatever order the pattern or the ids have them.
     members = np.sort(members)
-    cells = cells_between(buckets, ends[0], ends[1], members, lower[0], upper[1])
-    begins = _pieces(cells.cut, lower[0], upper[0], window)
+    cells = _cells_between(buckets, ends, members, lower[0], upper[1])
+    begins = pieces_of(cells.cut, lower[0], upper[0], window)
     space = _space(cells, begins, len(members))
     total, left = 0.0, bound
     for p in range(len(begins) - 1):
@@ -90,27 +155,11 @@ def _sum_set(buckets, ends, lower, upper, members, window, bound):
 
 
 @inner
-def _pieces(cut, first, last, window):
-    """Begins of the pieces of s, and the tick after the last one."""
-    points = np.empty(2 * len(cut) + 2, dtype=np.int64)
-    points[0], points[1] = first, last + 1
-    count = 2
-    for point in cut:
-        if first < point <= last:
-            points[count] = point
-            count += 1
-        if window > 0 and first < point - window + 1 <= last:
-            points[count] = point - window + 1
-            count += 1
-    return np.unique(points[:count])
-
-
-@inner
 def _space(cells, begins, size):
     room = np.int64(cells.places.shape[1])
     for p in range(len(begins) - 1):
         length = begins[p + 1] - begins[p]
-        room = max(room, most_nodes(length, size + 1), most_places(length, size))
+        room = max(room, most_nodes(length, size + 1), _most_places(length, size))
     return _Space(
         np.empty((2, room)), np.empty((3, room)), np.empty(room, dtype=np.int64),
         np.empty((4, size)), np.empty(size),
@@ -124,7 +173,7 @@ def _sum_piece(cells, own, begin, end, window, space, left):
     last = len(cells.alive)
     if window:
         last = min(last, np.searchsorted(cut, begin + window - 1, side="right") - 1)
-    count = place(end - begin, cells.alive[own], space.places[0], space.weights[0])
+    count = _place(end - begin, cells.alive[own], space.places[0], space.weights[0])
     between[:] = 0.0
     total = 0.0
     for cell in range(own, min(last + 1, len(cells.alive))):
@@ -143,7 +192,7 @@ def _sum_piece(cells, own, begin, end, window, space, left):
             total += cells.after[cell] * known * part
         elif known > 0.0:
             many = float(node_count(end - begin, size + 1))
-            left -= many * most_places(cut[cell + 1] - cut[cell], cells.alive[cell]) * (size + 1)
+            left -= many * _most_places(cut[cell + 1] - cut[cell], cells.alive[cell]) * (size + 1)
             if left < 0.0:
                 break
             part = _moving(cells, own, cell, begin, end, window if cell == last else 0, space, size)
@@ -209,6 +258,6 @@ def _moving(cells, own, cell, begin, end, window, space, size):
             continue
         for k in range(size):
             factors[3, k] = factors[0, k] + factors[1, k] * float(cut[own + 1] - 1 - s)
-        count = place(stop - first, cells.alive[cell], t_places, t_weights)
+        count = _place(stop - first, cells.alive[cell], t_places, t_weights)
         total += s_weights[x] * _over_t(t_places, t_weights, count, factors, size)
     return total

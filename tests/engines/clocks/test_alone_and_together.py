@@ -10,7 +10,7 @@ import pytest
 from cepctl.arrays import Indexes, Reals
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.chain import agreed_digits
+from cepctl.engines.confidence.gaps import polynomials
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
 from cepctl.engines.confidence.gaps.polynomials import wide_gap_confidence
 from cepctl.engines.enumeration.clock_joins import ClockJoin
@@ -40,7 +40,7 @@ def test_next_matches_have_the_same_bits_whether_combinations_are_summed_alone(
         sums.append(together)
         return wide_gap_confidence(masses, chains, window)
 
-    monkeypatch.setattr(agreed_digits, "wide_gap_confidence", summed_together)
+    monkeypatch.setattr(polynomials, "wide_gap_confidence", summed_together)
     assert rows_by_signature(match_events(plan, event_table(events))) == alone
     assert len(alone) == 2
     assert sums and not any(sums)

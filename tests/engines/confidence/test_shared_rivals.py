@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence.gaps.shared_rivals import shared_gap_chains
+from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.match import match_events
 from cepctl.engines.measure import methods

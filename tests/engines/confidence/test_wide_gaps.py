@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.chain import agreed_digits
+from cepctl.engines.confidence.gaps import polynomials
 from cepctl.engines.confidence.gaps import tables as gap_confidence
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
 from cepctl.engines.confidence.gaps.polynomials import wide_gap_confidence
@@ -54,7 +54,7 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     counted = Counted()
-    monkeypatch.setattr(agreed_digits, "wide_gap_confidence", counted)
+    monkeypatch.setattr(polynomials, "wide_gap_confidence", counted)
     return counted
 
 
@@ -143,7 +143,7 @@ def test_wide_intervals_agree_with_nested_sums(
     plan = plan_of(f"PATTERN SEQ(A a, B b) {within} STRATEGY skip_till_next_match")
     measured = match_events(plan, events)
     assert counted.chains > 0
-    monkeypatch.setattr(agreed_digits, "wide_gap_confidence", left_to_nested_sums)
+    monkeypatch.setattr(polynomials, "wide_gap_confidence", left_to_nested_sums)
     assert_same_rows(match_events(plan, events), measured)
 
 

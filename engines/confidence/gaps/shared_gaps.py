@@ -1,4 +1,9 @@
-"""Sums over all ticks of a chain of three whose rivals may lie in neither of its gaps.
+"""Chains of three whose rivals must stay out of both gaps: which they are, their range and confidence.
+
+So it is where all three components take the same events under skip_till_next_match, and always under
+contiguity.  A rival of one gap alone counts as one of both where it cannot lie in the other anyway; where it
+can, the chain is left to nested sums, and so is one with a rival whose mass has a hole, in which the middle
+tick may lie.  Only rivals that can decide a chain enter its sums.
 
 With the ticks s < t < u, every rival x leaves
 
@@ -20,11 +25,86 @@ term in u on a cell; see `quadrature`.  Every value is that of true ticks: nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from cepctl.engines.columns.tick_sums import distance, tick_count
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.alike_events import same_mass
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
+from cepctl.engines.confidence.gaps.time_range import gap_range
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
+from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.pattern.blocks import gap_of
+from cepctl.engines.pattern.rivals import Rivals
+
+WORK_BOUND = 200_000_000
+"""Products that a chain may take: about a second of one core."""
+
+
+def shared_gap_chains(
+    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, system: Ticks, rivals: Sequence[Rivals],
+    window: int | None,
+) -> tuple[Indexes, Measured]:  # fmt: skip
+    """Measure those of n chains of three whose rivals stay out of both gaps; also says which, ascending.
+
+    `event`, `lower`, `upper`: shape (n, 3), the last two valid intervals; `system`: closed constraints over
+    the three; `rivals`: those that can decide, for rules that speak of gaps alone.
+    """
+    row, rival, usable = _in_both(masses, lower, upper, system, rivals, len(event))
+    first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
+    usable &= last.astype(np.uint64) - first.astype(np.uint64) < FARTHEST
+    rows = np.flatnonzero(usable)
+    chosen = usable[row]
+    row, rival = np.searchsorted(rows, row[chosen]), rival[chosen]
+    offsets = np.searchsorted(row, np.arange(len(rows) + 1))
+    event, lower, upper = event[rows], lower[rows], upper[rows]
+    start, end = gap_range(masses, _as_gap_chains(event, lower, upper, offsets, rival), window)
+    confidence = np.empty(len(rows))
+    width = window_ticks(window)
+    sum_chains(masses.buckets, event, lower, upper, offsets, rival, width, float(WORK_BOUND), confidence)
+    solved = np.flatnonzero(~np.isnan(confidence))
+    return rows[solved], Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
+
+
+def _in_both(
+    masses: Masses, lower: Ticks, upper: Ticks, system: Ticks, rivals: Sequence[Rivals], count: int
+) -> tuple[Indexes, Indexes, Flags]:
+    """Pairs of a chain and a rival, once each and sorted; and which chains can be measured here."""
+    keys, kept_out = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    total = len(masses.lower)
+    for each in rivals:
+        for region in each.rule.regions:
+            gap = gap_of(region)
+            assert gap is not None
+            keys.append(each.row * total + each.event)
+            kept_out.append(np.full(len(each.row), 1 << gap))
+    pairs, place = np.unique(np.concatenate(keys), return_inverse=True)
+    out_of = np.zeros(len(pairs), dtype=np.int64)
+    np.bitwise_or.at(out_of, place, np.concatenate(kept_out))
+    row, rival = pairs // total, pairs % total
+    wrong, room = masses.has_hole[rival], has_room(system, lower, upper)
+    for gap in range(2):
+        can = room[row, gap] & (masses.upper[rival] > lower[row, gap])
+        can &= masses.lower[rival] < upper[row, gap + 1]
+        wrong |= can & (out_of & (1 << gap) == 0)
+    usable = np.ones(count, dtype=bool)
+    usable[row[wrong]] = False
+    return row, rival, usable
+
+
+def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, offsets: Indexes, rival: Indexes) -> GapChains:
+    """The same chains with two gaps each, both with all the rivals."""
+    sizes = np.repeat(np.diff(offsets), 2)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
+    listed = rival[np.repeat(np.repeat(offsets[:-1], 2), sizes) + within]
+    left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
+    gap = np.arange(2 * len(event)).reshape(-1, 2)
+    return GapChains(event, lower, upper, gap, Gaps(left, right, ends, listed))
 
 
 @kernel
@@ -45,7 +125,7 @@ def _classes(buckets, rivals):
     count = 0
     for rival in rivals:
         k = 0
-        while k < count and not _same(buckets, found[k], rival):
+        while k < count and not same_mass(buckets, found[k], rival):
             k += 1
         if k == count:
             found[k] = rival
@@ -55,65 +135,23 @@ def _classes(buckets, rivals):
 
 
 @inner
-def _same(buckets, one, other):
-    starts = buckets.starts
-    size = starts[one + 1] - starts[one]
-    same = starts[other + 1] - starts[other] == size
-    for i in range(size if same else 0):
-        a, b = starts[one] + i, starts[other] + i
-        same = same and buckets.lo[a] == buckets.lo[b] and buckets.hi[a] == buckets.hi[b]
-        same = same and buckets.density[a] == buckets.density[b]
-    return same
-
-
-@inner
-def _cuts(buckets, events, low, high):
-    """Where some mass changes between two ticks, and both ends of the time between them."""
-    points = [low, high + 1]
-    for event in events:
-        for b in range(buckets.starts[event], buckets.starts[event + 1]):
-            for point in (buckets.lo[b], buckets.hi[b] + 1):
-                if low < point <= high:
-                    points.append(point)
-    return np.unique(np.array(points))
-
-
-@inner
-def _spread(buckets, event, cut, before, each):
-    """Fill the mass before each cell and that of each tick in it."""
-    total, last = 0.0, buckets.starts[event + 1] - 1
-    bucket = buckets.starts[event]
-    for c in range(len(cut) - 1):
-        while bucket <= last and buckets.hi[bucket] < cut[c]:
-            total += buckets.density[bucket] * tick_count(buckets.lo[bucket], buckets.hi[bucket])
-            bucket += 1
-        before[c], each[c] = min(total, 1.0), 0.0
-        if bucket > last:
-            before[c] = 1.0
-        elif buckets.lo[bucket] <= cut[c]:
-            inside = distance(buckets.lo[bucket], cut[c])
-            before[c] = min(total + inside * buckets.density[bucket], 1.0)
-            each[c] = buckets.density[bucket]
-
-
-@inner
 def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
     """The sum over the ticks of the first event, piece by piece."""
     low, high = lower[0], upper[2]
-    cut = _cuts(buckets, np.concatenate((own, others)), low, high)
+    cut = cuts_within(buckets, np.concatenate((own, others)), low, high)
     cells, classes = len(cut) - 1, len(others)
     before, each = np.empty((classes, cells)), np.empty((classes, cells))
     unused, mass = np.empty(cells), np.empty((3, cells))
     for r in range(classes):
-        _spread(buckets, others[r], cut, before[r], each[r])
+        fill_masses(buckets, others[r], cut, before[r], each[r])
     for i in range(3):
-        _spread(buckets, own[i], cut, unused, mass[i])
+        fill_masses(buckets, own[i], cut, unused, mass[i])
     alive = np.zeros(cells, dtype=np.int64)
     for r in range(classes):
         for c in range(cells):
             alive[c] += many[r] * (each[r, c] > 0.0)
     binding = 0 < window <= high - low
-    begins = _pieces(cut, lower[0], upper[0], window if binding else 0)
+    begins = pieces_of(cut, lower[0], upper[0], window if binding else 0)
     degree = np.zeros(len(begins) - 1, dtype=np.int64)
     if _work(cut, begins, alive, each, many, mass, window if binding else 0, degree) > bound:
         return np.nan
@@ -137,18 +175,6 @@ def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
             )
             total += s_weights[k] * mass[0, cell] * inner
     return min(max(total, 0.0), 1.0)
-
-
-@inner
-def _pieces(cut, first, last, window):
-    """Begins of the pieces of the first event's ticks, and the tick after the last one."""
-    points = [first, last + 1]
-    for point in cut:
-        if first < point <= last:
-            points.append(point)
-        if window > 0 and first < point - window + 1 <= last:
-            points.append(point - window + 1)
-    return np.unique(np.array(points))
 
 
 @inner
