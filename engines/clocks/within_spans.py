@@ -25,11 +25,10 @@ from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of
 from cepctl.engines.clocks.walls import constants_of, shift_differences, walls_of
-from cepctl.engines.columns.bindings import flattened, places_of, take
+from cepctl.engines.columns.bindings import TickSpans, flattened, places_of, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import cut_masses, joined_masses
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
-from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.endpoints import (
     UNBOUNDED_LENGTH,
     Endpoints,
@@ -26,7 +25,7 @@ from cepctl.engines.columns.endpoints import (
 )
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.numbering import numbers_of
-from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.columns.ties import EndpointTies, EventTies
 from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 

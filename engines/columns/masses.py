@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import Laws, even_laws
+from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import EventSchemaError
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
@@ -185,9 +187,6 @@ def _with_histograms(events: pa.Table, lower: Ticks, upper: Ticks, pmf: pa.Array
     flat = pmf.flatten()
     flat_lo, flat_hi, flat_p = (flat.field(i).to_numpy(zero_copy_only=False) for i in range(3))
     if len(lower) >= _MANY:
-        # What is loaded for this takes longer than to read a few events.
-        from cepctl.engines.columns.histograms import histograms_in_order
-
         found = histograms_in_order(lower, upper, lengths, flat_lo, flat_hi, flat_p)
         if found is not None:
             starts, lo, hi, density = found
@@ -228,3 +227,131 @@ def _check_histograms(
 
 def _name(events: pa.Table, row: int) -> str:
     return repr(events.column("event_id")[row].as_py())
+
+
+_TOLERANCE = MASS_TOLERANCE
+
+
+def histograms_in_order(
+    lower: Ticks, upper: Ticks, lengths: Indexes, lo: Ticks, hi: Ticks, p: Reals
+) -> tuple[Indexes, Ticks, Ticks, Reals] | None:
+    """The buckets of n events, as `Masses` takes them: `starts`, `lo`, `hi` and `density`.
+
+    `lengths`, shape (n,): how many of the buckets `lo`, `hi`, `p` an event has; one without is uniform.
+    None where a bucket is wrong, has no probability or stands before an earlier one: then one has to
+    look closer.
+
+    Examples
+    --------
+    >>> ticks = np.array([1, 4]), np.array([3, 8]), np.array([0.5, 0.5])
+    >>> found = histograms_in_order(np.array([0, 1]), np.array([9, 8]), np.array([0, 2]), *ticks)
+    >>> [each.tolist() for each in found]
+    [[0, 1, 3], [0, 1, 4], [9, 3, 8], [0.1, 0.16666666666666666, 0.1]]
+    """
+    count = len(lo) + int((lengths == 0).sum())
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    found = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count)
+    return (starts, *found) if _read(lower, upper, lengths, lo, hi, p, starts, *found) else None
+
+
+@kernel
+def _read(lower, upper, lengths, lo, hi, p, starts, first, last, density):
+    """Fill `starts`, `first`, `last` and `density`; False where something is wrong or out of order."""
+    begin, at = 0, 0
+    for event in range(len(lengths)):
+        if lengths[event] == 0:
+            first[at], last[at] = lower[event], upper[event]
+            density[at] = 1.0 / tick_count(lower[event], upper[event])
+            at += 1
+        else:
+            stop, total = begin + lengths[event], 0.0
+            for b in range(begin, stop):
+                if not 0.0 < p[b] < np.inf or lo[b] > hi[b] or (b > begin and lo[b] <= hi[b - 1]):
+                    return False
+                total += p[b]
+            if abs(total - 1.0) > _TOLERANCE:
+                return False
+            for b in range(begin, stop):
+                first[at], last[at] = lo[b], hi[b]
+                density[at] = p[b] / total / tick_count(lo[b], hi[b])
+                at += 1
+            begin = stop
+        starts[event + 1] = at
+    return True
+
+
+def alike_events(masses: Masses) -> Indexes:
+    """For every event the first one with its mass, shape (n,).
+
+    Examples
+    --------
+    >>> lower, upper = np.array([1, 1, 1]), np.array([5, 4, 5])
+    >>> density = 1.0 / (upper - lower + 1)
+    >>> alike_events(Masses(lower, upper, np.arange(4), lower, upper, density)).tolist()
+    [0, 1, 0]
+    """
+    size = 1 << max(int(2 * len(masses.lower)).bit_length(), 1)
+    first = np.empty(len(masses.lower), dtype=np.int64)
+    _fill(masses.buckets, np.full(size, -1, dtype=np.int64), first)
+    return first
+
+
+def shapes_of(masses: Masses) -> Masses:
+    """The masses of events, all ticks counted from the latest of each."""
+    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
+    latest = masses.upper[owner]
+    return Masses(
+        masses.lower - masses.upper,
+        np.zeros_like(masses.upper),
+        masses.starts,
+        masses.lo - latest,
+        masses.hi - latest,
+        masses.density,
+    )
+
+
+@inner
+def mixed(value):
+    """The finaliser of splitmix64."""
+    value += np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@inner
+def mass_digest(buckets, event):
+    """A number that is the same for the same mass, and nearly always another one for another mass."""
+    digest = mixed(np.uint64(buckets.lower[event]))
+    digest = mixed(digest ^ np.uint64(buckets.upper[event]))
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        # One after the other: side by side, the ends of a single bucket would cancel those of the event.
+        digest = mixed(digest ^ np.uint64(buckets.lo[b]))
+        digest = mixed(digest ^ np.uint64(buckets.hi[b]))
+    return digest
+
+
+@kernel
+def _fill(buckets, table, first):
+    """Look every event up in a hash table of those before it, of which half at least is free."""
+    for event in range(len(first)):
+        place = np.int64(mass_digest(buckets, event) & np.uint64(len(table) - 1))
+        while table[place] >= 0 and not same_mass(buckets, table[place], event):
+            place = (place + 1) & (len(table) - 1)
+        if table[place] < 0:
+            table[place] = event
+        first[event] = table[place]
+
+
+@inner
+def same_mass(buckets, one, other):
+    """Whether two events have the very same mass."""
+    starts = buckets.starts
+    size = starts[one + 1] - starts[one]
+    same = starts[other + 1] - starts[other] == size
+    same = same and buckets.lower[one] == buckets.lower[other] and buckets.upper[one] == buckets.upper[other]
+    for i in range(size if same else 0):
+        a, b = starts[one] + i, starts[other] + i
+        same = same and buckets.lo[a] == buckets.lo[b] and buckets.hi[a] == buckets.hi[b]
+        same = same and buckets.density[a] == buckets.density[b]
+    return same

@@ -10,8 +10,13 @@ import pyarrow as pa
 
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import aggregate_over_groups, member_of_groups
-from cepctl.engines.columns.predicates import column_name, component_of, probability_column
+from cepctl.engines.columns.predicates import (
+    aggregate_over_groups,
+    column_name,
+    component_of,
+    member_of_groups,
+    probability_column,
+)
 from cepctl.language.ast import (
     Aggregate,
     Attribute,

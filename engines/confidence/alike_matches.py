@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.alike_events import alike_events, mixed, shapes_of
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Masses, alike_events, mixed, shapes_of
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.rivals import Rivals
 

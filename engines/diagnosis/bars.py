@@ -6,12 +6,27 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints, joined_masses, of_points
+from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, joined_masses, of_points
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.under_way import under_way
+from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_without_ties
+
+
+def under_way(endpoints: Endpoints, event: int, ticks: Ticks) -> Reals:
+    """P(start <= tick <= end) of one event by its law, for each of n ticks, shape (n,)."""
+    count = len(ticks)
+    start, end = np.full(count, event), np.full(count, endpoints.end[event])
+    starts, begun = cut_masses(endpoints.masses, start, np.full(count, FIRST), ticks)
+    ends, not_over = cut_masses(endpoints.masses, end, ticks, np.full(count, LAST))
+    lengths = endpoints.shortest[start], endpoints.longest[start]
+    places = np.arange(count)
+    both = agreeing(joined_masses(starts, ends), places, count + places, *lengths)
+    found: Reals = np.where((begun > 0) & (not_over > 0), begun * not_over * both, 0.0)
+    shares: Reals = np.minimum(found / endpoints.whole[event], 1.0)
+    return shares
+
 
 _UNDER_WAY = (((0, 2, 0), (2, 1, 0)),)
 """Of an event and a moment: it does not start after the moment, nor end before."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
-from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss

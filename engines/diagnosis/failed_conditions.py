@@ -11,9 +11,8 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.join_keys import partition_codes
-from cepctl.engines.columns.predicates import column_name, component_of, fitting_events
+from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, group_link_holds
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Differences,

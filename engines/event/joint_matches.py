@@ -14,6 +14,7 @@ from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
     MatchBatch,
+    TickSpans,
     block_group,
     flattened,
     places_of,
@@ -21,7 +22,6 @@ from cepctl.engines.columns.bindings import (
 )
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.decided_matches import if_possible
 from cepctl.engines.pattern.blocks import Shape

@@ -22,9 +22,8 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.columns.predicates import fitting_events, group_link_holds
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks

@@ -19,8 +19,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import MatchBatch
-from cepctl.engines.columns.tick_spans import TickSpans
+from cepctl.engines.columns.bindings import MatchBatch, TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.precision import CONFIDENCE_SLACK

@@ -21,9 +21,8 @@ from cepctl.engines.clocks.deciding import BoundEvents, alike_matches, deciding_
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, add_at_nodes, nodes_of, offset_range, summed_over_nodes
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
-from cepctl.engines.columns.bindings import Bindings, take
+from cepctl.engines.columns.bindings import Bindings, TickSpans, take
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches

@@ -14,11 +14,11 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.endpoint_ties import endpoint_ties, event_of_endpoint
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints, agreeing
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.columns.ties import endpoint_ties, event_of_endpoint
 from cepctl.engines.given.closing import cut, intervals_left
 from cepctl.engines.given.edges import NO_CLAUSE, Differences, differences_of, tightest, ways_round
 from cepctl.engines.given.known_on_clocks import implied_on_clocks, offsets_left, refuse_impossible

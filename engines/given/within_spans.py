@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, block_group
+from cepctl.engines.columns.bindings import Bindings, TickSpans, block_group
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches

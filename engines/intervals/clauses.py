@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cepctl.arrays import Indexes
+from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.edges import Lasting, Skeleton, skeleton_of

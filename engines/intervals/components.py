@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.endpoint_ties import EndpointTies, event_of_endpoint
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.ties import EndpointTies, event_of_endpoint
 from cepctl.engines.given.edges import contradicted
 from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case

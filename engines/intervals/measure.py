@@ -13,9 +13,9 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.intervals.rivals import FoundRivals

@@ -27,11 +27,10 @@ from cepctl.engines.clocks.nodes import (
 )
 from cepctl.engines.clocks.unions import walls_of_clauses
 from cepctl.engines.clocks.walls import Walls
-from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints, joined_masses
 from cepctl.engines.columns.masses import Masses, ticks_between
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.intervals.clauses import compare_with_constants, cutting_clauses
 from cepctl.engines.intervals.conditions import Case

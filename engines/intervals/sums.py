@@ -16,7 +16,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, mass_between
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_differences import difference_probability
+from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
 from cepctl.engines.confidence.coupled.problem import Problems

@@ -18,8 +18,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.certain import can_break, certain_ones, with_certain_ones
 from cepctl.engines.intervals.components import case_of, component_probability, structures

@@ -18,10 +18,10 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoint_ties import EndpointTies
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.intervals.clauses import laws_of
 from cepctl.engines.intervals.components import GroupTies, root_of_clock, roots
 from cepctl.engines.intervals.conditions import CONSTANT, Case

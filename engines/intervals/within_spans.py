@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch
+from cepctl.engines.columns.bindings import MatchBatch, TickSpans
 from cepctl.engines.columns.endpoints import cut_endpoints
-from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.intervals.independent import measured_independently
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_on_clocks

@@ -21,7 +21,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.language.aggregates import AGGREGATES, Growth
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk

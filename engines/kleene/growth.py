@@ -17,8 +17,8 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.columns.range_join import batches
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.kleene.budget import GroupBudget

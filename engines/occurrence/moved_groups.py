@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.alike_events import mixed
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import mixed
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.occurrence.places import places_of_events

@@ -10,9 +10,8 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.predicates import links_hold
+from cepctl.engines.columns.predicates import group_link_holds, links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes, Spans, extreme

@@ -32,7 +32,7 @@ ENTRIES = {
     "columns.range_join._pairs",
     "given.series.series_pass",
     "confidence.quadrature.summation_rule",
-    "columns.tick_differences._differences",
+    "columns.tick_masses._differences",
     "intervals.edges._reach",
     "occurrence.member_counts._count",
     "occurrence.moved_groups._first_alike",

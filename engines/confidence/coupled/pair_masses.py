@@ -7,8 +7,7 @@ exactly when nothing is left.
 
 from __future__ import annotations
 
-from cepctl.engines.columns.tick_differences import pairs_apart
-from cepctl.engines.columns.tick_masses import ends_of
+from cepctl.engines.columns.tick_masses import ends_of, pairs_apart
 from cepctl.engines.columns.tick_sums import LAST, with_cut
 from cepctl.engines.confidence.coupled.factor_masses import region_ticks
 from cepctl.engines.kernels.kernel import inner

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.alike_events import mixed
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.rivals import Rivals

@@ -30,8 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.alike_events import same_mass
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Masses, same_mass
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cepctl.engines.columns.alike_events import alike_events, mass_digest
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.masses import alike_events, mass_digest
 from tests.plans import Event, event_table, histogram
 
 

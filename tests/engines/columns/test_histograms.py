@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.columns import masses
-from cepctl.engines.columns.histograms import histograms_in_order
-from cepctl.engines.columns.masses import Buckets, Masses, masses_of
+from cepctl.engines.columns.masses import Buckets, Masses, histograms_in_order, masses_of
 from cepctl.errors import EventSchemaError
 from cepctl.schema import PMF_TYPE
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines.columns.alike_events import shapes_of
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.masses import shapes_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.enumeration.shape_ranges import PairRange, pair_range
 from cepctl.engines.event.match import match_events
