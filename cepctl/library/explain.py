@@ -136,7 +136,7 @@ def explained(
 
 def _memory(plan: Plan, counts: Mapping[str, int], memory: MemoryBudget) -> tuple[str, Mapping[str, int]]:
     """What a run would take, in words and in numbers."""
-    from cepctl.engines.runners.memory_estimate import MemoryEstimate
+    from cepctl.engines.runners.forecast import MemoryEstimate
 
     estimate = MemoryEstimate.of(plan, counts, memory)
     return estimate.text(), estimate.to_json()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.rows.groups import FoundRows
-    from cepctl.engines.rows.pieces import Piece
+    from cepctl.engines.rows.number_order import Piece
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan

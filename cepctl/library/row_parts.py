@@ -18,8 +18,8 @@ from cepctl.io.rows.forms import ROWS_OF_GROUP
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.engines.rows.cuts import Part
-    from cepctl.engines.rows.pieces import Piece
+    from cepctl.engines.rows.number_order import Piece
+    from cepctl.engines.rows.runs import Part
     from cepctl.engines.runners.progress import Progress
     from cepctl.io.rows.folder import RowFolder
     from cepctl.io.rows.shown import Shown

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
-    from cepctl.engines.rows.pieces import Piece
+    from cepctl.engines.rows.number_order import Piece
     from cepctl.engines.runners.progress import Progress
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
@@ -54,9 +54,9 @@ class RowsAsFound:
         """
         from cepctl.engines.event.match import schema_for
         from cepctl.engines.rows.counts import RowCounts
+        from cepctl.engines.rows.number_order import found_pieces
         from cepctl.engines.rows.numbers import facts_of
         from cepctl.engines.rows.order import with_text
-        from cepctl.engines.rows.pieces import found_pieces
 
         execution, progress = self.question.execution, self.ran.progress
         nothing = with_text(schema_for(self.plan, self.options).empty_table())

@@ -186,13 +186,13 @@ def _find_by_another_engine(
         found = point.match_table(plan, table, wanted)
     else:
         from cepctl.engines.worlds import engine as worlds
-        from cepctl.engines.worlds import groups, kleene_summary
+        from cepctl.engines.worlds import groups
 
         if plan.group_by is not None:
             found = groups.group_table(plan, table, wanted.starting)
         else:
             summary = wanted.kleene == "summary"
-            found = (kleene_summary.summary_table if summary else worlds.match_table)(plan, table)
+            found = (groups.summary_table if summary else worlds.match_table)(plan, table)
             wanted.check_count(found.num_rows)
     for batch in found.to_batches():
         rows.add(batch)

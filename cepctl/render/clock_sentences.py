@@ -8,7 +8,7 @@ from cepctl.render.lengths import ticks_text
 from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.shared_offsets import OffsetShown
+    from cepctl.engines.diagnosis.valid_intervals import OffsetShown
 
 
 def clock_sentence(offset: OffsetShown, unit: TimeUnit) -> str:

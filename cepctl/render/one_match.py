@@ -19,8 +19,8 @@ from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
-    from cepctl.engines.diagnosis.given_of_match import GivenShown
     from cepctl.engines.diagnosis.shown import OneMatch
+    from cepctl.engines.diagnosis.worlds_left import GivenShown
 
 _PIPE_WIDTH = 120
 _HEADINGS = ("event", "type", "raw time", "interval", "of it usable")

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.posteriors import bin_ticks
-from cepctl.engines.diagnosis.shared_offsets import time_shares
 from cepctl.engines.diagnosis.valid_intervals import (
     BoundEvents,
     ValidIntervals,
     bound_events,
+    time_shares,
     valid_intervals,
 )
 from cepctl.plan.plan import Plan
@@ -117,7 +117,7 @@ def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:
     """The events that last, by their rows."""
     if columns.ends is None:
         return {}
-    from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
+    from cepctl.engines.diagnosis.posteriors import endpoint_spans, shares_under_way
 
     # The events of a dataset stand in its order, in which `columns` has them too.
     times: list[int | None] = [None] * len(events)

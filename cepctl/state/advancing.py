@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Ticks
-from cepctl.engines.runners.relevance import Relevance
+from cepctl.engines.runners.reach import Relevance
 from cepctl.plan.given import refuse_given
 from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan

@@ -15,7 +15,7 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.rival_joins import Spans, spans_of
+from cepctl.engines.pattern.rivals import Spans, spans_of
 from cepctl.plan.plan import Timing
 
 

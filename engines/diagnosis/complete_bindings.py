@@ -28,8 +28,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
-from cepctl.engines.pattern.rival_joins import Spans, spans_of
-from cepctl.engines.pattern.rivals import Rivals, certainly_broken
+from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.plan.plan import Alternative, Plan, Scope

@@ -23,7 +23,7 @@ from cepctl.engines.diagnosis.conditions import (
     window_text,
 )
 from cepctl.engines.diagnosis.partial_matches import TWICE
-from cepctl.engines.diagnosis.shared_offsets import valid_of
+from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, possible
 from cepctl.engines.pattern.offset_bounds import least_apart

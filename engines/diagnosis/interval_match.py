@@ -10,12 +10,10 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
-from cepctl.engines.diagnosis.given_of_match import GivenShown
-from cepctl.engines.diagnosis.posteriors import bin_ticks
+from cepctl.engines.diagnosis.posteriors import bin_ticks, endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.shown import (
     EventShown,
     Member,
@@ -25,7 +23,7 @@ from cepctl.engines.diagnosis.shown import (
     event_shown,
     logged_nanoseconds,
 )
-from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
+from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid

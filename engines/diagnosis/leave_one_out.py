@@ -41,8 +41,7 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions, nearest_miss
-from cepctl.engines.diagnosis.join_indexes import JoinIndexes
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, follow, links_at
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.pattern.offset_bounds import least_apart
 from cepctl.language.ast import (

@@ -15,21 +15,21 @@ import pyarrow as pa
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.diagnosis.all_readings import all_readings
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, MatchFactors, match_factors
 from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
-from cepctl.engines.diagnosis.given_of_match import given_against, given_shown
 from cepctl.engines.diagnosis.interval_match import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
-from cepctl.engines.diagnosis.shared_offsets import shared_offsets, valid_of
-from cepctl.engines.diagnosis.shown import Member, OneMatch, RivalShown, bin_edges, event_shown
+from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, RivalShown, bin_edges, event_shown
+from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
+from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
+from cepctl.engines.event.union import united
 from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
-from cepctl.errors import UsageError
+from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import require_engine
 
@@ -94,8 +94,20 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
         PreparedAlternative.of(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
         for each in matching
     ]
-    whole = all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
+    whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
     return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
+
+
+def _all_readings(
+    prepared: Sequence[PreparedAlternative], bound: Sequence[dict[int, Bindings]]
+) -> AllReadings | None:
+    """The row of one signature that each of some alternatives can return; None where it costs too much."""
+    try:
+        batches = [[each.measured(of_each, None)] for each, of_each in zip(prepared, bound, strict=True)]
+        ((_, row),) = united(prepared, batches)
+    except QueryTooLargeError:
+        return None
+    return AllReadings(int(row.start[0]), int(row.end[0]), float(row.confidence[0]))
 
 
 def _rows(events: Events, signature: Ids) -> tuple[tuple[int, ...], ...]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.events import Events
-from cepctl.engines.diagnosis.all_readings import AllReadings
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason
-from cepctl.engines.diagnosis.given_of_match import GivenShown
-from cepctl.engines.diagnosis.shared_offsets import OffsetShown, time_shares
+from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
+from cepctl.engines.diagnosis.worlds_left import GivenShown
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -65,6 +65,14 @@ class RivalShown:
     condition: Condition
     event: EventShown
     probability: float
+
+
+class AllReadings(NamedTuple):
+    """Time range, in ticks, and confidence of a signature that some of its readings by OR returns."""
+
+    start: int
+    end: int
+    confidence: float
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signatu
 from cepctl.engines.diagnosis.complete_intervals import complete_intervals
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
-from cepctl.engines.diagnosis.join_indexes import JoinIndexes
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import (
     PAIRS,
     Fitting,
+    JoinIndexes,
     JoinReport,
     fitting_counts,
     follow,

@@ -20,16 +20,19 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, IntervalIndex, interval_index, overlapping
-from cepctl.engines.enumeration.reach import reach
+from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.enumeration.threshold import PushDown
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
 
 if TYPE_CHECKING:
     from cepctl.engines.enumeration.certain_gaps import CertainGap
     from cepctl.engines.enumeration.clock_joins import ClockJoin
+
 
 PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
@@ -216,3 +219,23 @@ def _linked(
     bound = {search.singles[i]: rows[:, i] for i in columns}
     held = links_hold(events, search.alternative, links, bound)
     return rows if held is None else rows[held]
+
+
+def reach(
+    masses: Masses, system: Ticks, rows: Indexes, before: tuple[int, ...], column: int
+) -> tuple[Ticks, Ticks]:
+    """Ticks that the next event may have, given the raw intervals of those bound.
+
+    None, so first > last, where the system has no solution: its bounds then mean nothing.
+    """
+    if before and (np.diag(system) < 0).any():
+        return np.full(len(rows), UNBOUNDED), np.full(len(rows), -UNBOUNDED)
+    first = np.full(len(rows), -UNBOUNDED, dtype=np.int64)
+    last = np.full(len(rows), UNBOUNDED, dtype=np.int64)
+    for other in before:
+        event = rows[:, other]
+        if (limit := int(system[column, other])) < UNBOUNDED:
+            last = np.minimum(last, shifted(masses.upper[event], limit))
+        if (limit := int(system[other, column])) < UNBOUNDED:
+            first = np.maximum(first, shifted(masses.lower[event], -limit))
+    return first, last

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
     from cepctl.engines.event.counted_members import CountedMembers
     from cepctl.engines.intervals.search import IntervalSearch
-    from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes
-    from cepctl.engines.pattern.rivals import Rivals
+    from cepctl.engines.pattern.rivals import RivalJoin, Rivals, RuleIndexes
 
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for an exact confidence below the smallest positive float: the match is possible."""
@@ -217,8 +216,7 @@ class PreparedAlternative:
 
     def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
         """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""
-        from cepctl.engines.pattern.rival_joins import spans_of
-        from cepctl.engines.pattern.rivals import rivals_of
+        from cepctl.engines.pattern.rivals import rivals_of, spans_of
 
         return rivals_of(
             self.shape,
@@ -232,12 +230,12 @@ class PreparedAlternative:
 
     @cached_property
     def _rule_indexes(self) -> RuleIndexes:
-        from cepctl.engines.pattern.rival_joins import RuleIndexes
+        from cepctl.engines.pattern.rivals import RuleIndexes
 
         return RuleIndexes(self.shape, self.events, self.search.candidates, self.plan.partition_by)
 
     def _rival_joins(self, bound: dict[int, Bindings]) -> list[RivalJoin]:
-        from cepctl.engines.pattern.rival_joins import spans_of
+        from cepctl.engines.pattern.rivals import spans_of
 
         return self._rule_indexes.joins(bound, spans_of(self.events.masses, self.measure.groups(bound)))
 

@@ -19,8 +19,8 @@ from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchB
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.kleene.candidates import group_candidates
+from cepctl.engines.kleene.counts import GroupBudget
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.counted_sets import CountedSets
 

@@ -28,8 +28,14 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
-from cepctl.engines.pattern.rival_joins import RuleIndexes, Spans, spans_of
-from cepctl.engines.pattern.rivals import Rivals, link_holds_for_pairs, rivals_of
+from cepctl.engines.pattern.rivals import (
+    Rivals,
+    RuleIndexes,
+    Spans,
+    link_holds_for_pairs,
+    rivals_of,
+    spans_of,
+)
 from cepctl.plan.plan import Plan, Scope, Timing
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 

@@ -1,20 +1,37 @@
-"""Which events can be members of a Kleene group, for bindings of the other components."""
+"""Which events can be members of a Kleene group, and which predicates end its growth before it is finished.
+
+ZDI14, section 5.2: a predicate may be judged early iff its falsehood is final, which
+`cepctl.plan.consistency` tells for members added anywhere.  Sequences grow at their end alone, so there
+everything is final that a member asks of those before it.  All else is postponed to the finished group.
+
+    predicate over b[]        judged early
+    max(b[].x) < 5            yes, false stays false
+    sum(b[].x) <= 9           where no x is negative
+    avg(b[].x) > 5            no, another member may mend it
+    b[i].x > b[i-1].x         yes, sequences grow at their end
+    b[last].x > 5             no, the last member is not known yet
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
+from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.columns.range_join import interval_index, overlapping
-from cepctl.engines.enumeration.reach import reach
-from cepctl.engines.enumeration.search import Search
+from cepctl.engines.enumeration.search import Search, reach
 from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.rival_joins import some_event
-from cepctl.engines.pattern.rivals import link_holds_for_pairs
-from cepctl.plan.plan import Scope
+from cepctl.engines.pattern.rivals import link_holds_for_pairs, some_event
+from cepctl.language.aggregates import AGGREGATES, Growth
+from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
+from cepctl.language.traversal import rewrite, walk
+from cepctl.plan.consistency import Consistency, consistency
+from cepctl.plan.plan import Alternative, Link, Scope
 
 
 def group_candidates(
@@ -74,3 +91,85 @@ def _in_reach(
     parts = list(overlapping(index, codes, first, last))
     row = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
     return row, np.concatenate([np.zeros(0, np.int64), *(part[1] for part in parts)])
+
+
+_FINAL = (Consistency.FALSE, Consistency.BOTH)
+
+
+@dataclass(frozen=True)
+class EarlyFilter:
+    """Predicates over one group that can be judged while it grows beside what is bound already.
+
+    `links` with the truth value that an unknown one counts as: what may still become true is kept.
+    """
+
+    events: Events
+    alternative: Alternative
+    component: int
+    bound: dict[int, Bindings]
+    links: tuple[tuple[Link, bool], ...]
+
+    @classmethod
+    def of(
+        cls,
+        events: Events,
+        alternative: Alternative,
+        component: int,
+        bound: dict[int, Bindings],
+        members: Indexes,
+    ) -> EarlyFilter:
+        """`members` are all events that can be in the group."""
+        found = []
+        for link in alternative.links:
+            if link.scope is Scope.EVENT or component not in link.components:
+                continue
+            if not set(link.components) <= {*bound, component}:
+                continue
+            if alternative.components[component].ordered and _looks_back_only(link.expression):
+                found.append((link, False))
+            elif consistency(_rising(link.expression, events, members)) in _FINAL:
+                found.append((link, True))
+        return cls(events, alternative, component, bound, tuple(found))
+
+    def hold(self, rows: Indexes, members: Indexes) -> Flags:
+        """Which groups may still grow or be finished: `members` of shape (n, size), of the rows `rows`."""
+        held = np.ones(len(members), dtype=bool)
+        if not self.links or not len(members):
+            return held
+        offsets = np.arange(0, members.size + 1, members.shape[1], dtype=np.int64)
+        read = {i for link, _ in self.links for i in link.components if i != self.component}
+        bound = {i: take(self.bound[i], rows) for i in read}
+        bound[self.component] = Group(offsets, members.reshape(-1))
+        for link, unknown in self.links:
+            held &= group_link_holds(self.events, self.alternative, link, bound, unknown=unknown)
+        return held
+
+
+def _looks_back_only(expression: Expression) -> bool:
+    """Whether each member asks of itself and of those before it alone."""
+    return not any(
+        (isinstance(each, Attribute | EventTime) and each.member == "last")
+        or (isinstance(each, Aggregate) and not each.before)
+        for each in walk(expression)
+    )
+
+
+def _rising(expression: Expression, events: Events, members: Indexes) -> Expression:
+    """The expression with a sum of what is never negative put as what rises like it: a count.
+
+    Whole numbers only: the rounding of a sum of floats depends on who is in it.
+    """
+
+    def change(each: Expression) -> Expression:
+        if (
+            isinstance(each, Aggregate)
+            and AGGREGATES[each.function].growth is Growth.RISES_UNLESS_NEGATIVE
+            and each.name is not None
+            and not each.before
+        ):
+            values = events.frame.get_column(each.name).gather(members)
+            if values.dtype.is_integer() and (values.drop_nulls() >= 0).all():
+                return Aggregate("count", each.variable, each.name)
+        return each
+
+    return rewrite(expression, change)

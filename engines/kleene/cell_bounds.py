@@ -26,11 +26,16 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import LAST, shifted
-from cepctl.engines.enumeration.reach import reach
-from cepctl.engines.enumeration.search import Search
+from cepctl.engines.enumeration.search import Search, reach
 from cepctl.engines.enumeration.threshold import upper_bounds
-from cepctl.engines.kleene.cell_products import Gaps, lengthen, narrow, pair_cells, share_of_cells
-from cepctl.engines.kleene.trials import count_tries
+from cepctl.engines.kleene.cell_products import (
+    Gaps,
+    count_tries,
+    lengthen,
+    narrow,
+    pair_cells,
+    share_of_cells,
+)
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 

@@ -1,24 +1,35 @@
-"""How many groups a Kleene component can bind between given neighbours, without listing them.
+"""How many groups a Kleene component can bind, known without listing them; more than allowed are refused.
 
-A member must lie between ticks that its neighbours fix, s < t_x < t with both ends moved by the window
-and by timing constraints; so a set of events is possible iff some world puts s before the earliest end
-of their intervals and t after the latest beginning.  Let y be the member whose interval ends first.
-Among the worlds in which y is a member there is one in which every other tick is the latest possible
-(the greatest solution of the difference constraints).  There t is at its latest, `reach`, while s still lies
-before the end of y, hence before the ends of all others: together with y goes exactly what
-begins no later than `reach`, in any combination.  So with the candidates in order of their ends
+Where nothing but order and window limits sets they are counted without making any.  A member must lie between
+ticks that its neighbours fix, s < t_x < t with both ends moved by the window and by timing constraints; so a
+set of events is possible iff some world puts s before the earliest end of their intervals and t after the
+latest beginning.  Let y be the member whose interval ends first.  Among the worlds in which y is a member
+there is one in which every other tick is the latest possible (the greatest solution of the difference
+constraints).  There t is at its latest, `reach`, while s still lies before the end of y, hence before the
+ends of all others: together with y goes exactly what begins no later than `reach`, in any combination.  So
+with the candidates in order of their ends
 
     groups  =  sum over y of 2 ** (number of candidates after y that begin at or before reach(y))
+
+Where a threshold limits sets, they are tried (`count_tries`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.enumeration.search import Search
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.kleene.choices import GroupChoices
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
+from cepctl.errors import QueryTooLargeError
+from cepctl.plan.plan import Component
 
 _SAFE_BITS = 62
 """Sums of this many smaller powers of two fit an int64."""
@@ -126,3 +137,109 @@ def _company(offsets, lower, reach, exponents):
             while at <= count:
                 entered[at] += 1
                 at += at & -at
+
+
+_ASTRONOMICAL = 10**18
+_LOG10_2 = 0.30103
+
+
+@dataclass
+class GroupBudget:
+    """How many groups may still be enumerated; shared by all batches of a query."""
+
+    allowed: int
+    made: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many groups may still be made."""
+        return self.allowed - self.made
+
+    def spend(self, groups: int, most_candidates: int, component: Component) -> None:
+        """Account for groups that are about to be made; raises QueryTooLargeError beyond the cap."""
+        self.made += groups
+        self._require(self.made, "would be tried by now", most_candidates, component)
+
+    def foresee(self, groups: int, most_candidates: int, component: Component) -> None:
+        """Raises QueryTooLargeError where `groups` more, none of them made yet, exceed the cap."""
+        self._require(self.made + groups, "are possible", most_candidates, component)
+
+    def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:
+        if groups <= self.allowed:
+            return
+        # Sequences are listed even for a summary.
+        summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
+        raise QueryTooLargeError(
+            f"the Kleene groups {component.variable}[] of this query are too many to list: {_shown(groups)} "
+            f"{what}, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be in "
+            "one group and each may be in it or not; narrow it (WITHIN, [attr], predicates on the group's "
+            f"events, CONFIDENCE), {summary}or raise the cap with --max-matches"
+        )
+
+
+def _shown(number: int) -> str:
+    """A number in full while its digits can be taken in at a glance."""
+    return f"{number:,}" if number < _ASTRONOMICAL else f"about 10^{int(number.bit_length() * _LOG10_2)}"
+
+
+_TOO_MANY_TO_COUNT_EXACTLY = 1000
+"""Events whose sets need not be told from those of more."""
+_SLACK = 1e-8
+"""Share of a threshold by which bounds that are added up in another order may differ."""
+
+
+def subsets_of(optional: Group) -> float:
+    """How many sets the events of all rows form, whatever limits them."""
+    return float(np.exp2(np.minimum(optional.sizes, _TOO_MANY_TO_COUNT_EXACTLY)).sum())
+
+
+def foresee_sets(
+    search: Search, masses: Masses, rows: Indexes, optional: Group, component: int, budget: GroupBudget
+) -> None:
+    """Where nothing else limits them, count the sets between their neighbours before any is made.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than the budget allows.
+    """
+    components = search.alternative.components
+    alone = sum(components[i].kleene for i in search.singles) == 1
+    if not alone or components[component].ordered or subsets_of(optional) <= budget.left:
+        return
+    column = search.singles.index(component)
+    bound = rows[optional.owner]
+    bound[:, column] = optional.members
+    lower, upper = masses.lower[bound], masses.upper[bound]
+    reach = latest_beginnings(lower, upper, search.system, column)
+    sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
+    budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
+
+
+def can_be_tried(search: Search, choices: GroupChoices) -> bool:
+    """Whether neighbours, window and threshold are all that limits these sets."""
+    few = choices.optional.sizes.max(initial=0) <= _TOO_MANY_TO_COUNT_EXACTLY
+    free = not choices.component.ordered and not choices.whole and not search.partition_by
+    return bool(choices.bounds is not None and free and few)
+
+
+def try_sets(
+    search: Search, choices: GroupChoices, states: Indexes, weights: Reals, window: int | None,
+    budget: GroupBudget,
+) -> None:  # fmt: skip
+    """Try the sets that grow from some of the choices, none of which is kept.
+
+    `weights`: what they carry along, as `CellBounds.started` says.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If more are tried than the budget allows.
+    """
+    assert choices.bounds is not None
+    assert search.push_down is not None
+    least = search.push_down.threshold.least * (1.0 - _SLACK)
+    tries = choices.bounds.tries(
+        choices.row[states], weights, choices.optional.take(states), window, least, budget.left
+    )
+    budget.spend(tries, int(choices.optional.sizes.max(initial=0)), choices.component)

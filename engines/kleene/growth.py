@@ -21,12 +21,10 @@ from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.columns.range_join import batches
 from cepctl.engines.enumeration.search import Search
-from cepctl.engines.kleene.budget import GroupBudget
-from cepctl.engines.kleene.candidates import group_candidates
+from cepctl.engines.kleene.candidates import EarlyFilter, group_candidates
 from cepctl.engines.kleene.cell_bounds import CellBounds
 from cepctl.engines.kleene.choices import GroupChoices, WholeSpans, distinct, positions
-from cepctl.engines.kleene.early_filters import EarlyFilter
-from cepctl.engines.kleene.foresight import can_be_tried, foresee_sets, subsets_of, try_sets
+from cepctl.engines.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED

@@ -32,8 +32,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.sets.between import has_set_between, sets_between
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
-from cepctl.engines.pattern.rival_joins import spans_of
-from cepctl.engines.pattern.rivals import Rivals, certainly_broken
+from cepctl.engines.pattern.rivals import Rivals, certainly_broken, spans_of
 
 
 def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:

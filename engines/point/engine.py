@@ -33,8 +33,7 @@ from cepctl.engines.event.match import match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.absences import gaps_of
 from cepctl.engines.point.chains import chain_matches, is_plain_chain
-from cepctl.engines.point.clocks import over_offsets
-from cepctl.engines.point.collapse import Source, collapsed, grouped
+from cepctl.engines.point.collapse import Source, collapsed, grouped, over_offsets
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
 from cepctl.plan.clock_support import require_known_clocks
@@ -119,8 +118,7 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
 
 def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -> Iterator[pl.DataFrame]:
     """The same of events that last; of an OR they are refused."""
-    from cepctl.engines.point.lasting import LastingSearch
-    from cepctl.engines.point.pairs import Pairs
+    from cepctl.engines.point.lasting import LastingSearch, Pairs
 
     pairs = Pairs.of(events.endpoints, np.unique(np.concatenate(candidates)))
     (alternative,) = plan.alternatives

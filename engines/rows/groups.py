@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
-from cepctl.engines.rows.cuts import Part
-from cepctl.engines.rows.pieces import Piece, pieces_of
+from cepctl.engines.rows.number_order import Piece, pieces_of
+from cepctl.engines.rows.runs import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 from cepctl.precision import CONFIDENCE_DECIMALS

@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
-from cepctl.engines.rows.cuts import Part, parts_of
+from cepctl.engines.rows.number_order import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import HeldNumbers, Piece, pieces_of
-from cepctl.engines.rows.runs import Run, merged, write_run
+from cepctl.engines.rows.runs import Part, Run, merged, parts_of, write_run
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 

@@ -1,18 +1,29 @@
-"""How far from the first event of a match those events lie that can be in it or decide it.
+"""Which events can matter to a plan: how far from the first event of a match, and told from one event alone.
 
-Within a window that is the window.  Conditions on ends may bound it, too: what INTERSECTS the first event
-begins before that has ended, and ends after it has begun.
+Within a window the reach is the window.  Conditions on ends may bound it, too: what INTERSECTS the first
+event begins before that has ended, and ends after it has begun.
+
+An event matters when it fits some component, of the pattern or of what is given; under contiguity every
+event of the input (of a partition) can stand in the way.  A part of the condition is left to Parquet:
+comparisons of one attribute with a constant, which the statistics of a row group may rule out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import functools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.arrays import Ticks
+from cepctl.engines.columns.predicates import component_condition
 from cepctl.engines.intervals.conditions import (
     CONSTANT,
     Case,
@@ -22,7 +33,9 @@ from cepctl.engines.intervals.conditions import (
     own_edges,
 )
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
+from cepctl.plan.plan import Alternative, Component, Plan
+from cepctl.plan.summary import KleeneRows, owning_component
 
 
 @dataclass(frozen=True)
@@ -99,3 +112,104 @@ def _edges(system: Ticks) -> Iterator[Edge]:
     for i, j in product(range(len(system)), repeat=2):
         if i != j and system[i, j] < UNBOUNDED:
             yield i, j, int(system[i, j])
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+# Floats are left out: where a column holds NaN, statistics and comparisons disagree.
+_EXACT = {pa.int64(): int, pa.string(): str}
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """The events that can matter to a plan."""
+
+    plan: Plan
+    rows: KleeneRows = "groups"
+
+    def relevant(self, table: pa.Table) -> pa.Table:
+        """The events that can matter, in their order; types may come numbered, and leave as text."""
+        condition = self._condition
+        kept = table if condition is None else table.filter(_flags(table, condition))
+        place = kept.schema.get_field_index("event_type")
+        return kept.set_column(place, "event_type", kept.column("event_type").cast(pa.string()))
+
+    def begins(self, table: pa.Table) -> pa.Array:
+        """Which events fit the component whose event decides what slice a match belongs to."""
+        return _flags(table, self._begins)
+
+    def pushed(self, types: Mapping[str, pa.DataType]) -> pc.Expression | None:
+        """What holds for every relevant event and Parquet can tell; None when it can tell nothing.
+
+        `types` are those of the columns in the files.
+        """
+        if self.plan.strategy.asks_all:
+            return None
+        choices = [_pushed(each, types) for each in _components(self.plan)]
+        if any(choice is None for choice in choices):
+            return None
+        return functools.reduce(operator.or_, choices)
+
+    # Polars resolves the types of an expression when it is first used, which takes longer than to use it.
+    @functools.cached_property
+    def _begins(self) -> pl.Expr:
+        owning = [each.components[owning_component(each, self.rows)] for each in self.plan.alternatives]
+        return pl.any_horizontal([component_condition(each) for each in owning])
+
+    @functools.cached_property
+    def _condition(self) -> pl.Expr | None:
+        if self.plan.strategy.crosses_keys:
+            return None
+        keyed = [pl.col(name).is_not_null() for name in self.plan.partition_by]
+        fits = [component_condition(each) for each in _of(self.plan.alternatives)]
+        if self.plan.strategy.asks_all:
+            fits = [pl.lit(value=True)]
+        known = [component_condition(each) for each in _of(each.alternative for each in self.plan.given)]
+        return pl.any_horizontal([pl.all_horizontal([pl.any_horizontal(fits), *keyed]), *known])
+
+
+def _components(plan: Plan) -> list[Component]:
+    return _of([*plan.alternatives, *(each.alternative for each in plan.given)])
+
+
+def _of(alternatives: Iterable[Alternative]) -> list[Component]:
+    return [component for alternative in alternatives for component in alternative.components]
+
+
+def _flags(table: pa.Table, condition: pl.Expr) -> pa.Array:
+    read = condition.meta.root_names() or ["lower"]
+    frame = pl.from_arrow(table.select(sorted(set(read))))
+    assert isinstance(frame, pl.DataFrame)
+    # A literal condition has one row alone.
+    return frame.with_columns(condition.alias("cepctl fits")).get_column("cepctl fits").to_arrow()
+
+
+def _pushed(component: Component, types: Mapping[str, pa.DataType]) -> pc.Expression | None:
+    conditions = [_comparison(each, types) for each in component.filters]
+    known = [each for each in conditions if each is not None]
+    if component.event_types:
+        known.insert(0, pc.field("event_type").isin(pa.array(component.event_types, pa.string())))
+    return functools.reduce(operator.and_, known) if known else None
+
+
+def _comparison(condition: Expression, types: Mapping[str, pa.DataType]) -> pc.Expression | None:
+    match condition:
+        case Binary(symbol, Attribute() as attribute, Constant(value)) if symbol in _COMPARISONS:
+            if _is_exact(attribute, value, types):
+                return _COMPARISONS[symbol](pc.field(attribute.name), value)
+        case In(Attribute() as attribute, choices, negated=False):
+            values = [choice.value for choice in choices if isinstance(choice, Constant)]
+            exact = all(_is_exact(attribute, value, types) for value in values)
+            if exact and values and len(values) == len(choices):
+                return pc.field(attribute.name).isin(pa.array(values, types[attribute.name]))
+    return None
+
+
+def _is_exact(attribute: Attribute, value: object, types: Mapping[str, pa.DataType]) -> bool:
+    kind = types.get(attribute.name)
+    return kind in _EXACT and type(value) is _EXACT[kind]

@@ -24,8 +24,7 @@ from cepctl.engines.columns.events import impossible_events
 from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.numbers import FoundBatch
-from cepctl.engines.runners.reach import Reach, reach_of
-from cepctl.engines.runners.relevance import Relevance
+from cepctl.engines.runners.reach import Reach, Relevance, reach_of
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text

@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.spans import (
+from cepctl.engines.worlds.stream import (
     Mass,
     Row,
     SpanMass,

@@ -4,6 +4,10 @@ It is the judge of the other engines, so it is obvious and slow.  Every event th
 clock that stamped one takes each tick of positive mass in turn (cepctl.engines.worlds.clocks); a world's
 probability is the product of the masses; the matches of each world (cepctl.engines.worlds.search) are
 grouped by signature.  Source: semantics.md, "Time and events" and "Collapsed matches".
+
+GIVEN, too, is read word for word: every combination of distinct events that fits is in order.  Which
+combinations fit plays no part in time, so they are found once; each world is then asked about all of them
+(semantics.md, "What is known").
 """
 
 from __future__ import annotations
@@ -12,17 +16,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import permutations
 from typing import TypeAlias, cast
 
 import pyarrow as pa
 
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
-from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
-from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
+from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
 from cepctl.engines.worlds.search import Bound, Search, extent, reading
-from cepctl.engines.worlds.spans import Row, Times, Value, lasts
-from cepctl.engines.worlds.stream import Stream, Work
-from cepctl.plan.plan import Plan
+from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
+from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
+from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
@@ -265,3 +269,81 @@ def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
 
 def _group_ids(search: Search, bound: Bound, component: int) -> tuple[str, ...]:
     return tuple(cast(str, search.stream.rows[e]["event_id"]) for e in bound[component])
+
+
+MAX_COMBINATIONS = 1_000_000
+
+Combination: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """All combinations of events that the clauses speak of, each with its clause."""
+
+    combinations: tuple[tuple[Given, Combination], ...]
+
+    @classmethod
+    def of(cls, given: Sequence[Given], stream: Stream) -> Known:
+        for each in given:
+            _require_known(each)
+        return cls(tuple((each, found) for each in given for found in _combinations(each, stream)))
+
+    def holds(self, ticks: Times) -> bool:
+        """Whether a world contradicts none of them."""
+        return all(
+            _holds(given, [ticks[e] for e in found], [ticks.ends[e] for e in found])
+            for given, found in self.combinations
+        )
+
+
+def _require_known(given: Given) -> None:
+    """Raise UnsupportedQueryError where a clause says more than is asked here."""
+    asked = given.alternative
+    if asked.timings or asked.choices or any(each.negated or each.kleene for each in asked.components):
+        raise UnsupportedQueryError(f"the worlds engine does not know all of GIVEN {given.text}")
+
+
+def constrained_rows(given: Sequence[Given], stream: Stream) -> set[int]:
+    """The events that some clause speaks of."""
+    return {e for each in given for found in _combinations(each, stream) for e in found}
+
+
+def no_world_remains(given: Sequence[Given]) -> ContradictionError:
+    """What is said where the clauses leave no world."""
+    clauses = " and ".join(f"GIVEN {each.text}" for each in given)
+    return ContradictionError(
+        f"no possible world satisfies {clauses}: the intervals of some events contradict it; --engine event "
+        "names them"
+    )
+
+
+def _holds(given: Given, starts: Sequence[int], ends: Sequence[int]) -> bool:
+    ordered = len(given.alternative.blocks) > 1
+    in_order = all(a < b for a, b in zip(ends, starts[1:], strict=False)) if ordered else True
+    return in_order and (given.window is None or max(ends) - min(starts) < given.window)
+
+
+def _combinations(given: Given, stream: Stream) -> Iterator[Combination]:
+    components = given.alternative.components
+    for number, found in enumerate(permutations(range(len(stream)), len(components))):
+        if number >= MAX_COMBINATIONS:
+            raise QueryTooLargeError(
+                f"GIVEN {given.text} has more than {MAX_COMBINATIONS:,} combinations of events to try in the "
+                "worlds engine; use --engine event or fewer events"
+            )
+        if _fits(given, stream, found):
+            yield found
+
+
+def _fits(given: Given, stream: Stream, found: Combination) -> bool:
+    components = given.alternative.components
+    rows = [stream.rows[e] for e in found]
+    if any(
+        each.event_types and row["event_type"] not in each.event_types
+        for each, row in zip(components, rows, strict=True)
+    ):
+        return False
+    members: Members = {each.variable: (row,) for each, row in zip(components, rows, strict=True)}
+    conditions = [condition for each in components for condition in each.filters]
+    conditions += [link.expression for link in given.alternative.links]
+    return all(holds(condition, members) for condition in conditions)

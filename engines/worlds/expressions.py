@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
 from cepctl.engines.worlds.clocks import worlds_of_events
-from cepctl.engines.worlds.spans import Row, Value
+from cepctl.engines.worlds.stream import Row, Value
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
     Aggregate,

@@ -22,8 +22,7 @@ from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
-from cepctl.engines.worlds.spans import Times
-from cepctl.engines.worlds.stream import Stream, Work
+from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK

@@ -18,7 +18,7 @@ from cepctl.cli.output import rows as output
 from cepctl.engines.columns import range_join
 from cepctl.engines.enumeration import search
 from cepctl.engines.event import match
-from cepctl.engines.rows import pieces
+from cepctl.engines.rows import number_order
 from cepctl.engines.runners import local
 
 CHAIN = "PATTERN SEQ(A a, B b, C c) WITHIN 60 ticks"
@@ -145,9 +145,9 @@ def test_few_rows_are_held_however_many_there_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows are numbers or bytes for as long as it takes to write a few pieces."""
-    monkeypatch.setattr(pieces, "ROWS_OF_PIECE", 4)
+    monkeypatch.setattr(number_order, "ROWS_OF_PIECE", 4)
     made = handed = most = 0
-    write, rows_of = output.write_rows, pieces.OrderedNumbers.made
+    write, rows_of = output.write_rows, number_order.OrderedNumbers.made
 
     def counting(self: Any, first: int, last: int, **more: Any) -> Any:
         nonlocal made, most
@@ -171,7 +171,7 @@ def test_few_rows_are_held_however_many_there_are(
         monkeypatch.setattr(output, "write_pieces", written_pieces)
         write(blocks, *arguments, **more)
 
-    monkeypatch.setattr(pieces.OrderedNumbers, "made", counting)
+    monkeypatch.setattr(number_order.OrderedNumbers, "made", counting)
     monkeypatch.setattr(unordered, "write_rows", watched)
     written(capsys, CHAIN, "--unordered")
     assert made > 100

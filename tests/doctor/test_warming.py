@@ -22,7 +22,7 @@ ENTRIES = {
     "confidence.moved_matches._first_alike",
     "pattern.difference_constraints._tighten",
     "kleene.cell_products.lengthen",
-    "kleene.trials.count_tries",
+    "kleene.cell_products.count_tries",
     "confidence.sets.sums.sum_sets",
     "enumeration.search._extended",
     "confidence.gaps.tables._solve",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cepctl.engines.worlds import clocks, search, stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
-from cepctl.engines.worlds.spans import Mass, Row
+from cepctl.engines.worlds.stream import Mass, Row
 from cepctl.language.strategies import STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows, check

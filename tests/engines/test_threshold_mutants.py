@@ -45,7 +45,7 @@ from cepctl.engines.enumeration.threshold import PushDown, Threshold, upper_boun
 from cepctl.engines.event import alternative, group_answers, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kleene import cell_bounds, early_filters
+from cepctl.engines.kleene import candidates, cell_bounds
 from cepctl.engines.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.kleene.cell_products import pair_cells
 from cepctl.engines.kleene.choices import WholeSpans
@@ -291,7 +291,7 @@ MUTANTS = [
     ),
     Mutant(
         "a predicate that may become true is judged early",
-        early_filters,
+        candidates,
         "_FINAL",
         tuple(Consistency),
         "the judge, Kleene sets",

@@ -20,7 +20,7 @@ from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.rows.groups import groups_in_order
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.slices import choose_slicing
-from cepctl.engines.worlds.kleene_summary import exact_summaries
+from cepctl.engines.worlds.groups import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.evaluation_order import ORDERS
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.engines.diagnosis.shared_offsets import OffsetShown
+from cepctl.engines.diagnosis.valid_intervals import OffsetShown
 from cepctl.render.clock_sentences import clock_sentence
 from cepctl.schema import TimeUnit
 

@@ -7,7 +7,7 @@ import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
+from cepctl.engines.diagnosis.posteriors import endpoint_spans, shares_under_way
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.tied_matches import valid

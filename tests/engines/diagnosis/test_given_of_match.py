@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.diagnosis.given_of_match import GivenShown
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.diagnosis.shown import OneMatch
 from cepctl.engines.diagnosis.valid_intervals import bound_events, valid_intervals
+from cepctl.engines.diagnosis.worlds_left import GivenShown
 from cepctl.engines.event.match import match_events
 from cepctl.engines.given.known import known_events
 from cepctl.errors import ContradictionError

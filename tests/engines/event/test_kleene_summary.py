@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cepctl.engines.event.match import match_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.worlds.kleene_summary import exact_summaries
+from cepctl.engines.worlds.groups import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import summary_refusals
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check

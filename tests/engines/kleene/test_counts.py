@@ -7,7 +7,7 @@ import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kleene import budget
+from cepctl.engines.kleene import counts
 from cepctl.engines.kleene.counts import count_sets
 from cepctl.errors import QueryTooLargeError
 from tests.engines.agreement import check
@@ -63,7 +63,7 @@ def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pyt
             if "are possible" in str(refused):
                 foreseen += 1
                 with monkeypatch.context() as patched, pytest.raises(QueryTooLargeError):
-                    patched.setattr(budget.GroupBudget, "foresee", lambda *_: None)
+                    patched.setattr(counts.GroupBudget, "foresee", lambda *_: None)
                     match_events(plan, case.table, options)
 
     # As many as it takes to meet some that are foreseen.

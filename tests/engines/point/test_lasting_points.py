@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from cepctl.engines.point import pairs
+from cepctl.engines.point import lasting as lasting_points
 from cepctl.engines.point.engine import match_table
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from tests.engines.intervals.judged import agrees
@@ -33,7 +33,7 @@ def test_relations_and_absences_are_counted_pair_by_pair(
 
 
 def test_too_many_pairs_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "MAX_PAIRS", 45)
+    monkeypatch.setattr(lasting_points, "MAX_PAIRS", 45)
     with pytest.raises(
         QueryTooLargeError, match="46 pairs of a start and an end, the point engine takes at most 45"
     ):

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
-from cepctl.engines.rows import number_order, pieces
+from cepctl.engines.rows import number_order
 from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.number_order import OrderedNumbers
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import OrderedNumbers
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.memory import PROGRAM_BYTES, MemoryBudget
 from cepctl.precision import CONFIDENCE_DECIMALS
@@ -98,7 +98,7 @@ def test_numbers_are_ordered_as_their_texts_are(
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(number_order, "_AT_ONCE", at_once)
-        patched.setattr(pieces, "ROWS_OF_PIECE", rows_of_piece)
+        patched.setattr(number_order, "ROWS_OF_PIECE", rows_of_piece)
         found = made(OrderedNumbers.of(held))
     wanted = ordered(pa.Table.from_batches([rows.batch() for rows in held]))
     assert wanted.equals(in_order(wanted))
@@ -137,7 +137,7 @@ def test_rows_that_start_at_other_times_are_left_out(held: list[NumberedRows], f
 
 def test_long_ids_are_made_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column of strings holds 2 GB."""
-    monkeypatch.setattr(pieces, "_MOST_TEXT", 100)
+    monkeypatch.setattr(number_order, "_MOST_TEXT", 100)
     ids = [f"{number:030d}" for number in range(8)]
     matches = MatchBatch((np.arange(8),), np.zeros(8, np.int64), np.zeros(8, np.int64), np.ones(8))
     rows = OrderedNumbers.of([NumberedRows(maker_of(ids), matches)])
