@@ -100,3 +100,16 @@ def order_of(number: Indexes, tick: Ticks) -> Indexes:
 def starts_of(number: Indexes) -> Indexes:
     """Where the rows of each number begin among rows in that order, and where the last ones end."""
     return np.concatenate([[0], np.cumsum(np.bincount(number, minlength=int(number.max(initial=0)) + 1))])
+
+
+def places_in_runs(sizes: Indexes) -> tuple[Indexes, Indexes]:
+    """Of entries that stand in runs of these sizes, one run after the other: its run, and its place there.
+
+    Examples
+    --------
+    >>> run, place = places_in_runs(np.array([2, 0, 3]))
+    >>> run.tolist(), place.tolist()
+    ([0, 0, 2, 2, 2], [0, 1, 0, 1, 2])
+    """
+    run = np.repeat(np.arange(len(sizes)), sizes)
+    return run, np.arange(len(run)) - (np.cumsum(sizes) - sizes)[run]

@@ -1,15 +1,22 @@
-"""Predicates over whole columns: which events fit a component, which bindings satisfy a link."""
+"""Expressions over whole columns: which events fit, which bindings satisfy a link, what RETURN shows.
+
+A predicate over a Kleene group is checked for every member that it can speak of and holds for the group when
+it holds for all of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first member (semantics).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.aggregates import AGGREGATES, AggregateFunction
 from cepctl.language.ast import (
@@ -22,7 +29,7 @@ from cepctl.language.ast import (
     ReachedTick,
     Variable,
 )
-from cepctl.plan.plan import Alternative, Component, Link
+from cepctl.plan.plan import Alternative, Component, Link, ReturnColumn
 from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
 
@@ -99,56 +106,16 @@ def expressions_hold(
     bound: Mapping[int, Indexes],
 ) -> Flags:
     """Like `links_hold`, for bare conditions."""
-    columns: dict[str, pl.Series] = {}
-
-    def leaf_column(leaf: Leaf) -> pl.Expr:
-        assert not isinstance(leaf, MatchField | ReachedTick)
-        if isinstance(leaf, Probability):
-            name = repr(leaf)
-            if name not in columns:
-                columns[name] = probability_column(events, alternative, leaf, bound).alias(name)
-            return pl.col(name)
-        component = component_of(alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
-        assert component is not None
-        source = column_name(leaf)
-        name = f"{component}.{source}"
-        if name not in columns:
-            columns[name] = events.frame.get_column(source).gather(bound[component]).alias(name)
-        return pl.col(name)
-
-    condition = pl.all_horizontal([compile_expression(each, leaf_column) for each in expressions])
-    if not columns:
-        size = len(next(iter(bound.values())))
-        return np.full(size, bool(pl.select(condition.fill_null(False)).item()))
-    frame = pl.DataFrame(list(columns.values()))
-    held: Flags = frame.select(condition.fill_null(False)).to_series().to_numpy()
-    return held
+    columns = LeafColumns(events, alternative, bound)
+    condition = pl.all_horizontal([compile_expression(each, columns.column) for each in expressions])
+    return columns.held(condition, unknown=False)
 
 
-def aggregate_over_groups(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
-    """An aggregate per group, shape (n,); nulls are skipped as in SQL."""
-    if aggregate.name is None:
-        return pl.Series(group.sizes)
-    values = events.frame.get_column(aggregate.name).gather(group.members)
-    function = AGGREGATES[aggregate.function]
-    answer = function.whole(values_for(function, values.dtype))
-    known = pl.when(pl.col("value").count() > 0).then(answer)
-    answer = answer.cast(pl.Int64) if function.counts else known
-    frame = pl.DataFrame({"owner": group.owner, "value": values})
-    return frame.group_by("owner", maintain_order=True).agg(answer.alias("value")).get_column("value")
-
-
-def values_for(function: AggregateFunction, dtype: pl.DataType) -> pl.Expr:
+def _values_for(function: AggregateFunction, dtype: pl.DataType) -> pl.Expr:
     """The column `value` as an aggregate takes it: in floats where its answer is one."""
     column = pl.col("value")
     in_floats = function.gives == "number" and dtype.is_numeric()
     return column.cast(pl.Float64, strict=False) if in_floats else column
-
-
-def member_of_groups(events: Events, leaf: Attribute | EventTime, group: Group) -> pl.Series:
-    """Attribute of the first or last member of each group, in the order of the group."""
-    at = group.offsets[:-1] if leaf.member == "first" else group.offsets[1:] - 1
-    return events.frame.get_column(column_name(leaf)).gather(group.members[at])
 
 
 def group_link_holds(
@@ -163,54 +130,63 @@ def group_link_holds(
 
     One that reads the members of several groups must hold for every choice of one member of each.
     """
-    walker = _Walker(events, alternative, bound)
-    condition = compile_expression(link.expression, walker.column)
-    count = walker.count
-    if not walker.columns:
-        return np.full(count, bool(pl.select(condition.fill_null(unknown)).item()))
-    frame = pl.DataFrame([series.alias(name) for name, series in walker.columns.items()])
-    held = frame.select(condition.fill_null(unknown)).to_series().to_numpy()
-    if walker.owner is None:
-        return np.asarray(held)
-    held = held | walker.looks_before_first()
-    return np.asarray(np.bincount(walker.owner[~held], minlength=count) == 0)
+    columns = LeafColumns(events, alternative, bound)
+    held = columns.held(compile_expression(link.expression, columns.column), unknown=unknown)
+    if columns.owner is None:
+        return held
+    broken = columns.owner[~(held | columns.looks_before_first())]
+    return np.asarray(np.bincount(broken, minlength=columns.count) == 0)
 
 
-class _Walker:
-    """Columns that an expression reads: one row per match, or per choice of members once these are read.
+class LeafColumns:
+    """What expressions read: a row for each match, or for each choice of members once these are read.
 
-    `owner`: the match of each row, None for one row per match.  `places`: for each component whose members
-    are read, where the member of each row stands in its group, None where the rows are its members.
+    `count`: how many matches; `owner`: the match of each row, None for one row per match.
     """
 
     def __init__(self, events: Events, alternative: Alternative, bound: Mapping[int, Bindings]) -> None:
         self.events, self.alternative, self.bound = events, alternative, bound
-        self.columns: dict[str, pl.Series] = {}
         self.owner: Indexes | None = None
-        self.places: dict[int, Indexes | None] = {}
-        self.looking_back: set[int] = set()
         some = next(iter(bound.values()))
         self.count = len(some.sizes) if isinstance(some, Group) else len(some)
+        self._columns: dict[str, pl.Series] = {}
+        # Where the member of each row stands in its group; None where the rows are its members.
+        self._places: dict[int, Indexes | None] = {}
+        self._looking_back: set[int] = set()
+
+    def column(self, leaf: Leaf) -> pl.Expr:
+        """The column of a leaf in `frame`."""
+        name = repr(leaf)
+        if name not in self._columns:
+            self._columns[name] = self.series(leaf)
+        return pl.col(name)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The columns that were asked for."""
+        return pl.DataFrame([series.alias(name) for name, series in self._columns.items()])
+
+    def held(self, condition: pl.Expr, *, unknown: bool) -> Flags:
+        """Where a condition on the columns holds; null counts as `unknown`."""
+        condition = condition.fill_null(unknown)
+        if not self._columns:
+            return np.full(self.count, bool(pl.select(condition).item()))
+        return np.asarray(self.frame.select(condition).to_series().to_numpy())
 
     def looks_before_first(self) -> Flags:
         """Which rows read what is before the first member of a group."""
         assert self.owner is not None
         before = np.zeros(len(self.owner), dtype=bool)
-        for component in self.looking_back:
-            group, place = self.bound[component], self.places[component]
+        for component in self._looking_back:
+            group, place = self.bound[component], self._places[component]
             assert isinstance(group, Group)
             first = np.zeros(len(group.members), dtype=bool)
             first[group.offsets[:-1]] = True
             before |= first if place is None else first[place]
         return before
 
-    def column(self, leaf: Leaf) -> pl.Expr:
-        name = repr(leaf)
-        if name not in self.columns:
-            self.columns[name] = self._series(leaf)
-        return pl.col(name)
-
-    def _series(self, leaf: Leaf) -> pl.Series:
+    def series(self, leaf: Leaf) -> pl.Series:
+        """The values of a leaf whose variables are all bound, one for each row."""
         assert not isinstance(leaf, MatchField | ReachedTick)
         if isinstance(leaf, Probability):
             single = {i: each for i, each in self.bound.items() if not isinstance(each, Group)}
@@ -222,15 +198,17 @@ class _Walker:
             return self._spread(self.events.frame.get_column(column_name(leaf)).gather(value))
         if isinstance(leaf, Aggregate):
             if leaf.before:
-                self.looking_back.add(component)
+                self._looking_back.add(component)
                 return self._per_member(component, value, _before(self.events, leaf, value))
-            return self._spread(aggregate_over_groups(self.events, leaf, value))
+            return self._spread(_aggregate(self.events, leaf, value))
         assert isinstance(leaf, Attribute | EventTime)
+        members = value.members
         if leaf.member in ("first", "last"):
-            return self._spread(member_of_groups(self.events, leaf, value))
-        series = self.events.frame.get_column(column_name(leaf)).gather(value.members)
+            members = members[value.offsets[:-1] if leaf.member == "first" else value.offsets[1:] - 1]
+            return self._spread(self.events.frame.get_column(column_name(leaf)).gather(members))
+        series = self.events.frame.get_column(column_name(leaf)).gather(members)
         if leaf.member == "previous":
-            self.looking_back.add(component)
+            self._looking_back.add(component)
             series = series.shift(1)
         return self._per_member(component, value, series)
 
@@ -240,31 +218,112 @@ class _Walker:
 
     def _per_member(self, component: int, group: Group, series: pl.Series) -> pl.Series:
         """A value per member of a group, one for each row; the rows become more with each group."""
-        if component not in self.places:
+        if component not in self._places:
             if self.owner is None:
                 self.owner, row = group.owner, group.owner
-                self.places[component] = None
+                self._places[component] = None
             else:
-                sizes = group.sizes[self.owner]
-                row = np.repeat(np.arange(len(sizes)), sizes)
-                within = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-                self.places = {i: row if at is None else at[row] for i, at in self.places.items()}
+                row, within = places_in_runs(group.sizes[self.owner])
+                self._places = {i: row if at is None else at[row] for i, at in self._places.items()}
                 self.owner = self.owner[row]
-                self.places[component] = group.offsets[self.owner] + within
-            self.columns = {name: each.gather(row) for name, each in self.columns.items()}
-        place = self.places[component]
+                self._places[component] = group.offsets[self.owner] + within
+            self._columns = {name: each.gather(row) for name, each in self._columns.items()}
+        place = self._places[component]
         return series if place is None else series.gather(place)
+
+
+def _aggregate(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
+    """An aggregate per group, shape (n,); nulls are skipped as in SQL."""
+    if aggregate.name is None:
+        return pl.Series(group.sizes)
+    values = events.frame.get_column(aggregate.name).gather(group.members)
+    function = AGGREGATES[aggregate.function]
+    answer = function.whole(_values_for(function, values.dtype))
+    known = pl.when(pl.col("value").count() > 0).then(answer)
+    answer = answer.cast(pl.Int64) if function.counts else known
+    frame = pl.DataFrame({"owner": group.owner, "value": values})
+    return frame.group_by("owner", maintain_order=True).agg(answer.alias("value")).get_column("value")
 
 
 def _before(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
     """Aggregate over the members before each one."""
     if aggregate.name is None:
-        return pl.Series(np.arange(len(group.members)) - np.repeat(group.offsets[:-1], group.sizes))
+        return pl.Series(places_in_runs(group.sizes)[1])
     values = events.frame.get_column(aggregate.name).gather(group.members)
     function = AGGREGATES[aggregate.function]
-    running = function.running(values_for(function, values.dtype))
+    running = function.running(_values_for(function, values.dtype))
     known = pl.when(pl.col("value").cum_count() > 0).then(running)
     counted = running.cast(pl.Int64).shift(1).fill_null(0)
     shifted = counted if function.counts else known.shift(1)
     frame = pl.DataFrame({"owner": group.owner, "value": values})
     return frame.select(shifted.over("owner").alias("value")).to_series()
+
+
+ReachedFinder: TypeAlias = Callable[[float], pl.Series]
+"""From the share of `reached(share)` to the tick of every match, shape (n,)."""
+
+
+def return_columns(
+    events: Events,
+    alternative: Alternative,
+    returns: tuple[ReturnColumn, ...],
+    matches: MatchBatch,
+    reached: ReachedFinder | None = None,
+) -> dict[str, pa.Array]:
+    """One Arrow array per RETURN column, shape (n,).
+
+    A variable that this alternative of an OR does not bind is null.  `reached` gives the ticks of
+    `reached(...)`.
+    """
+    bound = dict(zip(alternative.positive, matches.bound, strict=True))
+    leaves = LeafColumns(events, alternative, bound)
+    nothing = pl.repeat(None, len(matches), eager=True)
+    columns: dict[str, pl.Series] = {}
+
+    def bound_to(variable: str) -> Bindings | None:
+        component = component_of(alternative, variable)
+        return None if component is None else bound.get(component)
+
+    def series_of(leaf: Leaf) -> pl.Series:
+        if isinstance(leaf, ReachedTick):
+            assert reached is not None
+            return reached(leaf.share)
+        if isinstance(leaf, MatchField):
+            return pl.Series(getattr(matches, leaf.name))
+        if isinstance(leaf, Probability):
+            single = all(isinstance(bound_to(name), np.ndarray) for name in leaf.variables)
+            return leaves.series(leaf) if single else nothing.cast(pl.Float64)
+        value = bound_to(leaf.name if isinstance(leaf, Variable) else leaf.variable)
+        if value is None:
+            return nothing
+        if isinstance(leaf, Variable) and isinstance(value, Group):
+            return _joined_ids(events.ids, value)
+        return leaves.series(leaf)
+
+    def leaf_column(leaf: Leaf) -> pl.Expr:
+        name = repr(leaf)
+        if name not in columns:
+            columns[name] = series_of(leaf).alias(name)
+        return pl.col(name)
+
+    if not returns:
+        return {}
+    compiled = [
+        compile_expression(each.expression, leaf_column).alias(f"return {i}")
+        for i, each in enumerate(returns)
+    ]
+    frame = pl.DataFrame([*columns.values(), pl.Series("row", range(len(matches)), dtype=pl.Int64)])
+    result = frame.select(compiled)
+    arrays = {}
+    for each, shown in zip(returns, result, strict=True):
+        whole = len(shown) == len(matches)
+        values = shown if whole else pl.repeat(shown.item(), len(matches), eager=True)
+        arrays[each.name] = values.to_arrow().cast(each.type)
+    return arrays
+
+
+def _joined_ids(ids: pl.Series, group: Group) -> pl.Series:
+    """Ids of each group, joined by `+`."""
+    frame = pl.DataFrame({"owner": group.owner, "id": ids.gather(group.members)})
+    joined = frame.group_by("owner", maintain_order=True).agg(pl.col("id").str.join("+"))
+    return joined.get_column("id")

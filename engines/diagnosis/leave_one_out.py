@@ -26,11 +26,11 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import (
+    LeafColumns,
     column_name,
     component_of,
     fitting_events,
     links_hold,
-    probability_column,
 )
 from cepctl.engines.diagnosis.conditions import (
     Condition,
@@ -50,15 +50,11 @@ from cepctl.language.ast import (
     Binary,
     EventTime,
     Expression,
-    MatchField,
-    Probability,
-    ReachedTick,
-    Variable,
 )
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link
-from cepctl.polars_expressions import Leaf, compile_expression
+from cepctl.polars_expressions import compile_expression
 
 _FIRST_EVENTS = 1 << 12
 _FASTER = 8
@@ -279,21 +275,9 @@ def distances(
     """
     if not isinstance(expression, Binary) or expression.operator not in COMPARISONS:
         return None
-    columns: dict[str, pl.Series] = {}
-
-    def leaf_column(leaf: Leaf) -> pl.Expr:
-        assert not isinstance(leaf, MatchField | ReachedTick)
-        if isinstance(leaf, Probability):
-            columns[repr(leaf)] = probability_column(events, alternative, leaf, bound).alias(repr(leaf))
-            return pl.col(repr(leaf))
-        component = component_of(alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
-        assert component is not None
-        name = f"{component}.{column_name(leaf)}"
-        columns[name] = events.frame.get_column(column_name(leaf)).gather(bound[component]).alias(name)
-        return pl.col(name)
-
-    sides = [compile_expression(each, leaf_column) for each in (expression.left, expression.right)]
-    frame = pl.DataFrame(list(columns.values()))
+    columns = LeafColumns(events, alternative, bound)
+    sides = [compile_expression(each, columns.column) for each in (expression.left, expression.right)]
+    frame = columns.frame
     left, right = (frame.select(side.alias("side")).get_column("side") for side in sides)
     if not (left.dtype.is_numeric() and right.dtype.is_numeric()):
         return None

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
 from cepctl.engines.columns.bindings import CountedRows, MatchBatch, signatures
-from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cepctl.engines.columns.bindings import MatchBatch, members_of
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative

@@ -28,7 +28,7 @@ import pyarrow as pa
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.match import match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.absences import gaps_of
