@@ -27,7 +27,7 @@ from cepctl.engines.clocks.nodes import Nodes, nodes_of
 from cepctl.engines.clocks.walls import constants_of, shift_differences, walls_of
 from cepctl.engines.columns.bindings import TickSpans, flattened, places_of, take
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.endpoints import cut_masses, joined_masses
+from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
@@ -94,7 +94,7 @@ def _measured(
     if rivals:
         # A rival of several rules is one event, and so is one that the match binds: one copy serves all.
         strangers = Copies.of(frames, nodes)
-        masses = joined_masses(masses, strangers.masses)
+        masses = masses.followed_by(strangers.masses)
         for rival in rivals:
             of_node, strange = repeated(rival, nodes.match)
             number = places_of(row, event, of_node, strange, len(row) + strangers.number(of_node, strange))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 
 
@@ -32,10 +33,13 @@ class Group:
 
     def take(self, rows: Indexes) -> Group:
         """The groups of some matches, in the order of `rows`."""
-        sizes = self.sizes[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Group(offsets, self.members[np.repeat(self.offsets[rows], sizes) + within])
+        return self.of_sizes(self.sizes[rows], self.offsets[rows], self.members)
+
+    @classmethod
+    def of_sizes(cls, sizes: Indexes, begin: Indexes, events: Indexes) -> Group:
+        """Groups of so many events each, which stand one after the other from `begin` on."""
+        row, place = places_in_runs(sizes)
+        return cls(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), events[begin[row] + place])
 
 
 Bindings: TypeAlias = Indexes | Group
@@ -98,9 +102,14 @@ class MatchBatch:
         return np.zeros(len(self)) if self.error is None else self.error
 
 
+def events_in(bound: Bindings) -> Indexes:
+    """The events that all matches together bind there."""
+    return bound.members if isinstance(bound, Group) else bound
+
+
 def members_of(bound: Bindings) -> int:
     """How many events all matches together bind there."""
-    return len(bound.members) if isinstance(bound, Group) else len(bound)
+    return len(events_in(bound))
 
 
 def take(bound: Bindings, rows: Indexes) -> Bindings:
@@ -122,7 +131,7 @@ def flattened(bound: Mapping[int, Bindings]) -> tuple[Indexes, Indexes, dict[int
     rows, events, begin = [], [], 0
     for component, each in bound.items():
         rows.append(each.owner if isinstance(each, Group) else np.arange(len(each)))
-        events.append(each.members if isinstance(each, Group) else each)
+        events.append(events_in(each))
         number = np.arange(begin, begin + len(events[-1]))
         numbered[component] = Group(each.offsets, number) if isinstance(each, Group) else number
         begin += len(number)
@@ -189,8 +198,8 @@ def listed(bound: Sequence[Bindings]) -> tuple[Indexes, Indexes]:
     events = np.empty(inner[-1], dtype=np.int64)
     for position, each in enumerate(bound):
         if isinstance(each, Group):
-            within = np.arange(len(each.members)) - np.repeat(each.offsets[:-1], each.sizes)
-            events[begins[:, position][each.owner] + within] = each.members
+            row, place = places_in_runs(each.sizes)
+            events[begins[:, position][row] + place] = each.members
         else:
             events[begins[:, position]] = each
     return inner, events

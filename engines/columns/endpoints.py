@@ -18,6 +18,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK, END_PMF, LENGTH_LOWER, LENGTH_UPPER
@@ -31,9 +32,8 @@ def cut_masses(masses: Masses, event: Indexes, first: Ticks, last: Ticks) -> tup
     The masses, and how probable each condition is, shape (n,).  Where that is 0 the mass is one bucket that
     means nothing.
     """
-    sizes = np.diff(masses.starts)[event]
-    row = np.repeat(np.arange(len(event)), sizes)
-    bucket = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + masses.starts[event][row]
+    row, place = places_in_runs(np.diff(masses.starts)[event])
+    bucket = masses.starts[event][row] + place
     lo, hi = np.maximum(masses.lo[bucket], first[row]), np.minimum(masses.hi[bucket], last[row])
     kept = lo <= hi
     found = np.bincount(row[kept], minlength=len(event))
@@ -50,19 +50,7 @@ def cut_masses(masses: Masses, event: Indexes, first: Ticks, last: Ticks) -> tup
     order = np.argsort(row, kind="stable")
     row, lo, hi, density = row[order], lo[order], hi[order], density[order]
     starts = np.searchsorted(row, np.arange(len(event) + 1))
-    return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, density), whole
-
-
-def joined_masses(one: Masses, other: Masses) -> Masses:
-    """The masses of some events, and then of others."""
-    return Masses(
-        np.concatenate([one.lower, other.lower]),
-        np.concatenate([one.upper, other.upper]),
-        np.concatenate([one.starts, one.starts[-1] + other.starts[1:]]),
-        np.concatenate([one.lo, other.lo]),
-        np.concatenate([one.hi, other.hi]),
-        np.concatenate([one.density, other.density]),
-    )
+    return Masses.of_buckets(starts, lo, hi, density), whole
 
 
 UNBOUNDED_LENGTH = 2**63 - 1
@@ -154,7 +142,7 @@ def endpoints_of(table: pa.Table, starts: Masses) -> Endpoints:
     rows = np.flatnonzero(pc.is_valid(table.column("end_lower")).to_numpy())
     lasting = table.take(rows)
     ends = masses_of(_as_starts(lasting))
-    masses = joined_masses(starts, ends)
+    masses = starts.followed_by(ends)
     end[rows] = count + np.arange(len(rows))
     for name, bounds in ((LENGTH_LOWER, shortest), (LENGTH_UPPER, longest)):
         if name in lasting.column_names:
@@ -227,9 +215,8 @@ def _certainly(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, lo
 
 def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> Reals:
     """P(lower <= tick <= upper), shape (n,)."""
-    sizes = np.diff(masses.starts)[which]
-    row = np.repeat(np.arange(len(which)), sizes)
-    bucket = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + masses.starts[which][row]
+    row, place = places_in_runs(np.diff(masses.starts)[which])
+    bucket = masses.starts[which][row] + place
     first, last = np.maximum(masses.lo[bucket], lower[row]), np.minimum(masses.hi[bucket], upper[row])
     inside = np.where(first <= last, masses.density[bucket] * ticks_between(first, last), 0.0)
     return np.asarray(np.bincount(row, weights=inside, minlength=len(which)), dtype=np.float64)
@@ -240,7 +227,7 @@ def cut_endpoints(endpoints: Endpoints, event: Indexes, spans: TickSpans) -> tup
     first, last, lasting = spans.first, spans.last, endpoints.lasting_among(event)
     starts, inside = cut_masses(endpoints.masses, event, first, last)
     ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasting]], first[lasting], last[lasting])
-    copies = endpoints.copies(event, joined_masses(starts, ends) if len(lasting) else starts)
+    copies = endpoints.copies(event, starts.followed_by(ends) if len(lasting) else starts)
     # The law of an event that is not cut keeps its digits.
     cut = lasting[(inside[lasting] < 1.0) | (ended < 1.0)]
     lengths = copies.shortest[cut], copies.longest[cut]

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import Laws, even_laws
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import EventSchemaError
@@ -60,6 +61,16 @@ class Masses:
             array = getattr(self, name).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    @classmethod
+    def of_buckets(cls, starts: Indexes, lo: Ticks, hi: Ticks, density: Reals) -> Masses:
+        """Events that happen from the begin of their first bucket to the end of their last."""
+        return cls(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, density)
+
+    @classmethod
+    def at(cls, ticks: Ticks) -> Masses:
+        """Events that happen at these ticks."""
+        return cls(ticks, ticks, np.arange(len(ticks) + 1), ticks, ticks, np.ones(len(ticks)))
 
     @cached_property
     def buckets(self) -> Buckets:
@@ -108,6 +119,15 @@ class Masses:
     def moved(self, by: int) -> Masses:
         """The same masses so many ticks later."""
         return Masses(self.lower + by, self.upper + by, self.starts, self.lo + by, self.hi + by, self.density)
+
+    def take(self, events: Indexes) -> Masses:
+        """Those of some events, in this order."""
+        sizes = np.diff(self.starts)[events]
+        row, place = places_in_runs(sizes)
+        bucket = self.starts[events][row] + place
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        ends = self.lower[events], self.upper[events]
+        return Masses(*ends, starts, self.lo[bucket], self.hi[bucket], self.density[bucket])
 
     def followed_by(self, others: Masses) -> Masses:
         """These masses, and after them others."""
@@ -190,7 +210,7 @@ def _with_histograms(events: pa.Table, lower: Ticks, upper: Ticks, pmf: pa.Array
         found = histograms_in_order(lower, upper, lengths, flat_lo, flat_hi, flat_p)
         if found is not None:
             starts, lo, hi, density = found
-            return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, density)
+            return Masses.of_buckets(starts, lo, hi, density)
     owner = np.repeat(np.arange(len(lower)), lengths)
     _check_histograms(events, lengths, owner, flat_lo, flat_hi, flat_p)
     total = np.bincount(owner, weights=flat_p, minlength=len(lower))
@@ -203,7 +223,7 @@ def _with_histograms(events: pa.Table, lower: Ticks, upper: Ticks, pmf: pa.Array
     order = np.lexsort((lo, owner))
     owner, lo, hi, mass = owner[order], lo[order], hi[order], mass[order]
     starts = np.searchsorted(owner, np.arange(len(lower) + 1))
-    return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, mass / ticks_between(lo, hi))
+    return Masses.of_buckets(starts, lo, hi, mass / ticks_between(lo, hi))
 
 
 def _check_histograms(

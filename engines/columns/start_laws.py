@@ -49,7 +49,7 @@ def masses_of_starts(ends: Endpoints, starts: Masses) -> Masses:
         )
     lo, hi, density = found = _room(int(offsets[-1]))
     _fill(starts.buckets, *law, undecided, offsets, found, True)
-    return Masses(lo[offsets[:-1]], hi[offsets[1:] - 1], offsets, lo, hi, density)
+    return Masses.of_buckets(offsets, lo, hi, density)
 
 
 def _room(count: int) -> tuple[Ticks, Ticks, Reals]:

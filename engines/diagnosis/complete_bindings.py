@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
@@ -116,7 +116,7 @@ def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
     found = []
     for i in sorted(bound):
         each = take(bound[i], np.array([row]))
-        found.append(tuple(int(e) for e in (each.members if isinstance(each, Group) else each)))
+        found.append(tuple(int(e) for e in events_in(each)))
     return tuple(found)
 
 

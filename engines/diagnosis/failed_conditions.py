@@ -8,7 +8,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.bindings import Bindings, Group, events_in
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
@@ -72,7 +72,7 @@ def demands_of(plan: Plan, alternative: Alternative, bound: dict[int, Bindings])
     places: dict[int, list[int]] = {}
     for column, i in enumerate(alternative.positive):
         each = bound[i]
-        for event in each.members if isinstance(each, Group) else each:
+        for event in events_in(each):
             places.setdefault(column, []).append(len(events))
             components.append(i)
             events.append(int(event))
@@ -145,7 +145,7 @@ def _unfit(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list[Re
     events, found, seen = prepared.events, list[Reason](), set[int]()
     for i, each in bound.items():
         component = prepared.alternative.components[i]
-        for event in (int(e) for e in (each.members if isinstance(each, Group) else each)):
+        for event in (int(e) for e in events_in(each)):
             kind = events.frame.get_column("event_type")[event]
             if component.event_types and kind not in component.event_types:
                 wanted = f"{component.variable} is {'|'.join(component.event_types)}"
@@ -166,7 +166,7 @@ def _unequal(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list[
     found = []
     for name in prepared.plan.partition_by:
         codes = partition_codes((name,), prepared.events)
-        own = {i: codes[each.members if isinstance(each, Group) else each] for i, each in bound.items()}
+        own = {i: codes[events_in(each)] for i, each in bound.items()}
         together = np.concatenate(list(own.values()))
         if (together < 0).any() or len(np.unique(together)) > 1:
             firsts = {i: _first(each) for i, each in bound.items()}
@@ -187,7 +187,7 @@ def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list
         if each is None:
             continue
         if link.scope is Scope.EVENT:
-            members = each.members if isinstance(each, Group) else each
+            members = events_in(each)
             row = np.zeros(len(members), dtype=np.int64)
             held = link_holds_for_pairs(
                 shape.alternative, events, link, link.decides, bound, row, members

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, events_in, take
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, joined_masses, of_points
+from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of_points
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
@@ -77,7 +77,7 @@ def posterior_shares(
     for i, each in bound.items():
         batch = take(each, rows)
         size = len(each.members) if isinstance(each, Group) else 1
-        matrix = (batch.members if isinstance(batch, Group) else batch).reshape(len(rows), size).copy()
+        matrix = events_in(batch).reshape(len(rows), size).copy()
         own = (copies.member >= place) & (copies.member < place + size)
         matrix[own, copies.member[own] - place] = count + number[own]
         flat = matrix.reshape(-1)
@@ -148,7 +148,7 @@ def under_way(endpoints: Endpoints, event: int, ticks: Ticks) -> Reals:
     ends, not_over = cut_masses(endpoints.masses, end, ticks, np.full(count, LAST))
     lengths = endpoints.shortest[start], endpoints.longest[start]
     places = np.arange(count)
-    both = agreeing(joined_masses(starts, ends), places, count + places, *lengths)
+    both = agreeing(starts.followed_by(ends), places, count + places, *lengths)
     found: Reals = np.where((begun > 0) & (not_over > 0), begun * not_over * both, 0.0)
     shares: Reals = np.minimum(found / endpoints.whole[event], 1.0)
     return shares
@@ -169,9 +169,9 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     ends, clocks = events.endpoints, events.endpoint_clocks
     if clocks is None or clocks.clock[event] == NO_CLOCK:
         return under_way(ends, event, ticks)
-    one, of_end, count = np.array([event]), np.array([int(ends.end[event])]), len(ticks)
-    starts = joined_masses(_taken(ends.masses, one), _moments(ticks))
-    masses = joined_masses(starts, _taken(ends.masses, of_end))
+    count = len(ticks)
+    starts = ends.masses.take(np.array([event])).followed_by(Masses.at(ticks))
+    masses = starts.followed_by(ends.masses.take(ends.end[[event]]))
     plain = of_points(starts)
     alone = Endpoints(masses, plain.end, plain.shortest, plain.longest, plain.whole)
     for into, values in ((alone.shortest, ends.shortest), (alone.longest, ends.longest)):
@@ -184,14 +184,3 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence
     return shares
-
-
-def _moments(ticks: Ticks) -> Masses:
-    return Masses(ticks, ticks, np.arange(len(ticks) + 1), ticks, ticks, np.ones(len(ticks)))
-
-
-def _taken(masses: Masses, one: Indexes) -> Masses:
-    here = slice(int(masses.starts[one[0]]), int(masses.starts[one[0] + 1]))
-    lo, hi = masses.lo[here], masses.hi[here]
-    starts = np.array([0, len(lo)])
-    return Masses(masses.lower[one], masses.upper[one], starts, lo, hi, masses.density[here])

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
@@ -142,7 +142,7 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
     known, probability = prepared.events, None
     if known.clocks is None:
         rivals = [each.event for each in prepared.rivals(bound)]
-        touched = np.concatenate([*map(_events, bound.values()), *rivals])
+        touched = np.concatenate([*map(events_in, bound.values()), *rivals])
         # Where they are too many the confidence has been estimated, too.
         with suppress(QueryTooLargeError):
             probability = share_of_worlds(events, known, touched)
@@ -167,7 +167,3 @@ def given_against(plan: Plan, events: Events, system: Ticks, match: Indexes) -> 
         if not possible(*valid_of(known, system, match))[0]:
             enough.append(clause)
     return tuple(Reason(given_condition(each)) for each in enough or plan.given)
-
-
-def _events(bound: Bindings) -> Indexes:
-    return bound.members if isinstance(bound, Group) else bound

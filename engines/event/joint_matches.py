@@ -16,6 +16,7 @@ from cepctl.engines.columns.bindings import (
     MatchBatch,
     TickSpans,
     block_group,
+    events_in,
     flattened,
     places_of,
     take,
@@ -160,14 +161,10 @@ class JointMatches:
 def bound_by(source: PreparedAlternative, matches: MatchBatch) -> _Bound:
     """The events of matches as one of the alternatives binds them: one that is a group for it is one here."""
     return {
-        i: _as_group(each) if source.alternative.components[i].kleene else _as_single(each)
+        i: _as_group(each) if source.alternative.components[i].kleene else events_in(each)
         for i, each in zip(source.search.singles, matches.bound, strict=True)
     }
 
 
 def _as_group(bound: Bindings) -> Group:
     return bound if isinstance(bound, Group) else Group(np.arange(len(bound) + 1), bound)
-
-
-def _as_single(bound: Bindings) -> Indexes:
-    return bound.members if isinstance(bound, Group) else bound

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
+from cepctl.engines.columns.bindings import Bindings, Group, block_group, events_in, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events, group_link_holds
@@ -69,7 +69,7 @@ class CertainTimes:
         instants = time.cast(pl.Datetime(unit.resolution)).to_physical().fill_null(0).to_numpy()
         ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
         count = len(ticks)
-        masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
+        masses = Masses.at(ticks)
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
         asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.rules for shape in shapes)
         # What is probable of certain times is sure or impossible.
@@ -136,7 +136,7 @@ class CertainTimes:
             is_candidate = np.zeros(len(events), dtype=bool)
             is_candidate[self.candidates[number][i]] = True
             row = each.owner if isinstance(each, Group) else np.arange(count)
-            member = each.members if isinstance(each, Group) else each
+            member = events_in(each)
             fits = is_candidate[member]
             for link in shape.alternative.links:
                 if link.decides == i and link.scope is Scope.EVENT:
@@ -195,7 +195,7 @@ def _as_bound_by(shape: Shape, bound: tuple[Bindings, ...]) -> dict[int, Binding
         if shape.alternative.components[i].kleene:
             own[i] = block_group([each])
         else:
-            own[i] = each.members if isinstance(each, Group) else each
+            own[i] = events_in(each)
     return own
 
 
@@ -233,7 +233,7 @@ def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count
         if component is None:
             continue
         each = take(bound[component], row)
-        events = each.members if isinstance(each, Group) else each
+        events = events_in(each)
         pair = each.owner if isinstance(each, Group) else np.arange(len(row))
         row = row[pair]
         left = tick[events] if is_left else left[pair]

@@ -29,7 +29,7 @@ from cepctl.engines.clocks.unions import walls_of_clauses
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints, joined_masses
+from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.intervals.clauses import compare_with_constants, cutting_clauses
@@ -191,7 +191,7 @@ class _Alike:
         ends = self.measure.endpoints
         lasting = ends.lasting_among(event)
         starts = self._moved(frames, nodes, node, event)
-        masses = joined_masses(starts, self._moved(frames, nodes, node[lasting], ends.end[event[lasting]]))
+        masses = starts.followed_by(self._moved(frames, nodes, node[lasting], ends.end[event[lasting]]))
         return ends.copies(event, masses)
 
     def _moved(self, frames: Frames, nodes: Nodes, node: Indexes, endpoint: Indexes) -> Masses:

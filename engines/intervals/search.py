@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
+from cepctl.engines.columns.bindings import Bindings, Group, events_in, single_events, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -211,7 +211,7 @@ def measured_by_size(search: IntervalSearch, bound: Sequence[Bindings]) -> Measu
 
 
 def _columns(bound: Bindings, count: int) -> Indexes:
-    return (bound.members if isinstance(bound, Group) else bound).reshape(count, -1)
+    return events_in(bound).reshape(count, -1)
 
 
 def of_sizes(search: IntervalSearch, sizes: tuple[int, ...]) -> IntervalSearch:

@@ -16,6 +16,7 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.pattern.blocks import Shape
@@ -85,10 +86,7 @@ class WholeSpans:
             certain = (lower > after[row]) & (upper < until[row])
             return _split(wanted, np.arange(len(optional.sizes)), row, event, certain)
         # One member is the first (last) one: what certainly lies between it and the other end is in.
-        anchor = np.repeat(np.arange(len(event)), optional.sizes[row])
-        within = np.arange(len(anchor)) - np.repeat(
-            np.cumsum(optional.sizes[row]) - optional.sizes[row], optional.sizes[row]
-        )
+        anchor, within = places_in_runs(optional.sizes[row])
         other = optional.offsets[row[anchor]] + within
         certain, outside = other == anchor, np.zeros(len(other), dtype=bool)
         beyond = until[row[anchor]]
@@ -194,5 +192,5 @@ def _single(bound: dict[int, Bindings], components: tuple[int, ...]) -> int:
 
 def positions(begin: Indexes, end: Indexes) -> Group:
     """The positions from one to another, the latter excluded, as a group for each pair of them."""
-    offsets = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
-    return Group(offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin))
+    row, place = places_in_runs(end - begin)
+    return Group(np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64), begin[row] + place)

@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, listed
+from cepctl.engines.columns.bindings import Bindings, Group, events_in, listed
 from cepctl.engines.rows.numbers import FoundBatch, HeldRows, NumberedRows
 from cepctl.engines.rows.order import rounded, with_text
 from cepctl.precision import CONFIDENCE_DECIMALS
@@ -217,7 +217,7 @@ class _Events:
         is_used = np.zeros(count, dtype=bool)
         for each, base in zip(held, bases, strict=True):
             for bound in each.matches.bound:
-                is_used[(bound.members if isinstance(bound, Group) else bound) + base] = True
+                is_used[events_in(bound) + base] = True
         used = np.flatnonzero(is_used)
         encoded = pl.concat([pl.Series(pl.from_arrow(each)) for each in ids])
         return cls(tuple(bases), count, used, encoded.gather(used))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, events_in, signatures
 from cepctl.engines.rows.counts import WHY_UNJUDGED
 from cepctl.engines.rows.order import encoded_ids, joined_text
 from cepctl.plan.plan import CONFIDENCE_ERROR
@@ -222,7 +222,7 @@ class _Joined:
         self._sizes = _Column() if is_group else None
 
     def add(self, bound: Bindings) -> None:
-        self._events.add((bound.members if isinstance(bound, Group) else bound).astype(np.int32))
+        self._events.add(events_in(bound).astype(np.int32))
         if self._sizes is not None and isinstance(bound, Group):
             self._sizes.add(bound.sizes.astype(np.int32))
 
