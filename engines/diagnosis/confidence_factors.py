@@ -12,7 +12,7 @@ absences holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_text
 from cepctl.engines.diagnosis.failed_conditions import Reason
+from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.pattern.rivals import Rivals
@@ -33,65 +34,39 @@ MOST_RIVALS = 1_000
 """How many rivals of one rule are measured one by one."""
 
 
-@dataclass(frozen=True)
-class Factor:
-    """The probability that this condition holds together with those above it."""
-
-    condition: Condition
-    probability: float
-
-
-@dataclass(frozen=True)
-class RivalAlone:
-    """The probability that an event breaks the match, were it the only rival."""
-
-    condition: Condition
-    event: int
-    probability: float
-
-
-@dataclass(frozen=True)
-class MatchFactors:
-    """Range and confidence of one match, and what they come from; or the reasons why it is none."""
-
-    start: int
-    end: int
-    confidence: float
-    error: float
-    factors: tuple[Factor, ...]
-    rivals: tuple[RivalAlone, ...]
-    reasons: tuple[Reason, ...] = ()
-
-
-def match_factors(
-    prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
-) -> MatchFactors:
-    """Measure one match with ever more conditions; estimated where it is too much work exactly."""
+def with_confidence(
+    shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
+) -> OneMatch:
+    """A match, measured with ever more conditions; estimated where it is too much work exactly."""
     try:
-        return _factors(prepared, bound, rivals)
+        return _measured(shown, prepared, bound, rivals)
     except QueryTooLargeError:
         if prepared.events.clocks is not None:
             raise
         estimated = replace(prepared, options=replace(prepared.options, approximate=_ERROR))
-        return replace(_factors(estimated, bound, rivals), error=_ERROR)
+        return replace(_measured(shown, estimated, bound, rivals), error=_ERROR)
 
 
-def _factors(prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]) -> MatchFactors:
+def _measured(
+    shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
+) -> OneMatch:
     factors = [
         Factor(condition, _probability(decided(limited, bound, [])))
         for condition, limited in _growing(prepared)
     ]
     found = decided(prepared, bound, rivals)
-    start, end, confidence = int(found.start[0]), int(found.end[0]), _probability(found)
-    if start > end:
-        return MatchFactors(start, end, 0.0, 0.0, (), (), _broken(prepared, bound, rivals))
-    alone: list[RivalAlone] = []
+    shown = replace(shown, start=int(found.start[0]), end=int(found.end[0]))
+    if shown.start > shown.end:
+        return replace(shown, reasons=_broken(prepared, bound, rivals))
+    confidence = _probability(found)
+    alone: list[RivalShown] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
         free = _probability(decided(prepared, bound, _without_rivals(rivals)))
         for at in range(len(rivals)):
-            alone += _rivals_alone(prepared, bound, rivals, at, free)
-    return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
+            alone += _rivals_alone(shown, prepared, bound, rivals, at, free)
+    alone.sort(key=lambda rival: -rival.probability)
+    return replace(shown, confidence=confidence, factors=tuple(factors), rivals=tuple(alone))
 
 
 def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlternative]]:
@@ -130,8 +105,13 @@ def _without_rivals(rivals: Sequence[Rivals]) -> list[Rivals]:
 
 
 def _rivals_alone(
-    prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals], at: int, free: float
-) -> list[RivalAlone]:
+    shown: OneMatch,
+    prepared: PreparedAlternative,
+    bound: dict[int, Bindings],
+    rivals: list[Rivals],
+    at: int,
+    free: float,
+) -> list[RivalShown]:
     """The rivals of one rule, each measured as if it were the only one."""
     chosen = rivals[at].event[:MOST_RIVALS]
     if not len(chosen) or free <= 0:
@@ -143,7 +123,11 @@ def _rivals_alone(
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
     condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
     return [
-        RivalAlone(condition, int(event), float(np.clip(1 - left / free, 0.0, 1.0)))
+        RivalShown(
+            condition,
+            event_shown(shown.events, int(event), shown.bins),
+            float(np.clip(1 - left / free, 0.0, 1.0)),
+        )
         for event, left in zip(chosen, spared, strict=True)
     ]
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
-from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.posteriors import bin_ticks, endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.shown import (
     EventShown,
+    Factor,
     Member,
     OneMatch,
     Span,
@@ -23,7 +23,7 @@ from cepctl.engines.diagnosis.shown import (
     event_shown,
     logged_nanoseconds,
 )
-from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, given_condition
+from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, clauses_against
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid
@@ -36,7 +36,7 @@ _RIVAL = Condition("absence", "an event that must be absent")
 
 
 def interval_match(
-    prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int, stamped: Events
+    prepared: PreparedAlternative, bound: dict[int, Bindings], bins: int, stamped: Events
 ) -> OneMatch:
     """Explain a match some of whose events are interval events, or whose ends are compared.
 
@@ -49,15 +49,9 @@ def interval_match(
     """
     search, events, alternative = prepared.intervals, prepared.events, prepared.alternative
     assert search is not None
-    bound = {
-        i: _bound(np.array(part, dtype=np.int64), group=alternative.components[i].kleene)
-        for i, part in zip(alternative.positive, rows, strict=True)
-    }
     ((search, matches, _),) = by_size(search, list(bound.values()))
     event = matches[0]
-    variables = [
-        alternative.components[i].variable for i, part in zip(bound, rows, strict=True) for _ in part
-    ]
+    variables = [alternative.components[i].variable for i in bound for _ in events_in(bound[i])]
     lower, upper = valid(search.measure, matches)
     alone = measured(replace(search.measure, rivals=None), matches)
     found = search.measured(matches)
@@ -97,10 +91,7 @@ def _times_against(
     if not given or not _happens(prepared, stamped, bound):
         return (Reason(_TIMES),)
     left = WorldsLeft(prepared.plan, stamped).alone
-    enough = [
-        clause for clause, events in zip(given, left, strict=True) if not _happens(prepared, events, bound)
-    ]
-    return tuple(Reason(given_condition(each)) for each in enough or given)
+    return clauses_against(given, lambda at: _happens(prepared, left[at], bound))
 
 
 def _happens(prepared: PreparedAlternative, events: Events, bound: Sequence[Bindings]) -> bool:
@@ -128,10 +119,6 @@ def _given(prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindi
     search, matches = _search(prepared, stamped, bound)
     confidence = float(search.measured(matches).confidence[0])
     return GivenShown(tuple(each.text for each in prepared.plan.given), None, confidence)
-
-
-def _bound(members: Indexes, *, group: bool) -> Bindings:
-    return Group(np.array([0, len(members)]), members) if group else members
 
 
 def _member(

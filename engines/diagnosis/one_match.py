@@ -15,11 +15,11 @@ import pyarrow as pa
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, MatchFactors, match_factors
+from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
 from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.interval_match import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
-from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, RivalShown, bin_edges, event_shown
+from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -155,9 +155,9 @@ def _explained(
 ) -> OneMatch:
     """`known` are the events in the worlds that remain."""
     prepared = PreparedAlternative.of(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
-    if prepared.intervals is not None:
-        return interval_match(prepared, rows, bins, events)
     bound = _bound(alternative, events, rows)
+    if prepared.intervals is not None:
+        return interval_match(prepared, bound, bins, events)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)
     system = demands.system()
@@ -171,7 +171,7 @@ def _explained(
     edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
-        shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
+        shown = with_confidence(shown, prepared, bound, rivals)
         if plan.given:
             shown = replace(shown, given=given_shown(prepared, events, bound))
     posterior = None
@@ -184,18 +184,6 @@ def _explained(
     )  # fmt: skip
     offsets = () if shown.reasons else shared_offsets(plan, known, system, demands.events)
     return replace(shown, members=members, offsets=offsets)
-
-
-def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
-    rivals = [
-        RivalShown(each.condition, event_shown(shown.events, each.event, shown.bins), each.probability)
-        for each in found.rivals
-    ]
-    return replace(
-        shown, reasons=found.reasons, start=found.start, end=found.end, confidence=found.confidence,
-        error=found.error, factors=found.factors,
-        rivals=tuple(sorted(rivals, key=lambda rival: -rival.probability)),
-    )  # fmt: skip
 
 
 def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bindings]:

@@ -11,7 +11,6 @@ import polars as pl
 from cepctl.arrays import Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
-from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
 from cepctl.engines.diagnosis.worlds_left import GivenShown
@@ -59,8 +58,16 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """The probability that this condition holds together with those above it."""
+
+    condition: Condition
+    probability: float
+
+
+@dataclass(frozen=True)
 class RivalShown:
-    """An event that breaks the match where it lies in a gap, and how probable that is."""
+    """An event that breaks the match where it lies in a gap: how probable that is, were it the only rival."""
 
     condition: Condition
     event: EventShown

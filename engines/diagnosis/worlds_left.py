@@ -31,7 +31,7 @@ from cepctl.engines.given.known import known_events
 from cepctl.engines.given.known_endpoints import depends_on_ends, known_endpoints
 from cepctl.engines.intervals.components import require_worlds
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Given, Plan
 
 
@@ -157,13 +157,16 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
 
 
 def given_against(plan: Plan, events: Events, system: Ticks, match: Indexes) -> tuple[Reason, ...]:
-    """The clauses that leave a match, shape (1, l), no world: each that is enough, else all of them."""
-    enough = []
-    for clause in plan.given:
-        try:
-            known = known_events(replace(plan, given=(clause,)), events)
-        except ContradictionError:
-            continue
-        if not possible(*valid_of(known, system, match))[0]:
-            enough.append(clause)
-    return tuple(Reason(given_condition(each)) for each in enough or plan.given)
+    """The clauses that leave a match, shape (1, l), no world."""
+
+    def is_left(at: int) -> bool:
+        known = known_events(replace(plan, given=(plan.given[at],)), events)
+        return bool(possible(*valid_of(known, system, match))[0])
+
+    return clauses_against(plan.given, is_left)
+
+
+def clauses_against(given: Sequence[Given], is_left: Callable[[int], bool]) -> tuple[Reason, ...]:
+    """The clauses, by their number, that leave a match no world: each that is enough, else all of them."""
+    enough = [clause for at, clause in enumerate(given) if not is_left(at)]
+    return tuple(Reason(given_condition(each)) for each in enough or given)

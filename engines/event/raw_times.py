@@ -68,7 +68,6 @@ class CertainTimes:
         unit = plan.time_unit
         instants = time.cast(pl.Datetime(unit.resolution)).to_physical().fill_null(0).to_numpy()
         ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
-        count = len(ticks)
         masses = Masses.at(ticks)
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
         asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.rules for shape in shapes)
