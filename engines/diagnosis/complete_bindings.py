@@ -11,7 +11,8 @@ the bound on work are estimated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,11 @@ from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.intervals.independent import BLOCK
+from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.intervals.search import alike_in_size, of_sizes
+from cepctl.engines.intervals.tied_matches import cases_without, measured, valid
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError
@@ -38,6 +44,7 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 MOST_BREAKERS = 3
+_TOGETHER = Condition("timing", "the starts and ends of all events together")
 _FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
 Signature = tuple[tuple[int, ...], ...]
@@ -76,24 +83,52 @@ class CompletionReport:
 
 
 def complete_bindings(
-    plan: Plan, alternative: Alternative, worlds: WorldsLeft, rows: Indexes, limit: int = BINDINGS
+    plan: Plan,
+    alternative: Alternative,
+    worlds: WorldsLeft,
+    rows: Indexes,
+    limit: int = BINDINGS,
+    *,
+    lasting: bool = False,
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
 
-    One member of a Kleene group stands for it in `rows`.
+    One member of a Kleene group stands for it in `rows`.  `lasting`: even points are taken for interval
+    events.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a binding of interval events is too much work to measure.
     """
-    # Of events that share clocks nothing is estimated.
-    approximate = _ERROR if worlds.stamped.clocks is None else None
+    # Of interval events, and of those that share clocks, nothing is estimated.
+    approximate = None if lasting or worlds.stamped.clocks is not None else _ERROR
     options = MatchOptions(approximate=approximate, max_matches=limit)
-    prepared = PreparedAlternative.of(plan, alternative, worlds.known, options)
-    rows = without_groups(prepared, rows)
+    prepared, *others = _in_worlds(plan, alternative, worlds, options, lasting=lasting)
+    rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
-    batches, cut = completed(prepared, chosen)
-    group_losses = losses_of_groups(prepared, chosen)
-    tally = _PointTally(prepared, _Clauses.of(prepared, worlds) if plan.given else None)
+    batches, cut = _completed(prepared, chosen)
+    tally = _Tally(prepared, lasting=lasting)
     for bound in batches:
-        tally.add(bound)
+        if lasting:
+            for each in _IntervalChecks.of_sizes(prepared, others, bound):
+                tally.add(each)
+        else:
+            tally.add(_PointChecks.of(prepared, others, bound))
+    group_losses = _losses_of_groups(prepared, chosen)
     return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
+
+
+def _in_worlds(
+    plan: Plan, alternative: Alternative, worlds: WorldsLeft, options: MatchOptions, *, lasting: bool
+) -> Iterator[PreparedAlternative]:
+    """The alternative in the worlds that remain, then, if something is given, in all and in each clause's."""
+    freely = replace(plan, given=())
+    every = [(plan, worlds.known)]
+    if plan.given:
+        every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
+    for asked, events in every:
+        yield PreparedAlternative.of(asked, alternative, events, options, of_intervals=lasting)
 
 
 def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
@@ -102,16 +137,16 @@ def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
         return Condition("absence", plan.strategy.word)
     component = shape.alternative.components[rule.component]
     if component.negated:
-        return absence_of(shape.alternative, rule.component)
+        return _absence_of(shape.alternative, rule.component)
     return Condition("absence", f"{plan.strategy.word}, {plan.strategy.rival.format(component.variable)}")
 
 
-def absence_of(alternative: Alternative, component: int) -> Condition:
+def _absence_of(alternative: Alternative, component: int) -> Condition:
     """A negated component in the words of the query."""
     return Condition("absence", f"no {alternative.components[component].variable}")
 
 
-def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
+def _signature_of(bound: dict[int, Bindings], row: int) -> Signature:
     """The events of one match."""
     found = []
     for i in sorted(bound):
@@ -120,7 +155,7 @@ def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
     return tuple(found)
 
 
-def without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
+def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
     """Bindings of the single components alone, each once."""
     components = prepared.alternative.components
     kleene = [at for at, i in enumerate(prepared.search.singles) if components[i].kleene]
@@ -131,7 +166,7 @@ def without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
     return np.unique(rows, axis=0)
 
 
-def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
+def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
     """Bindings with every group, and whether there were too many to list."""
     found: list[dict[int, Bindings]] = []
     try:
@@ -142,7 +177,7 @@ def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[i
     return found, False
 
 
-def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
+def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
     """What each predicate over groups takes away; nothing where the groups are too many to list."""
     alternative = prepared.alternative
     judged = [link for link in alternative.links if link.scope is not Scope.EVENT]
@@ -151,7 +186,7 @@ def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss
         return ()
     bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
     loose = PreparedAlternative.of(prepared.plan, bare, prepared.events, prepared.options)
-    batches, _ = completed(loose, rows)
+    batches, _ = _completed(loose, rows)
     counts = np.zeros(len(judged), dtype=np.int64)
     for batch in batches:
         left = batch
@@ -163,46 +198,51 @@ def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 
 
-@dataclass(frozen=True)
-class _Clauses:
-    """The alternative without what is given, and with each clause of it alone."""
-
-    freely: PreparedAlternative
-    alone: tuple[PreparedAlternative, ...]
-
-    @classmethod
-    def of(cls, prepared: PreparedAlternative, worlds: WorldsLeft) -> _Clauses:
-        plan = replace(prepared.plan, given=())
-        freely, *alone = (
-            PreparedAlternative.of(plan, prepared.alternative, each, prepared.options)
-            for each in (worlds.stamped, *worlds.alone)
-        )
-        return cls(freely, tuple(alone))
-
-
 def happening(found: Measured) -> Flags:
     """Which matches have a world."""
     return np.asarray(found.start <= found.end)
 
 
-class Tally:
+class _Tally:
     """Counts over batches of complete bindings.
 
     `untimely` are those that have no world for their times alone, `broken` those that one rule of absence
     alone leaves none, by the number of the rule; `breakers` are found for each rule and event.
     """
 
-    def __init__(
-        self, prepared: PreparedAlternative, untimely: Condition, rules: Mapping[int, Condition]
-    ) -> None:
-        self.prepared, self.rules = prepared, rules
-        self.charged = ChargedClauses(prepared.plan.given)
+    def __init__(self, prepared: PreparedAlternative, *, lasting: bool) -> None:
+        plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
+        if lasting:
+            negated = [i for i, each in enumerate(alternative.components) if each.negated]
+            self.rules = {i: _absence_of(alternative, i) for i in negated}
+        else:
+            self.rules = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
+        self.plan = plan
+        self.charged = ChargedClauses(plan.given)
         self.complete = self.possible = self.below = 0
-        self.untimely = Loss(untimely, 0)
-        self.broken = dict.fromkeys(rules, 0)
+        self.untimely = Loss(_TOGETHER if lasting else _FIXED_TIMES, 0)
+        self.broken = dict.fromkeys(self.rules, 0)
         self.best: Signature | None = None
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], Breaker] = {}
+
+    def add(self, checks: _PointChecks | _IntervalChecks) -> None:
+        """Count a batch."""
+        free = checks.possible(0)
+        freely = checks.possible(1) if self.plan.given else free
+        left_none = np.flatnonzero(freely & ~free)
+        self.charged.charge(len(left_none), lambda at: checks.possible(2 + at, left_none))
+        found = checks.measured()
+        happens = free & happening(found)
+        for rule in self.rules:
+            lost = checks.lost_to(rule, free)
+            self.broken[rule] += int(lost.sum())
+            for row, event in checks.certain(rule, lost):
+                self._blame(rule, row, event, checks.signature)
+        self.complete += len(freely)
+        self.untimely = replace(self.untimely, count=self.untimely.count + int((~freely).sum()))
+        self.possible += int(happens.sum())
+        self._judge(found, happens, checks.signature)
 
     def report(self, bindings: int, group_losses: tuple[Loss, ...], *, sampled: bool) -> CompletionReport:
         """All that was counted, of so many bindings of single events."""
@@ -215,13 +255,7 @@ class Tally:
             self.possible, self.below, self.best, self.best_confidence, sampled,
         )  # fmt: skip
 
-    def count(self, timely: Flags, happens: Flags) -> None:
-        """Count a batch: which bindings have a world if nothing is given or absent, and which have one."""
-        self.complete += len(timely)
-        self.untimely = replace(self.untimely, count=self.untimely.count + int((~timely).sum()))
-        self.possible += int(happens.sum())
-
-    def blame(self, rule: int, row: Indexes, event: Indexes, example: Callable[[int], Signature]) -> None:
+    def _blame(self, rule: int, row: Indexes, event: Indexes, example: Callable[[int], Signature]) -> None:
         """Rows of a batch, each with an event that certainly breaks it."""
         events, first, counts = np.unique(event, return_index=True, return_counts=True)
         for each, at, count in zip(events.tolist(), first.tolist(), counts.tolist(), strict=True):
@@ -230,9 +264,9 @@ class Tally:
                 known = Breaker(self.rules[rule], each, 0, example(int(row[at])))
             self.breakers[rule, each] = replace(known, count=known.count + count)
 
-    def judge(self, found: Measured, happens: Flags, example: Callable[[int], Signature]) -> None:
+    def _judge(self, found: Measured, happens: Flags, example: Callable[[int], Signature]) -> None:
         """Count the possible ones of a batch that do not reach CONFIDENCE."""
-        wanted = self.prepared.plan.minimum_confidence
+        wanted = self.plan.minimum_confidence
         if wanted is None:
             return
         below = np.flatnonzero(happens & (found.confidence < wanted - CONFIDENCE_SLACK))
@@ -243,53 +277,129 @@ class Tally:
                 self.best, self.best_confidence = example(at), float(found.confidence[at])
 
 
-class _PointTally(Tally):
-    """Of bindings of points."""
+@dataclass(frozen=True)
+class _PointChecks:
+    """Bindings of points; a rule of absence is that of the shape."""
 
-    def __init__(self, prepared: PreparedAlternative, clauses: _Clauses | None) -> None:
-        plan, shape = prepared.plan, prepared.shape
-        rules = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
-        super().__init__(prepared, _FIXED_TIMES, rules)
-        self.clauses = clauses
+    alternatives: tuple[PreparedAlternative, ...]
+    bound: dict[int, Bindings]
+    rivals: list[Rivals]
 
-    def add(self, bound: dict[int, Bindings]) -> None:
-        rivals = self.prepared.rivals(bound) if self.rules else []
-        without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
-        free = happening(decided(self.prepared, bound, without_rivals))
-        timely = self._held_to_given(bound, free, without_rivals)
-        for at, each in enumerate(rivals):
-            others = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-            lost = free & ~happening(decided(self.prepared, bound, others))
-            self.broken[at] += int(lost.sum())
-            self._name(at, bound, each, lost)
-        found = decided(self.prepared, bound, rivals)
-        happens = free & happening(found)
-        self.count(timely, happens)
-        self.judge(found, happens, lambda row: signature_of(bound, row))
+    @classmethod
+    def of(
+        cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
+    ) -> _PointChecks:
+        rivals = prepared.rivals(bound) if prepared.shape.rules else []
+        return cls((prepared, *others), bound, rivals)
 
-    def _held_to_given(self, bound: dict[int, Bindings], free: Flags, without_rivals: list[Rivals]) -> Flags:
-        """Count what each clause leaves no world; returns which bindings have one if nothing is given."""
-        clauses = self.clauses
-        if clauses is None:
-            return free
-        freely = happening(decided(clauses.freely, bound, without_rivals))
-        lost = freely & ~free
-        self.charged.charge(
-            int(lost.sum()), lambda at: happening(decided(clauses.alone[at], bound, without_rivals))[lost]
-        )
-        return freely
+    def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
+        """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
+        found = happening(decided(self.alternatives[worlds], self.bound, self._only()))
+        return found if rows is None else found[rows]
 
-    def _name(self, rule: int, bound: dict[int, Bindings], rivals: Rivals, lost: Flags) -> None:
-        rivals = _pairs(rivals, lost[rivals.row])
-        if not len(rivals.row):
-            return
-        masses = self.prepared.events.masses
-        spans = spans_of(masses, self.prepared.measure.groups(bound))
-        each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
-        alone = replace(rivals, row=np.arange(len(rivals.row)))
-        certain = certainly_broken([alone], masses, each)
-        self.blame(rule, rivals.row[certain], rivals.event[certain], lambda row: signature_of(bound, row))
+    def measured(self) -> Measured:
+        """What all of them come to."""
+        return decided(self.alternatives[0], self.bound, self.rivals)
+
+    def lost_to(self, rule: int, free: Flags) -> Flags:
+        """Those, `free` without rivals, to which one rule of absence alone leaves no world."""
+        return free & ~happening(decided(self.alternatives[0], self.bound, self._only(rule)))
+
+    def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
+        """Rows that are lost, each with an event that alone breaks it in every world."""
+        rivals = _pairs(self.rivals[rule], lost[self.rivals[rule].row])
+        if len(rivals.row):
+            prepared = self.alternatives[0]
+            masses = prepared.events.masses
+            spans = spans_of(masses, prepared.measure.groups(self.bound))
+            each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
+            alone = replace(rivals, row=np.arange(len(rivals.row)))
+            certain = certainly_broken([alone], masses, each)
+            yield rivals.row[certain], rivals.event[certain]
+
+    def signature(self, row: int) -> Signature:
+        return _signature_of(self.bound, row)
+
+    def _only(self, rule: int | None = None) -> list[Rivals]:
+        """The rivals of one rule, or of none."""
+        return [
+            each if at == rule else _pairs(each, np.zeros(len(each.row), dtype=bool))
+            for at, each in enumerate(self.rivals)
+        ]
 
 
 def _pairs(rivals: Rivals, kept: Flags) -> Rivals:
     return replace(rivals, row=rivals.row[kept], event=rivals.event[kept])
+
+
+@dataclass(frozen=True)
+class _IntervalChecks:
+    """Bindings of interval events whose groups are of the same sizes; a rule is that of a negated component.
+
+    They are checked as points are.  `rows`: their single events and members, shape (n, l); they are the rows
+    `at` of `bound`.
+    """
+
+    measures: tuple[IntervalMeasure, ...]
+    bound: dict[int, Bindings]
+    at: Indexes
+    rows: Indexes
+
+    @classmethod
+    def of_sizes(
+        cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
+    ) -> Iterator[_IntervalChecks]:
+        """Those of each size."""
+        searches = [each.intervals for each in (prepared, *others) if each.intervals is not None]
+        for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
+            yield cls(tuple(of_sizes(each, sizes).measure for each in searches), bound, at, matches)
+
+    def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
+        return _possible(self.measures[worlds], self.rows if rows is None else self.rows[rows])
+
+    def measured(self) -> Measured:
+        return measured(self.measures[0], self.rows)
+
+    def lost_to(self, rule: int, free: Flags) -> Flags:
+        finder = self.measures[0].rivals
+        if finder is None:
+            return np.zeros(len(self.rows), dtype=bool)
+
+        def own(matches: Indexes) -> list[FoundRivals]:
+            return [each for each in finder(matches) if each[0].component == rule]
+
+        return free & ~happening(measured(replace(self.measures[0], rivals=own), self.rows))
+
+    def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
+        for negation, row, event in self.measures[0].rivals(self.rows) if self.measures[0].rivals else ():
+            if negation.component == rule:
+                pairs = np.flatnonzero(lost[row])[:BLOCK]
+                chosen = pairs[self._broken(negation, self.rows[row[pairs]], event[pairs])]
+                yield row[chosen], event[chosen]
+
+    def _broken(self, negation: Negation, matches: Indexes, event: Indexes) -> Flags:
+        """Which matches an event each breaks in every world."""
+        if self.measures[0].ties is None:
+            alone = [(negation, np.arange(len(event)), event)]
+            return ~happening(measured(replace(self.measures[0], rivals=lambda _: alone), matches))
+        # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
+        own = matches.shape[1]
+        # Where that is too much to tell, nobody is named.
+        with suppress(QueryTooLargeError):
+            cases = cases_without(self.measures[0].cases, [(negation, own)], own, own + 1)
+            together = replace(self.measures[0], cases=cases, rivals=None)
+            return ~_possible(together, np.column_stack([matches, event]))
+        return np.zeros(len(event), dtype=bool)
+
+    def signature(self, row: int) -> Signature:
+        return _signature_of(self.bound, int(self.at[row]))
+
+
+def _possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
+    """Which matches, shape (n, l), hold in some world, whoever may break them."""
+    alone = replace(measure, rivals=None)
+    if measure.clocks is not None:
+        # What ends of masses leave tells little of offsets with holes.
+        return happening(measured(alone, matches))
+    lower, upper = valid(alone, matches)
+    return np.asarray((lower <= upper).all(axis=1))

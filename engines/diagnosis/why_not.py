@@ -21,7 +21,6 @@ import pyarrow as pa
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
-from cepctl.engines.diagnosis.complete_intervals import complete_intervals
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
@@ -114,8 +113,9 @@ def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: 
         conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
-    completing = complete_intervals if lasting else complete_bindings
-    completion = completing(plan, alternative, worlds, followed.rows) if complete else None
+    completion = None
+    if complete:
+        completion = complete_bindings(plan, alternative, worlds, followed.rows, lasting=lasting)
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)
     if not excluded and not complete:
