@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import order_of, starts_of
 from cepctl.engines.kernels.kernel import kernel
 
@@ -42,6 +43,13 @@ def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> 
     event, key, lower, upper = event[order], key[order], lower[order], upper[order]
     key_starts = starts_of(key)
     return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
+
+
+def indexed_events(masses: Masses, event: Indexes, codes: Indexes) -> IntervalIndex:
+    """Events ready to be joined by their intervals; those of code -1, which join nothing, are left out."""
+    usable = codes >= 0
+    event = event[usable]
+    return interval_index(event, codes[usable], masses.lower[event], masses.upper[event])
 
 
 @kernel

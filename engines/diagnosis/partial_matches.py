@@ -21,7 +21,7 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.predicates import column_name, links_hold
-from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
@@ -80,13 +80,9 @@ class JoinIndexes:
 
     def _built(self, conditions: Conditions, column: int, candidates: Indexes) -> JoinIndex:
         component, known = conditions.columns[column], set(conditions.columns[:column])
-        alternative, masses = conditions.alternative, self.events.masses
+        alternative = conditions.alternative
         key = join_key(alternative, conditions.partition_by, self.events, component, known, candidates)
-        usable = key.candidate_codes >= 0
-        event = candidates[usable]
-        interval = interval_index(
-            event, key.candidate_codes[usable], masses.lower[event], masses.upper[event]
-        )
+        interval = indexed_events(self.events.masses, candidates, key.candidate_codes)
         keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
         return JoinIndex(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
 

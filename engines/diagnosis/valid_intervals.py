@@ -23,6 +23,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
@@ -69,8 +70,7 @@ def bound_events(signatures: pa.ChunkedArray, ids: pa.Array) -> BoundEvents:
         components = chunk.flatten()
         per_match = chunk.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
         sizes = components.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-        place = np.arange(len(sizes)) - np.repeat(np.cumsum(per_match) - per_match, per_match)
-        places.append(np.repeat(place, sizes))
+        places.append(np.repeat(places_in_runs(per_match)[1], sizes))
         ends = np.concatenate([[0], np.cumsum(sizes)])[np.cumsum(per_match)]
         counts.append(np.diff(ends, prepend=0))
         names.append(components.flatten())

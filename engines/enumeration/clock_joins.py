@@ -40,7 +40,8 @@ class ClockJoin:
 
     @classmethod
     def of(cls, clocks: EventClocks, event: Indexes, codes: Indexes) -> ClockJoin:
-        """Prepare the candidates `event` with keys `codes` >= 0, both of shape (m,)."""
+        """Prepare the candidates `event` with keys `codes`, both of shape (m,); -1 joins nothing."""
+        event, codes = event[codes >= 0], codes[codes >= 0]
         clock = clocks.clock[event]
         least = np.full(int(codes.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         most = np.full(len(least), np.iinfo(np.int64).min)

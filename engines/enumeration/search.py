@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,17 +21,19 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import links_hold
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, IntervalIndex, interval_index, overlapping
+from cepctl.engines.columns.range_join import (
+    PAIRS_AT_ONCE,
+    IntervalIndex,
+    indexed_events,
+    overlapping,
+)
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.enumeration.certain_gaps import CertainGap
+from cepctl.engines.enumeration.clock_joins import ClockJoin, possible_rows
 from cepctl.engines.enumeration.threshold import PushDown
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
-
-if TYPE_CHECKING:
-    from cepctl.engines.enumeration.certain_gaps import CertainGap
-    from cepctl.engines.enumeration.clock_joins import ClockJoin
-
 
 PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
@@ -132,11 +133,8 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Joi
     known = {search.singles[i] for i in [*bound, column]}
     key = join_key(search.alternative, search.partition_by, events, component, known - {component},
                    search.candidates[component])  # fmt: skip
-    usable = key.candidate_codes >= 0
-    event = search.candidates[component][usable]
-    index = interval_index(
-        event, key.candidate_codes[usable], events.masses.lower[event], events.masses.upper[event]
-    )
+    candidates = search.candidates[component]
+    index = indexed_events(events.masses, candidates, key.candidate_codes)
     links = tuple(
         link
         for link in search.alternative.links
@@ -147,9 +145,7 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Joi
     )
     by_clock = None
     if events.clocks is not None:
-        from cepctl.engines.enumeration.clock_joins import ClockJoin
-
-        by_clock = ClockJoin.of(events.clocks, event, key.candidate_codes[usable])
+        by_clock = ClockJoin.of(events.clocks, candidates, key.candidate_codes)
     return _JoinStep(column, index, key, links, by_clock)
 
 
@@ -170,8 +166,6 @@ def _extend(
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)
         if events.clocks is not None and mixed:
-            from cepctl.engines.enumeration.clock_joins import possible_rows
-
             longer = possible_rows(events.clocks, search.system, longer, order[: depth + 1])
         yield from _extend(search, events, longer, order, steps, depth + 1)
 

@@ -15,7 +15,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.intervals.conditions import Case, Place, absence_cases, hull_system, possible_beside
 from cepctl.engines.intervals.edges import Lasting, onto_points, reached, skeleton_of
@@ -117,11 +117,7 @@ def negations_of(
             *(alternative, partition_by, hulls, component),
             *(set(alternative.positive), candidates[component]),
         )
-        usable = key.candidate_codes >= 0
-        event = candidates[component][usable]
-        index = interval_index(
-            event, key.candidate_codes[usable], hulls.masses.lower[event], hulls.masses.upper[event]
-        )
+        index = indexed_events(hulls.masses, candidates[component], key.candidate_codes)
         found.append(Negation(component, own, system, index, key))
     return tuple(found)
 

@@ -23,7 +23,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
-from cepctl.engines.columns.range_join import interval_index, overlapping
+from cepctl.engines.columns.range_join import indexed_events, overlapping
 from cepctl.engines.enumeration.search import Search, reach
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import link_holds_for_pairs, some_event
@@ -80,12 +80,8 @@ def _in_reach(
     """Pairs with equal keys whose interval reaches between the events that are bound."""
     event = search.candidates[component]
     key = join_key(shape.alternative, search.partition_by, events, component, set(known), event)
-    usable = key.candidate_codes >= 0
-    event = event[usable]
     codes = key.codes_of(rows, search.singles) if known else np.zeros(len(rows), dtype=np.int64)
-    index = interval_index(
-        event, key.candidate_codes[usable], events.masses.lower[event], events.masses.upper[event]
-    )
+    index = indexed_events(events.masses, event, key.candidate_codes)
     columns = tuple(search.singles.index(i) for i in known)
     first, last = reach(events.masses, search.system, rows, columns, search.singles.index(component))
     parts = list(overlapping(index, codes, first, last))

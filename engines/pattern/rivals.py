@@ -14,7 +14,13 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
-from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of, interval_index, listed
+from cepctl.engines.columns.range_join import (
+    Candidates,
+    IntervalIndex,
+    candidates_of,
+    indexed_events,
+    listed,
+)
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -270,10 +276,7 @@ def _rule_index(of: RuleIndexes, rule: AbsenceRule, singles: frozenset[int]) -> 
         elif of.partition_by:
             codes = partition_codes(of.partition_by, events)
             event_codes = codes[event]
-    usable = event_codes >= 0
-    event, event_codes = event[usable], event_codes[usable]
-    index = interval_index(event, event_codes, events.masses.lower[event], events.masses.upper[event])
-    return RuleIndex(rule, index, key, codes)
+    return RuleIndex(rule, indexed_events(events.masses, event, event_codes), key, codes)
 
 
 def _as_column(bound: Bindings) -> Indexes:

@@ -18,10 +18,11 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.combinations import EVER, Combinations, PointSearch, timing_holds
-from cepctl.engines.point.stream import PointIndex, PointStream, point_index, positions
+from cepctl.engines.point.stream import PointIndex, PointStream, point_index
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Link, Scope, Timing
 
@@ -141,7 +142,7 @@ def _ends(search: PointSearch, gap: Gap, rows: Combinations) -> tuple[Ticks, Tic
 
 def forbidden(search: PointSearch, gap: Gap, rows: Combinations, begin: Indexes, end: Indexes) -> Forbidden:
     """The points inside a gap that do fit; `begin` and `end` as `reached` gives them."""
-    row, within = positions(end - begin)
+    row, within = places_in_runs(end - begin)
     point = gap.index.point[begin[row] + within]
     event, tick = search.stream.event[point], search.stream.tick[point]
     keep = (rows.event[row] != event[:, None]).all(axis=1)

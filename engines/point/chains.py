@@ -23,11 +23,12 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.absences import SMALLEST
 from cepctl.engines.point.combinations import EVER, PointJoin, PointSearch
-from cepctl.engines.point.stream import batches, positions
+from cepctl.engines.point.stream import batches
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _extended(search: PointSearch, runs: Runs, column: int) -> Iterator[pl.DataF
 
 def _joined(search: PointSearch, runs: Runs, step: PointJoin, begin: Indexes, end: Indexes) -> Runs:
     """The runs that follow when each is joined with its points of the next component."""
-    run, within = positions(end - begin)
+    run, within = places_in_runs(end - begin)
     point = step.index.point[begin[run] + within]
     event = search.stream.event[point]
     # Whether an event fits depends on events alone: asked once for all ticks of a pair.

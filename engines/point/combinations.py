@@ -22,6 +22,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import fitting_events, links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.stream import (
@@ -30,7 +31,6 @@ from cepctl.engines.point.stream import (
     PointIndex,
     PointStream,
     point_index,
-    positions,
 )
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
@@ -104,7 +104,7 @@ class PointSearch:
             if pairs > ROWS_AT_ONCE and len(starts) > 1:
                 return None
             self.budget.spend(pairs)
-            row, within = positions(end - begin)
+            row, within = places_in_runs(end - begin)
             rows = self._joined(rows, row, step.index.point[begin[row] + within], step)
         return rows
 

@@ -17,10 +17,11 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.absences import Forbidden, probability_of_absence
-from cepctl.engines.point.stream import Budget, PointStream, batches, point_stream, positions
+from cepctl.engines.point.stream import Budget, PointStream, batches, point_stream
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan, Timing
 
@@ -54,7 +55,7 @@ class Pairs:
                 f"the events that can matter have {counts.sum():,} pairs of a start and an end, the point "
                 f"engine takes at most {MAX_PAIRS:,}; use --engine event, fewer events or a coarser time unit"
             )
-        row, within = positions(counts)
+        row, within = places_in_runs(counts)
         event = wanted[row]
         ends = np.where(lasts, sizes[endpoints.end[wanted]], 1)[row]
         first = ticks.starts[event] + within // ends
@@ -138,7 +139,7 @@ class LastingSearch:
         begin, counts = join.of(join.key.codes_of(bound.event, positive))
         for chosen in batches(counts):
             self.budget.spend(int(counts[chosen].sum()))
-            row, within = positions(counts[chosen])
+            row, within = places_in_runs(counts[chosen])
             longer = bound.take(chosen).longer(self.pairs, row, join.point[begin[chosen][row] + within])
             longer = self._held(longer)
             if len(longer):
@@ -213,7 +214,7 @@ class LastingSearch:
         join = self._join(absent, set(positive))
         begin, counts = join.of(join.key.codes_of(bound.event, positive))
         self.budget.spend(int(counts.sum()))
-        row, within = positions(counts)
+        row, within = places_in_runs(counts)
         point = join.point[begin[row] + within]
         event, start, end = (
             self.pairs.points.event[point],

@@ -20,6 +20,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.errors import QueryTooLargeError
 
 MAX_POINTS = 50_000_000
@@ -64,7 +65,7 @@ class PointStream:
     def points_of(self, events: Indexes) -> tuple[Indexes, Indexes]:
         """The points of some events, and for each point the position of its event in `events`."""
         counts = self.starts[events + 1] - self.starts[events]
-        owner, within = positions(counts)
+        owner, within = places_in_runs(counts)
         return self.starts[events][owner] + within, owner
 
 
@@ -93,23 +94,10 @@ def point_stream(masses: Masses, wanted: Indexes) -> PointStream:
             f"the events that can matter expand into {widths.sum():,.0f} points, the point engine takes at "
             f"most {MAX_POINTS:,}; {_REMEDY}"
         )
-    of, within = positions(widths.astype(np.int64))
+    of, within = places_in_runs(widths.astype(np.int64))
     event = owner[bucket[of]]
     starts = np.searchsorted(event, np.arange(len(masses.lower) + 1))
     return PointStream(starts, masses.lo[bucket[of]] + within, event, masses.density[bucket[of]])
-
-
-def positions(counts: Indexes) -> tuple[Indexes, Indexes]:
-    """For rows that own some number of items each: the owner of every item, and its place in its owner.
-
-    Examples
-    --------
-    >>> owner, within = positions(np.array([2, 0, 1]))
-    >>> owner.tolist(), within.tolist()
-    ([0, 0, 2], [0, 1, 0])
-    """
-    owner = np.repeat(np.arange(len(counts)), counts)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Hashes, Indexes, Ticks
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.runners.reach import Reach
 from cepctl.engines.runners.slice_task import SliceTask, last_ticks
 from cepctl.engines.runners.slices import Slicing
@@ -108,7 +109,7 @@ def _text_hashes(text: pa.Array) -> Hashes:
     held = text.buffers()[2]
     begin = 0 if not len(text) else int(np.frombuffer(text.buffers()[1], np.int64)[text.offset])
     octets = np.frombuffer(held if held is not None else b"", np.uint8)[begin : begin + int(lengths.sum())]
-    place = np.arange(len(octets)) - np.repeat(ends - lengths, lengths)
+    place = places_in_runs(lengths)[1]
     weights = np.cumprod(np.full(int(lengths.max(initial=0)) + 1, _FACTOR, np.uint64))
     weighted = (octets.astype(np.uint64) + np.uint64(1)) * weights[place]
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weighted)])
@@ -137,8 +138,7 @@ def _slices_of(
     least = np.searchsorted(last, lower, "left")
     most = np.searchsorted(first, upper, "right") - 1
     counts = most - least + 1
-    rows = np.repeat(np.arange(len(lower)), counts)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows, within = places_in_runs(counts)
     return rows, least[rows] + within
 
 

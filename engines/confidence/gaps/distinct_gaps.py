@@ -17,6 +17,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, mixed
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.rivals import Rivals
@@ -116,13 +117,12 @@ def _with_distinct_gaps(
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(fresh) - 1
     first = order[fresh]
-    picked = np.repeat(begins[first], sizes[first])
-    copy = np.repeat(copies[first % gaps], sizes[first])
     rival_offsets = np.concatenate([[0], np.cumsum(sizes[first])])
-    within = np.arange(rival_offsets[-1]) - np.repeat(rival_offsets[:-1], sizes[first])
+    owner, within = places_in_runs(sizes[first])
+    rivals = (found.events[begins[first][owner] + within] >> 1) + copies[first % gaps][owner]
     return GapChains(
         event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
-        Gaps(left[first], right[first], rival_offsets, (found.events[picked + within] >> 1) + copy),
+        Gaps(left[first], right[first], rival_offsets, rivals),
     )  # fmt: skip
 
 

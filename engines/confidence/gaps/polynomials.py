@@ -32,6 +32,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.confidence.gaps.sums import sum_pairs
@@ -65,8 +66,8 @@ def wide_gap_confidence(
     fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
     most = _MOST_CHAINS if together else 1
     pieces = -(-np.diff(fresh, append=count) // most)
-    within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    starts = np.append(np.repeat(fresh, pieces) + within * most, count)
+    group, within = places_in_runs(pieces)
+    starts = np.append(fresh[group] + within * most, count)
     width = window_ticks(window)
     bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
     inner, outer = inner[order], outer[order]

@@ -31,6 +31,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, same_mass
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
@@ -99,8 +100,8 @@ def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, offsets: Indexes,
     """The same chains with two gaps each, both with all the rivals."""
     sizes = np.repeat(np.diff(offsets), 2)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    within = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
-    listed = rival[np.repeat(np.repeat(offsets[:-1], 2), sizes) + within]
+    owner, within = places_in_runs(sizes)
+    listed = rival[offsets[owner // 2] + within]
     left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
     gap = np.arange(2 * len(event)).reshape(-1, 2)
     return GapChains(event, lower, upper, gap, Gaps(left, right, ends, listed))
