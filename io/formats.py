@@ -36,8 +36,7 @@ from cepctl.io.source.archives import (
     zip_stream,
 )
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
-from cepctl.io.source.file_parts import FilePart, PartBytes
-from cepctl.io.source.locations import Location, first_line
+from cepctl.io.source.locations import FilePart, Location, PartBytes, first_line
 from cepctl.io.trial import Trial, tried, yield_of
 
 HEAD_BYTES = 1 << 16

@@ -20,7 +20,7 @@ import cepctl
 from cepctl.arrays import Flags
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
-from cepctl.io.ganglia.repeated_samples import drop_repeated_samples
+from cepctl.io.ganglia.sample_columns import drop_repeated_samples
 from cepctl.io.hadoop.jhist import HadoopJobHistory
 from cepctl.io.log4j.log import Log4jLog
 from cepctl.io.xes.log import XesLog

@@ -23,8 +23,7 @@ from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
 from cepctl.io.formats import format_of, open_log
-from cepctl.io.source.file_parts import FilePart
-from cepctl.io.source.locations import InputFile, Location
+from cepctl.io.source.locations import FilePart, InputFile, Location
 from cepctl.runners.runner import Runner
 from cepctl.schema import FIXED_COLUMNS
 

@@ -14,7 +14,7 @@ from cepctl.errors import CepctlError
 from cepctl.ingestion.reading import ReadTask
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.formats import OpenLog, format_of, open_log
-from cepctl.io.source.file_parts import FilePart
+from cepctl.io.source.locations import FilePart
 from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, templates_of
 from cepctl.runners.runner import Runner
 

@@ -13,10 +13,11 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.ganglia.poll_elements import ROOT, SUMMARIES
 from cepctl.io.ganglia.sample_columns import (
     PLACE_FIELDS,
+    ROOT,
     SAMPLE_FIELDS,
+    SUMMARIES,
     Place,
     Sample,
     SampleColumns,

@@ -4,7 +4,7 @@ What is not well-formed, not of the shape below, or might mean something else to
 that parser from the last place on where that makes no difference (poll_recovery.py), so that a damaged poll
 gives the same samples and the same report whoever met the damage.
 
-Regular is a poll of the elements that poll_elements.py names, in UTF-8, ISO-8859-1 or ASCII, without text,
+Regular is a poll of the elements that sample_columns.py names, in UTF-8, ISO-8859-1 or ASCII, without text,
 comment, processing instruction or namespace prefix.
 """
 
@@ -13,24 +13,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
-from cepctl.io.ganglia.poll_elements import (
+from cepctl.io.ganglia.sample_columns import (
     CHILDREN,
     PARENTS,
+    PLACE_FIELDS,
     ROOT,
+    SAMPLE_FIELDS,
     SUMMARIES,
     IrregularError,
+    Place,
+    Sample,
+    SampleColumns,
     Values,
     irregular,
     require_inner,
     require_plain_type,
     values_of,
-)
-from cepctl.io.ganglia.sample_columns import (
-    PLACE_FIELDS,
-    SAMPLE_FIELDS,
-    Place,
-    Sample,
-    SampleColumns,
 )
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import comment_of_lines, complains

@@ -21,10 +21,8 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
-from cepctl.io.ganglia.archives import Archive, finest_series
-from cepctl.io.ganglia.origin import origin_of
-from cepctl.io.ganglia.rrd_layout import MOST_VALUES
-from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.rrd_layout import MOST_VALUES, Archive, finest_series
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
 from cepctl.io.ganglia.stamped_rows import stamp_of, value_of
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape

@@ -6,7 +6,7 @@
     1350135165: nan
 
 The first line names the data sources; cluster, host and metric come from the path of the file, as for
-the database itself (ganglia_origin.py).  A locale may print a comma for the point.
+the database itself (series.py).  A locale may print a comma for the point.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.ganglia.origin import origin_of
-from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.streams import Chunks, numbered_lines
 

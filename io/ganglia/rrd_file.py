@@ -1,6 +1,6 @@
 """Values from RRD files, the round-robin databases in which gmetad keeps every metric.
 
-Cluster, host and metric come from the path (ganglia_origin.py), the finest known value of every span
+Cluster, host and metric come from the path (series.py), the finest known value of every span
 from the archives (ganglia_archives.py); how bytes lie in the file is told in ganglia_rrd_layout.py.
 An archive is a ring: the row after the newest is the oldest, and the newest ends at the last update
 rounded down to a whole row.
@@ -19,18 +19,18 @@ import pyarrow as pa
 from cepctl.arrays import Numbers
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.ganglia.archives import Archive, finest_series
-from cepctl.io.ganglia.origin import origin_of
 from cepctl.io.ganglia.rrd_layout import (
     COOKIE,
     STAT_HEAD_BYTES,
+    Archive,
     ArchiveHeader,
     Database,
     counts_of,
     database_of,
+    finest_series,
     layout_of,
 )
-from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
 
 _BLOCK_BYTES = 1 << 20
 

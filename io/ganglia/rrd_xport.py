@@ -4,7 +4,7 @@
     legend         one label per column: the metric, unless it is empty or `sum`
     data           rows of numbers; null and NaN are unknown
 
-Cluster, host and the metric of an empty label come from the path of the file (ganglia_origin.py).
+Cluster, host and the metric of an empty label come from the path of the file (series.py).
 rrdtool before 1.5 prints JSON with bare names and single quotes, which is read as it is meant.
 """
 
@@ -23,8 +23,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.json_arrays import CUT, ArrayElements, Damaged, whole_text
-from cepctl.io.ganglia.origin import origin_of
-from cepctl.io.ganglia.series import STEP, SeriesEvents, columns_of_labels
+from cepctl.io.ganglia.series import STEP, SeriesEvents, columns_of_labels, origin_of
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape

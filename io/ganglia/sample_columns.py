@@ -1,14 +1,25 @@
 """Samples of Ganglia as columns: those that become events, until there are enough for a batch.
 
-Whoever parses a poll says where the next samples were taken, and then hands over these samples.
+Whoever parses a poll says where the next samples were taken, and then hands over these samples.  A sample
+stays until the next one arrives, so that several polls may show it: it is one event.  Its time then is
+shifted by at most 2 s, because all that it follows from is rounded down; its value is the same.
+
+A regular poll has these elements inside of each other:
+
+GANGLIA_XML    GRID, CLUSTER, HOST
+GRID           GRID, CLUSTER, HOST; HOSTS, METRICS, which are summaries
+CLUSTER        HOST; HOSTS, METRICS
+HOST           METRIC, with a NAME
+METRIC         EXTRA_DATA, with EXTRA_ELEMENT
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +29,6 @@ from cepctl.io.contract.batches import BATCH_EVENTS
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND
-from cepctl.io.ganglia.repeated_samples import REPEAT_SECONDS, REPEATED
 
 T = TypeVar("T")
 DEFAULT_TMAX_SECONDS = 60
@@ -206,3 +216,106 @@ def _value(text: str | None, kind: str | None) -> tuple[float | None, str | None
     except ValueError:
         return None, text
     return (number, None) if math.isfinite(number) else (None, text)
+
+
+REPEAT_SECONDS = 2
+REPEATED = "repeated sample"
+_REPEAT_MICROS = REPEAT_SECONDS * 1_000_000
+
+
+def drop_repeated_samples(table: pa.Table) -> tuple[pa.Table, int]:
+    """Keep one event of every sample that several polls show.
+
+    Parameters
+    ----------
+    table
+        Events of Ganglia files with the columns `node`, `metric`, `time`, `value` and `value_text`; samples
+        that agree in all of these but the time must not be spread over several calls.  A row in which one
+        of the first three is null is kept.
+
+    Returns
+    -------
+    table, dropped
+        The rows that stay, in their order, and how many went.  Of samples of one node, metric
+        and value whose times are at most 2 s from one that stays, only the earliest stays (of
+        equal times the one that stands first).
+    """
+    numbered = pa.table(
+        {
+            **{name: _places(table, name) for name in ("node", "metric")},
+            "time": table.column("time").combine_chunks().cast(pa.int64()),
+            **{name: _places(table, name).fill_null(-1) for name in ("value", "value_text")},
+            "row": pa.array(np.arange(table.num_rows)),
+        }
+    ).drop_null()
+    by = ("node", "metric", "value", "value_text", "time", "row")
+    order = numbered.sort_by([(name, "ascending") for name in by])
+    keep = np.ones(table.num_rows, dtype=bool)
+    kept: tuple[tuple[int, ...], int] | None = None
+    for *same, time, row in zip(*(order.column(name).to_pylist() for name in by), strict=True):
+        repeated = kept is not None and tuple(same) == kept[0] and time - kept[1] <= _REPEAT_MICROS
+        if repeated:
+            keep[row] = False
+        else:
+            kept = tuple(same), time
+    return table.filter(pa.array(keep)), int(table.num_rows - keep.sum())
+
+
+def _places(table: pa.Table, name: str) -> pa.Array:
+    """The places of the values of a column among those that differ; null for null."""
+    return table.column(name).combine_chunks().dictionary_encode().indices
+
+
+ROOT = "GANGLIA_XML"
+_CONTAINERS = frozenset({"GRID", "CLUSTER", "HOST"})
+SUMMARIES = frozenset({"HOSTS", "METRICS"})
+CHILDREN: dict[str, frozenset[str]] = {
+    "": frozenset({ROOT}),
+    ROOT: _CONTAINERS,
+    "GRID": _CONTAINERS | SUMMARIES,
+    "CLUSTER": frozenset({"HOST"}) | SUMMARIES,
+    "HOST": frozenset({"METRIC"}),
+    "METRIC": frozenset({"EXTRA_DATA"}),
+    "EXTRA_DATA": frozenset({"EXTRA_ELEMENT"}),
+    "EXTRA_ELEMENT": frozenset(),
+    **dict.fromkeys(SUMMARIES, frozenset()),
+}
+PARENTS = {"METRIC": "HOST", "EXTRA_DATA": "METRIC", "EXTRA_ELEMENT": "EXTRA_DATA"}
+# What has more is not regular.
+_MOST_ATTRIBUTES = 100
+_MOST_CHARACTERS = 4_096
+
+Values = Callable[[Sequence[str | None]], tuple[Any, ...]]
+
+
+class IrregularError(Exception):
+    """The poll is not of the shape that is read here."""
+
+
+@lru_cache(maxsize=1_024)
+def values_of(wanted: tuple[str, ...], names: tuple[str, ...]) -> Values:
+    """What takes the wanted values of attributes with these names, of names and values and a None in turn.
+
+    Raises IrregularError for names that mean something else with namespaces, which are not looked at here.
+    """
+    if len(names) > _MOST_ATTRIBUTES or sum(map(len, names)) > _MOST_CHARACTERS:
+        raise IrregularError
+    for name in names:
+        if ":" in name or name == "xmlns" or not name.isascii():
+            raise IrregularError
+    places = by_upper_name((name, 2 * place + 1) for place, name in enumerate(names))
+    return itemgetter(*(places.get(name, -1) for name in wanted))
+
+
+def require_inner(_name: str, system: str | None, public: str | None, _inner: int) -> None:
+    if system is not None or public is not None:
+        raise IrregularError
+
+
+def require_plain_type(_element: str, _name: str, kind: str, _default: str | None, _required: int) -> None:
+    if kind != "CDATA" and not kind.startswith("("):
+        raise IrregularError
+
+
+def irregular(*_: object) -> None:
+    raise IrregularError

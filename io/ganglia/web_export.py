@@ -6,7 +6,7 @@
               "datapoints": [[0.46, 1350135165], ["NaN", 1350135180]]}, ...]
 
 A label is the metric.  Host and cluster are those that the JSON names; an empty one, and always in CSV,
-comes from the path of the file (ganglia_origin.py), but only where that has folders for both: graphs
+comes from the path of the file (series.py), but only where that has folders for both: graphs
 are saved anywhere.
 """
 
@@ -31,11 +31,9 @@ from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.ganglia.json_arrays import DAMAGED, ArrayElements, Damaged, whole_text
-from cepctl.io.ganglia.origin import Origin, origin_of
-from cepctl.io.ganglia.series import STEP, Columns, SeriesEvents, columns_of_labels
+from cepctl.io.ganglia.series import STEP, Columns, Origin, SeriesEvents, columns_of_labels, origin_of
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
-from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
-from cepctl.io.source.streams import Chunks
+from cepctl.io.source.streams import Chunks, LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 
 _SECOND = 1_000_000

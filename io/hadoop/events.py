@@ -18,20 +18,23 @@ Records of every other type have no time of their own: they are counted as skipp
 record of the types above whose times are all missing (0 or less) becomes one event without a time; where
 it has another, one that is missing or no number is a reject, and one that says 0 or less is counted.
 With `ReadOptions.intervals` the record that ends a job, task or attempt is also the interval event
-that it closes (spans.py).
+that it closes (facts.py).
 
 Attributes are the fields of the record in snake_case (`job_id`, `user`, `queue`, `status`, ...).
 What is not a scalar is kept as JSON text; counters as `{group: {counter: value}}`, and only on the
 last event of their record.  Task records name no host; it is that of the attempt that succeeded.
+
+A history whose events are held back until all of it is read: where a task ran may be said at its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -40,11 +43,11 @@ from cepctl.io.contract.batches import BATCH_CELLS, BATCH_EVENTS, column_name, e
 from cepctl.io.contract.natural_columns import Value, natural_array, with_mixtures
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.sparse_columns import SparseColumn
-from cepctl.io.hadoop.event_columns import HOSTS, EventColumns, HeldBatch
-from cepctl.io.hadoop.facts import HistoryFacts
+from cepctl.io.hadoop.facts import HOSTS, EventColumns, HeldBatch, HistoryFacts, Span, history_facts
 from cepctl.io.hadoop.record_shapes import ROWS_AT_ONCE, RecordShape, Times, shape_of
 from cepctl.io.hadoop.records import FIRST_BEYOND_TIME, Record
-from cepctl.io.hadoop.spans import Span
+from cepctl.io.source.copies import IN_MEMORY_BYTES, copy_of
+from cepctl.io.source.streams import Chunks
 
 # Of every format of histories, for its LogFormat.
 EVENTS = (
@@ -243,3 +246,77 @@ class HistoryEvents:
         self._count, self._ends, self._shapes, self._order = 0, {}, {}, {}
         self._fixed, self._columns, self._rests = EventColumns(), {}, {}
         return held
+
+
+Records = Callable[[IO[bytes], ReadReport], Iterator[Record]]
+
+
+def history_events(
+    chunks: Chunks,
+    records: Records,
+    source: str,
+    options: ReadOptions,
+    report: ReadReport,
+    *,
+    untold: frozenset[str] = frozenset(),
+) -> Iterator[pa.RecordBatch]:
+    """The events of a history, in the order of its records.
+
+    `records` gives the records of a copy of the file, which stands at its start, and fills a report.
+    The copy goes to disk where it is large, and so do the events.  `untold` are the times that records of
+    this kind of history do not have; any other that is missing is damage.
+    """
+    with copy_of(chunks) as copy, tempfile.TemporaryFile() as file:
+        facts = HistoryFacts(untold=untold)
+        if options.intervals:
+            facts = history_facts(records(copy, ReadReport()), options, untold=untold)
+            copy.seek(0)
+        rows = HistoryEvents(source, options, report)
+        held = _Held(file)
+        for record in records(copy, report):
+            if facts.spans is None:
+                facts.see(record)
+            try:
+                rows.add(record, facts)
+            except RecursionError:
+                report.rejects.append(Reject(source, record.line, "nested too deeply", record.kind))
+            if rows.full:
+                held.put(rows.take())
+        if len(rows):
+            held.put(rows.take())
+        for batch in held.taken():
+            yield batch.with_hosts(options)
+        if facts.spans is not None:
+            facts.spans.count_open(report)
+        if chunks.damage:
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+class _Held:
+    """Batches in the order in which they came; those beyond so many bytes are in a file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._bytes = 0
+        self._batches: list[tuple[HeldBatch, int]] = []
+
+    def put(self, held: HeldBatch) -> None:
+        self._bytes += held.batch.nbytes
+        if self._bytes <= IN_MEMORY_BYTES:
+            self._batches.append((held, 0))
+            return
+        start = self._file.tell()
+        with pa.ipc.new_stream(self._file, held.batch.schema) as stream:
+            stream.write_batch(held.batch)
+        # Of a slice Arrow would keep the whole.
+        empty = pa.RecordBatch.from_pylist([], held.batch.schema)
+        self._batches.append((replace(held, batch=empty), self._file.tell() - start))
+
+    def taken(self) -> Iterator[HeldBatch]:
+        self._file.seek(0)
+        for held, size in self._batches:
+            if not size:
+                yield held
+                continue
+            with pa.ipc.open_stream(pa.py_buffer(self._file.read(size))) as stream:
+                yield replace(held, batch=stream.read_next_batch())

@@ -3,10 +3,18 @@
 A history has few shapes of records and many records of each, and an event has few of all the attributes
 that occur in a batch.  So what follows from the fields alone is worked out once per shape, and values are
 gathered field by field.
+
+Counters of any Hadoop history as one JSON text: `{group: {counter: value}}`.
+
+    Hadoop 2 and 3     {"groups": [{"name", "counts": [{"name", "value"}]}]}
+    Hadoop 0.20, 1.x   {(group)(its name)[(COUNTER)(its name)(value)][...]}{...}, brackets in names escaped
+
+Text that is written otherwise, as by the oldest versions, stays as it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -16,9 +24,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.hadoop.counters import COUNTER_FIELDS, compact_counters
-from cepctl.io.hadoop.event_columns import HOSTS, EventColumns
-from cepctl.io.hadoop.facts import HistoryFacts
+from cepctl.io.hadoop.facts import HOSTS, EventColumns, HistoryFacts, Span
 from cepctl.io.hadoop.records import (
     FIRST_BEYOND_TIME,
     IDS_OF_JOBS,
@@ -26,12 +32,61 @@ from cepctl.io.hadoop.records import (
     Record,
     attribute_name,
     job_of,
+    json_text,
     micros,
     scalar,
     task_of,
     text,
 )
-from cepctl.io.hadoop.spans import Span
+
+COUNTER_FIELDS = frozenset({"counters", "mapCounters", "reduceCounters", "totalCounters"})
+
+_NAME = r"\(([^()\\]*(?:\\.[^()\\]*)*)\)"
+_GROUP = re.compile(r"\{" + _NAME + _NAME, re.DOTALL)
+_COUNTER = re.compile(r"\[" + _NAME + _NAME + r"\((-?\d{1,18})\)\]", re.DOTALL | re.ASCII)
+_ESCAPED = re.compile(r"\\([](){}[\\])")
+
+
+def compact_counters(value: Any) -> str | None:
+    """Counters as `{group: {counter: value}}`; null where there are none.
+
+    Examples
+    --------
+    >>> compact_counters("{(FS)(File systems)[(READ)(Bytes read)(7)]}")
+    '{"FS":{"READ":7}}'
+    """
+    if isinstance(value, str):
+        return _from_text(value) if value else None
+    if not isinstance(value, dict):
+        return None
+    try:
+        groups = {
+            group["name"]: {count["name"]: count["value"] for count in group.get("counts", ())}
+            for group in value.get("groups", ())
+        }
+    except (KeyError, TypeError, AttributeError):
+        return json_text(value)
+    return json_text(groups) if groups else None
+
+
+def _from_text(text: str) -> str:
+    groups: dict[str, dict[str, int]] = {}
+    position = 0
+    while group := _GROUP.match(text, position):
+        position = group.end()
+        counts = groups.setdefault(_name(group[1]), {})
+        while counter := _COUNTER.match(text, position):
+            counts[_name(counter[1])] = int(counter[3])
+            position = counter.end()
+        if text[position : position + 1] != "}":
+            return text
+        position += 1
+    return json_text(groups) if position == len(text) else text
+
+
+def _name(written: str) -> str:
+    return _ESCAPED.sub(r"\1", written) if "\\" in written else written
+
 
 Times = tuple[tuple[str, str], ...]
 """The fields of times of a kind of records, and what happened then."""

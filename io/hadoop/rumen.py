@@ -1,7 +1,7 @@
 r"""Traces of Rumen: jobs with their tasks and attempts, as concatenated JSON objects.
 
 Job > mapTasks, reduceTasks, otherTasks > attempts; each becomes the records of Hadoop 2 that
-hadoop_events.py turns into events:
+events.py turns into events:
 
     object     time                                     record
     job        submitTime, launchTime                   JOB_SUBMITTED, JOB_INITED

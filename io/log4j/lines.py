@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from cepctl.io.contract.reader import ReadReport
-from cepctl.io.source.long_gaps import LongGaps
-from cepctl.io.source.streams import Chunks
+from cepctl.io.source.streams import Chunks, LongGaps
 from cepctl.io.source.text_encoding import utf8_stream
 
 BLOCK_BYTES = 4 << 20

@@ -29,9 +29,8 @@ from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
-from cepctl.io.log4j.events import NODE, NODE_RAW, attribute_columns
+from cepctl.io.log4j.events import NODE, NODE_RAW, LogOrigin, attribute_columns, log_origin
 from cepctl.io.log4j.layouts import Headers, find_headers
-from cepctl.io.log4j.origin import LogOrigin, log_origin
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records

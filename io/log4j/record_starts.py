@@ -13,8 +13,8 @@ from cepctl.io.contract.reader import ReadReport
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
 from cepctl.io.log4j.records import ORPHANS, line_bounds
-from cepctl.io.source.long_gaps import empty_lines
 from cepctl.io.source.plain_lines import CountedLines
+from cepctl.io.source.streams import empty_lines
 
 _PIECE_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20

@@ -5,11 +5,14 @@ A location is a plain path of this machine or a URI (`file:`, `hdfs:`, `s3:`, `g
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -18,8 +21,73 @@ from pyarrow import fs
 from cepctl.atomic.replacing import restore
 from cepctl.errors import LogFormatError
 from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of
-from cepctl.io.source.file_parts import FilePart
-from cepctl.io.source.read_once import is_pipe
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Bytes `start` .. `stop` - 1 of a file, with `header` before them."""
+
+    start: int
+    stop: int
+    header: bytes = b""
+
+
+class PartBytes(io.RawIOBase):
+    """The bytes of a part of an open Arrow file.
+
+    Parameters
+    ----------
+    file
+        Stands anywhere; nobody else may read it meanwhile.
+    """
+
+    def __init__(self, file: Any, part: FilePart) -> None:
+        super().__init__()
+        self._file = file
+        self._before = part.header
+        self._left = part.stop - part.start
+        file.seek(part.start)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._before:
+            piece, self._before = self._before[: len(buffer)], self._before[len(buffer) :]
+        else:
+            piece = bytes(self._file.read(min(len(buffer), self._left)))
+            self._left -= len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+_OF_THIS_PROCESS = ("/dev/fd/", "/dev/stdin", "/proc/")
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a path of this machine is such a one; devices are not, but for terminals and /dev/null."""
+    place = path.absolute()
+    try:
+        mode = place.stat().st_mode
+    except OSError:
+        return False
+    if stat.S_ISCHR(mode):
+        return str(place) == os.devnull or _is_terminal(place)
+    if stat.S_ISREG(mode):
+        return str(place).startswith(_OF_THIS_PROCESS)
+    return stat.S_ISFIFO(mode)
+
+
+def _is_terminal(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return os.isatty(handle)
+    finally:
+        os.close(handle)
+
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _WILDCARD = re.compile(r"[*?\[]")

@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from cepctl.io.contract.line_records import Cut, Passage, Passages
-from cepctl.io.source.long_gaps import empty_lines
+from cepctl.io.source.streams import empty_lines
 
 _PIECE_BYTES = 4 << 20
 _ASCII = 0x80

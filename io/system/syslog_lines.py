@@ -12,9 +12,11 @@ structured data of RFC 5424 are attributes called ID.NAME.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from typing import IO
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
@@ -22,10 +24,115 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.times import LogTime, log_time, named_zone, parse_time, with_nanos
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
+from cepctl.io.source.missing_years import MonthDay, YearRule, year_rule, years_note
 from cepctl.io.source.plain_lines import plain_lines
-from cepctl.io.source.text_encoding import utf8_stream
-from cepctl.io.system.syslog_stamps import Stamps, first_days, precision_of
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
+_MICRO_DIGITS = 6
+_DAY_OF_LINE = re.compile(
+    r"^(?:<\d{1,3}>)?([A-Z][a-z]{2} {1,2}\d{1,2}) \d\d:\d\d:\d\d", re.ASCII | re.MULTILINE
+)
+
+
+@dataclass
+class Stamps:
+    """Reads the times of one file; missing_years.py tells the year where it is not written."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    first_days: Sequence[MonthDay] = ()
+    _years: YearRule | None = None
+    _zone: ZoneInfo | None = field(init=False)
+    _days: dict[str, date | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._zone = named_zone(self.options.time_zone)
+
+    def written(self, text: str) -> LogTime | None:
+        """A time as ISO 8601 has it."""
+        return parse_time(text.replace(",", "."), self._zone)
+
+    def without_zone(self, day: str, year: str | None, clock: str) -> LogTime | None:
+        """A time such as `Jun 14`, 2026 or None, and `15:16:01`.
+
+        Raises
+        ------
+        LogFormatError
+            If there is no year, and nothing tells it.
+        """
+        if year is None:
+            self._count_back(day, clock)
+        key = f"{day} {year or ''}"
+        if key not in self._days:
+            self._days[key] = self._day(day, year)
+        found = self._days[key]
+        if found is None:
+            return None
+        fraction = _FRACTION.search(clock)
+        micros = int(fraction[1][:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0")) if fraction else 0
+        hour, minute, second = (int(part) for part in clock[:8].split(":"))
+        leap = second == 60
+        try:
+            moment = datetime(
+                found.year, found.month, found.day, hour, minute, 59 if leap else second, micros
+            )
+            time = log_time(moment + timedelta(seconds=leap), self._zone)
+        except (ValueError, OverflowError):
+            return None
+        return None if time is None else with_nanos(time, clock)
+
+    def _count_back(self, day: str, clock: str) -> None:
+        if self._years is None:
+            days = self.first_days or [_month_day(day)]
+            self._years = year_rule(self.source, self.options, f"{day} {clock}", days)
+        if self._years.told:
+            self.report.notes[years_note(self._years)] += 1
+
+    def _day(self, day: str, year: str | None) -> date | None:
+        month, number = day.split()
+        if month not in _MONTHS:
+            return None
+        if year is not None:
+            return _date(int(year), _MONTHS.index(month) + 1, int(number))
+        assert self._years is not None, "a time without a year was seen"
+        return self._years.date_of(_MONTHS.index(month) + 1, int(number))
+
+
+def first_days(head: bytes) -> list[MonthDay]:
+    """The days, without years, that the first lines of a log begin with."""
+    found = _DAY_OF_LINE.findall(decoded(head))
+    return [_month_day(day) for day in dict.fromkeys(found)]
+
+
+def _month_day(day: str) -> MonthDay:
+    month, number = day.split()
+    return (_MONTHS.index(month) + 1 if month in _MONTHS else 1), int(number)
+
+
+def precision_of(clock: str) -> int:
+    """Microseconds that the last digit of a written time stands for.
+
+    Examples
+    --------
+    >>> precision_of("15:16:01"), precision_of("15:16:01.250Z"), precision_of("15:16:01,123456789")
+    (1000000, 1000, 1)
+    """
+    fraction = _FRACTION.search(clock)
+    digits = min(len(fraction[1]), _MICRO_DIGITS) if fraction else 0
+    return int(10 ** (_MICRO_DIGITS - digits))
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
 
 MESSAGE = "Message"
 NOT_SYSLOG = "not a line of syslog (RFC 3164 or RFC 5424)"

@@ -30,7 +30,7 @@ from cepctl.io.contract.reader import (
     Reject,
     among_rejects,
 )
-from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
+from cepctl.io.source.streams import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import (

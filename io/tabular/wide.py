@@ -18,8 +18,7 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
-from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, LongGaps, ShortenedGaps
 from cepctl.io.tabular.columns import Rows
 from cepctl.io.tabular.mapping import RESERVED
 

@@ -14,12 +14,12 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.json_documents import ELEMENTS
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import FoundRecord, Records
-from cepctl.io.traces.reading import SpanReader
 from cepctl.io.traces.spans import (
     EVENTS,
     OPTIONS,
     UNCERTAINTY,
     Moment,
+    SpanReader,
     TracedSpan,
     end_of,
     instant,

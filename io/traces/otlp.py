@@ -15,12 +15,12 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import FoundRecord, Records
-from cepctl.io.traces.reading import SpanReader
 from cepctl.io.traces.spans import (
     EVENTS,
     OPTIONS,
     UNCERTAINTY,
     Moment,
+    SpanReader,
     TracedSpan,
     instant,
     moments_of,

@@ -34,8 +34,7 @@ from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.io.traces.otlp import attributes_of, member
-from cepctl.io.traces.reading import begins_with_keys
-from cepctl.io.traces.spans import instant, text_or_none, whole_number
+from cepctl.io.traces.spans import begins_with_keys, instant, text_or_none, whole_number
 
 LOG_RECORD = "LogRecord"
 NOT_A_RECORD = "not a record: an object with a time"

@@ -14,8 +14,7 @@ from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion import reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.io.formats import OpenLog, open_log
-from cepctl.io.source.file_parts import FilePart
-from cepctl.io.source.locations import Location
+from cepctl.io.source.locations import FilePart, Location
 from cepctl.runners import apart
 from cepctl.runners.local import LocalRunner
 from cepctl.uncertainty.model import parse_model

@@ -14,7 +14,7 @@ import pytest
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
-from cepctl.io.ganglia.repeated_samples import drop_repeated_samples
+from cepctl.io.ganglia.sample_columns import drop_repeated_samples
 from cepctl.io.source.xml_mending import LOST
 
 READER = GangliaXml()

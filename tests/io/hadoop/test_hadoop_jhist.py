@@ -184,7 +184,7 @@ def test_a_task_has_its_host_though_its_attempts_come_in_later_batches(
 ) -> None:
     # Two events a batch, and all of them wait in a file.
     monkeypatch.setattr("cepctl.io.hadoop.events.BATCH_EVENTS", 2)
-    monkeypatch.setattr("cepctl.io.hadoop.held_back.IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("cepctl.io.hadoop.events.IN_MEMORY_BYTES", 0)
     tasks = [TASK_START] * 3
     rows = read(history(*tasks, started(0, "n1"), started(1, "n2"), ended("FINISHED", 1, "n2"), TASK_START))
     assert [row["node"] for row in rows] == ["n2", "n2", "n2", "n1", "n2", "n2", "n2"]

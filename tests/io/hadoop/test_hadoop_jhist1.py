@@ -12,8 +12,7 @@ from typing import IO, Any, cast
 import pytest
 
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
-from cepctl.io.hadoop.jhist1 import HadoopOldJobHistory
-from cepctl.io.hadoop.jhist1_entries import LONGEST_ENTRY
+from cepctl.io.hadoop.jhist1 import LONGEST_ENTRY, HadoopOldJobHistory
 from cepctl.io.hadoop.rumen import RumenTrace
 
 READER = HadoopOldJobHistory()

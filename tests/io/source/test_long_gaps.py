@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps, empty_lines
+from cepctl.io.source.streams import LongGaps, ShortenedGaps, empty_lines
 
 PIECE = 1 << 18
 
