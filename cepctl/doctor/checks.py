@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cepctl.errors import CepctlError
+from cepctl.errors import CepctlError, JobError
 from cepctl.memory import machine_memory
+from cepctl.runners.spark import SparkRunner
+from cepctl.spark.session import spark_session
 
 Verdict = Literal["ok", "warning", "failed"]
 
@@ -121,7 +123,7 @@ def java() -> Finding:
 
 def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
     """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
-    from cepctl.doctor.workers import worker_of
+    from cepctl.doctor.checks import worker_of
 
     try:
         worker = worker_of(master, conf)
@@ -133,3 +135,34 @@ def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
         remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"
         return Finding("Spark", "failed", f"{told}, without {', '.join(worker.missing)}", remedy)
     return Finding("Spark", "ok", told)
+
+
+NEEDED = ("cepctl", "pyarrow", "numpy", "polars", "numba")
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The version of Spark, and of one worker: its Python, and the packages it needs and has not."""
+
+    spark: str
+    python: str
+    executable: str
+    missing: tuple[str, ...]
+
+
+def worker_of(master: str, conf: Sequence[tuple[str, str]], *, verbose: bool = False) -> Worker:
+    """Ask a worker; raises JobError where Spark does not start or the task fails."""
+    with spark_session(master, conf, verbose=verbose) as session:
+        answers = SparkRunner(session).run(answer, [NEEDED])
+        if not answers:
+            raise JobError("no worker answered")
+        return Worker(session.version, *answers[0])
+
+
+def answer(needed: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
+    """What this interpreter is, and what it lacks; runs in a worker."""
+    import sys
+    from importlib.util import find_spec
+
+    missing = tuple(name for name in needed if find_spec(name) is None)
+    return sys.version.partition(" ")[0], sys.executable, missing

@@ -17,13 +17,12 @@ from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, part
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.ordering import Order, order
-from cepctl.ingestion.own_process import in_own_process
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.reading import ReadTask, discard
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.room import is_little
+from cepctl.ingestion.room import in_own_process, is_little
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import (

@@ -30,10 +30,9 @@ from cepctl.ingestion.chunks import (
 )
 from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
-from cepctl.ingestion.in_time import ending_after_start, inside_time, with_times
+from cepctl.ingestion.in_time import ending_after_start, inside_time, with_ends_of_lengths, with_times
 from cepctl.ingestion.intervals import at_local_midnight, with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs, kinds_read_by
-from cepctl.ingestion.lengths import with_ends_of_lengths
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed

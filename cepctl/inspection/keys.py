@@ -1,19 +1,24 @@
 """Attributes that join event types: those whose values of one type are also values of another.
 
 Inferred from the values alone, so that what is found may be chance where there are few of them.
+
+Queries that these very events answer: made of their types, of a key that joins two, of usual delays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 
 import polars as pl
 import pyarrow as pa
 
 from cepctl.inspection.values import ComparedValues
-from cepctl.language.printer import attribute_text
+from cepctl.language.ast import Duration
+from cepctl.language.printer import attribute_text, duration_text, type_text
+from cepctl.matching.inputs import EventInputs
 
 _SHARED = 0.5
 _ALIKE = 0.9
@@ -95,3 +100,91 @@ def _types(values: pl.DataFrame) -> set[str]:
 def best_key(keys: Sequence[JoinKey]) -> JoinKey | None:
     """The key that tells most: of those that all types call the same, the one with most values."""
     return next((key for key in keys if key.other is None), None)
+
+
+_TYPES_TRIED = 12
+_IN_ORDER = 0.8
+_USUAL = 0.9
+_ROOM = 1.2
+_SECOND = 1_000_000
+_LENGTHS = (
+    *(n * unit for unit in (1, 1_000) for n in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+    *(n * _SECOND for n in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200)),
+    *(n * 3_600 * _SECOND for n in (6, 12, 24, 48, 168, 720, 8_760)),
+)
+"""Windows in microseconds; the smallest that leaves room is taken."""
+
+
+@dataclass(frozen=True)
+class ExampleQuery:
+    """A query, and what it asks in words."""
+
+    asks: str
+    query: str
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two types, the second mostly after the first, and a usual delay in microseconds."""
+
+    first: str
+    second: str
+    microseconds: float
+
+
+def example_queries(
+    inputs: EventInputs, types: Sequence[str], key: JoinKey | None
+) -> tuple[ExampleQuery, ...]:
+    """Queries over the commonest types; `types` are all of them, the commonest first."""
+    if not types:
+        return ()
+    pair = None if key is None else _joined_pair(inputs, types, key)
+    if pair is None or key is None:
+        first, second = type_text(types[0]), type_text(types[min(1, len(types) - 1)])
+        within = duration_text(Duration(Fraction(10 * _SECOND)))
+        text = f"PATTERN SEQ({first} a, {second} b) WITHIN {within}"
+        return (ExampleQuery(f"{types[0]}, then {types[min(1, len(types) - 1)]}", text),)
+    first, second, name = type_text(pair.first), type_text(pair.second), attribute_text(key.name)
+    within = duration_text(Duration(Fraction(_window(pair.microseconds))))
+    joined = f"PATTERN SEQ({first} a, {second} b) WHERE {key.condition} WITHIN {within}"
+    absent = f"PATTERN SEQ({first} a, !{second} b) WHERE {key.condition} WITHIN {within} RETURN a.{name}"
+    return (
+        ExampleQuery(f"{pair.first}, then {pair.second} of the same {key.name}", f"{joined} RETURN a.{name}"),
+        ExampleQuery(f"how sure that is for each {key.name}", f"{joined} GROUP BY a.{name}"),
+        ExampleQuery(f"{pair.first} without a {pair.second} within {within}", absent),
+    )
+
+
+def _joined_pair(inputs: EventInputs, types: Sequence[str], key: JoinKey) -> _Pair | None:
+    """The two types that have most values of the key in common, mostly in one order."""
+    tried = [name for name in types if name in key.types][:_TYPES_TRIED]
+    table = inputs.read([key.name], tried)
+    frame = pl.DataFrame(
+        {
+            "event_type": pl.from_arrow(table.column("event_type").cast(pa.string())),
+            "key": pl.from_arrow(table.column(key.name)),
+            "at": pl.from_arrow(table.column("lower")),
+        }
+    ).drop_nulls("key")
+    first = frame.group_by("key", "event_type").agg(pl.col("at").min())
+    pairs = (
+        first.join(first, on="key", suffix="_2")
+        .filter(pl.col("event_type") != pl.col("event_type_2"))
+        .with_columns((pl.col("at_2") - pl.col("at")).alias("delay"))
+        .group_by("event_type", "event_type_2")
+        .agg(
+            pl.len().alias("keys"),
+            (pl.col("delay") > 0).mean().alias("share"),
+            pl.col("delay").filter(pl.col("delay") > 0).quantile(_USUAL).alias("usual"),
+        )
+        .filter((pl.col("share") >= _IN_ORDER) & pl.col("usual").is_not_null())
+        .sort(["keys", "share", "event_type", "event_type_2"], descending=[True, True, False, False])
+    )
+    if not pairs.height:
+        return None
+    one, two, _, _, usual = pairs.row(0)
+    return _Pair(one, two, usual * inputs.schema.time_unit.microseconds)
+
+
+def _window(microseconds: float) -> int:
+    return next((length for length in _LENGTHS if length >= _ROOM * microseconds), _LENGTHS[-1])

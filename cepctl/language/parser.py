@@ -26,12 +26,12 @@ from cepctl.language.ast import (
 from cepctl.language.expressions import ExpressionParser
 from cepctl.language.habits import Place
 from cepctl.language.keywords import CLAUSES, OTHER_LANGUAGES
+from cepctl.language.literals import window
 from cepctl.language.messages import Problem, QueryProblem, render
 from cepctl.language.patterns import PatternParser
 from cepctl.language.strategies import STRATEGIES
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import MAX_QUERY_LENGTH, TokenKind, tokenize
-from cepctl.language.windows import window
 
 
 def parse(text: str) -> Query:

@@ -9,11 +9,11 @@ from cepctl.language.ast import Allen, ComponentPattern, Composite, Duration, Ex
 from cepctl.language.expressions import ExpressionParser
 from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
+from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
 from cepctl.language.relations import at_relation, refinement, relations
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
-from cepctl.language.windows import iseq_window
 
 _TYPE_KINDS = (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING)
 

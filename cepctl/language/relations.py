@@ -9,10 +9,10 @@ from typing import cast
 
 from cepctl.language.ast import Duration, Interrelation
 from cepctl.language.keywords import CLAUSES, RELATIONS
+from cepctl.language.literals import window
 from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import TokenKind
-from cepctl.language.windows import window
 
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED_NAME)
 _TYPES = (*_NAMES, TokenKind.STRING)

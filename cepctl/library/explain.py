@@ -180,7 +180,7 @@ def _forecast(
         return None, None
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.runners.forecast import MOST_READ, forecast
-    from cepctl.render.forecast import forecast_text
+    from cepctl.render.explain import forecast_text
 
     options = MatchOptions(order, inputs.schema.type_counts, memory=memory)
     try:

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
-from cepctl.library.python_rows import python_rows
+from cepctl.library.notebook import python_rows
 
 if TYPE_CHECKING:
     from types import TracebackType

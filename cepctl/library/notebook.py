@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cepctl.library.pages import first_page
 from cepctl.side_figures import SideFigure, beside
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.library.matches import Matches
+
 
 _FRAME_HEIGHT = 560
 """Pixels, until the page has said how many it needs."""
@@ -73,4 +74,28 @@ def _frame(matches: Matches, listed: int) -> list[str]:
         _FITTING,
         f'<iframe data-cepctl sandbox="allow-scripts" title="Timelines of matches" srcdoc="{escape(page)}" '
         f'style="width: 100%; height: {_FRAME_HEIGHT}px; border: 0"></iframe>',
+    ]
+
+
+def python_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows as dicts; times to the nanosecond, of which Python has none, are numpy.datetime64 in UTC."""
+    import pyarrow as pa
+
+    finer = [each.name for each in table.schema if each.type == pa.timestamp("ns", "UTC")]
+    rows: list[dict[str, Any]] = table.drop_columns(finer).to_pylist()
+    if not finer:
+        return rows
+    times = {name: _times(table.column(name)) for name in finer}
+    return [
+        {name: times[name][number] if name in times else row[name] for name in table.column_names}
+        for number, row in enumerate(rows)
+    ]
+
+
+def _times(column: pa.ChunkedArray) -> list[Any]:
+    import pyarrow as pa
+
+    values = column.cast(pa.timestamp("ns")).to_numpy()
+    return [
+        value if known else None for value, known in zip(values, column.is_valid().to_pylist(), strict=True)
     ]

@@ -18,10 +18,9 @@ import pyarrow.compute as pc
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.clocks import joined_clocks, rescaled_clocks
-from cepctl.datasets.arrow_events import ArrowEvents
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
-from cepctl.datasets.part_files import bytes_of_event, events_held, pieces_of_part, rows_of_part
+from cepctl.datasets.part_files import ArrowEvents, bytes_of_event, events_held, pieces_of_part, rows_of_part
 from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset, temporary_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError

@@ -163,9 +163,9 @@ def rows_as_found(
 
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
-    from cepctl.plan.clock_support import refuse_clocks
     from cepctl.plan.given import refuse_given
     from cepctl.plan.summary import require_summary
+    from cepctl.plan.support import refuse_clocks
 
     require_summary(plan)
     refuse_given(plan, "--kleene summary")

@@ -9,13 +9,17 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Literal
 
-from cepctl.errors import UnsupportedQueryError
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
+from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
 ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
@@ -284,3 +288,50 @@ def _order_span(alternative: Alternative, default: Span) -> Span:
         if link.scope is Scope.ORDER:
             return link.expression.span
     return default
+
+
+def refuse_clocks(plan: Plan, what: str) -> None:
+    """Raise UnsupportedQueryError, naming `what` was asked, where the events of a plan share clocks."""
+    if not plan.clocks:
+        return
+    names = sorted(plan.clocks)
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    raise UnsupportedQueryError(
+        f"not supported yet: {what} for events that share clocks ('{names[0]}'{more}); leave it out, or give "
+        "the events intervals without `clock`: cepctl assign"
+    )
+
+
+def require_known_clocks(plan: Plan, table: pa.Table) -> None:
+    """Raise EventSchemaError where an event has a clock whose offset the plan does not know."""
+    if CLOCK not in table.column_names:
+        return
+    for name in pc.unique(table.column(CLOCK)).drop_null().to_pylist():
+        if name not in plan.clocks:
+            raise EventSchemaError(
+                f"clock '{name}' has no offset in the metadata of its dataset; ingest the events again"
+            )
+
+
+def refuse_intervals(what: str) -> None:
+    """Raise UnsupportedQueryError, naming `what` was asked."""
+    raise UnsupportedQueryError(
+        f"not supported yet: {what} for interval events; leave it out, or ingest without --intervals"
+    )
+
+
+def refuse_conditions_on_ends(plan: Plan, what: str) -> None:
+    """The same where the query itself speaks of ends."""
+    if any(each.reads_ends for each in plan.alternatives):
+        refuse_intervals(what)
+
+
+def refuse_lasting_events(plan: Plan, events: pa.Table, what: str) -> None:
+    """The same where some of the events that matter to a plan lasts.
+
+    Under contiguity such an event may be a rival alone, by its start; where it fits, the engine refuses it.
+    """
+    if plan.strategy.asks_all:
+        return
+    if "end_lower" in events.column_names and events.column("end_lower").null_count < len(events):
+        refuse_intervals(what)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepctl.render.lengths import ticks_text
+from cepctl.render.counting import ticks_text
 from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""A plan on standard output: headings stand out on a terminal, pipes get plain text or JSON."""
+"""A plan, a forecast and how records are understood, on standard output: pipes get plain text or JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,9 +14,12 @@ from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.explain import to_json, to_text
 from cepctl.plan.plan import Plan
 from cepctl.render.console import SafeConsole
+from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.engines.event.stated_ranges import StatedRange
+    from cepctl.ingestion.explaining import ExplainedFile
+
 
 _HEADING = r"^[A-Z][a-z]+(?: (?:between events|\d+ of \d+))?(?=  |$)"
 _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
@@ -96,3 +99,77 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
         shown.highlight_regex(_HEADING, "bold")
         shown.highlight_regex(_ALARM, "bold red")
         console.print(shown)
+
+
+def forecast_text(figures: Mapping[str, int | float], *, grouped: bool = False) -> str:
+    """The figures of a forecast (`Forecast.to_json` in engines/runners) in words.
+
+    Examples
+    --------
+    >>> forecast_text({"matches": 1_649_898, "seconds": 14.0, "tried": 256, "beginning": 40_000})[:60]
+    'about 2,000,000 matches, about 10 s with --runner local; jud'
+    """
+    matches = counted(_rounded(int(figures["matches"])), "match", "matches") + (
+        " to group" if grouped else ""
+    )
+    beginning = counted(_rounded(int(figures["beginning"])), "event")
+    judged = f"judged by {figures['tried']:,} of about {beginning} that can begin one"
+    return f"about {matches}, {_lasting(figures['seconds'])} with --runner local; {judged}"
+
+
+def _rounded(count: int) -> int:
+    """To one digit, as far as the forecast can be relied on; small counts as they are.
+
+    Examples
+    --------
+    >>> _rounded(7), _rounded(1_649_898), _rounded(96)
+    (7, 2000000, 100)
+    """
+    if count < 10:
+        return count
+    unit = int(10 ** (len(str(count)) - 1))
+    return round(count / unit) * unit
+
+
+def _lasting(seconds: float) -> str:
+    """About how long that is.
+
+    Examples
+    --------
+    >>> _lasting(0.2), _lasting(14.0), _lasting(900.0), _lasting(90_000.0)
+    ('under 1 s', 'about 10 s', 'about 15 min', 'about 25 h')
+    """
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 120:
+        return f"about {_rounded(round(seconds))} s"
+    return f"about {round(seconds / 60)} min" if seconds < 7_200 else f"about {round(seconds / 3_600)} h"
+
+
+_LONGEST = 100
+Paint = Callable[[str, str], str]
+"""A text in the colour of this name."""
+
+
+def explanation(files: Sequence[ExplainedFile], paint: Paint) -> str:
+    """The explanation of files, one behind the other."""
+    return "\n\n".join("\n".join(_of_file(file, paint)) for file in files)
+
+
+def _of_file(file: ExplainedFile, paint: Paint) -> Iterator[str]:
+    yield f"{file.name}: {paint(file.format, 'cyan')} ({file.description})"
+    for name, form in file.found:
+        yield f"  {name}: {form}"
+    for record in file.records:
+        yield f"  record {record.number:,}"
+        yield f"    time  {paint(record.time, 'green')}"
+        yield f"    type  {paint(_short(record.event_type), 'yellow')}"
+        for name, value in record.attributes:
+            yield f"    {paint(name, 'blue')} = {_short(value)}"
+    for note in file.notes:
+        yield f"  note: {note}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cepctl.render.clock_sentences import clock_sentence
-from cepctl.render.lengths import ticks_text
+from cepctl.render.counting import ticks_text
 from cepctl.render.match_drawing import drawing
 from cepctl.render.match_times import MatchTimes, Times
 from cepctl.render.pages import page_width, plain_table, print_page

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.table import Table
 from rich.text import Text
 
-from cepctl.render.counting import counted
-from cepctl.render.lengths import ticks_text
+from cepctl.render.counting import counted, ticks_text
 from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from cepctl.clocks import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
-from cepctl.plan.relation_words import relations_in_words
+from cepctl.plan.relations import relations_in_words
 from cepctl.report.key_lines import KeyLines
 from cepctl.report.matched_events import Bar, MatchedEvents
 from cepctl.report.overview import Overview, key_texts

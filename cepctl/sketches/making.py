@@ -1,4 +1,7 @@
-"""Making the sketch of datasets: their parts are read on all cores, a row group at a time."""
+"""Making the sketch of datasets: their parts are read on all cores, a row group at a time.
+
+Parts of a sketch that is there already, on their way into another one.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePosixPath
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -22,11 +27,11 @@ from cepctl.io.source.locations import first_line
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.identity import identities
-from cepctl.sketches.listing import SHARE, Indexed
+from cepctl.sketches.listing import ALL_OF_TYPE, SHARE, Indexed, above, below, listed_schema
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
-from cepctl.sketches.merging import parts_of_sketch
 from cepctl.sketches.places import PartPlaces, places_of
 from cepctl.sketches.reading import Sketch
+from cepctl.sketches.sections import parted, runs
 from cepctl.sketches.writing import refuse_foreign, write_sketch
 
 RANGE = ":range"
@@ -214,3 +219,47 @@ def _row_groups(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> Itera
     with pq.ParquetFile(part, filesystem=filesystem, metadata=metadata, read_dictionary=texts) as file:
         for number in range(file.num_row_groups):
             yield number, file.read_row_group(number, columns=columns, use_threads=False)
+
+
+def parts_of_sketch(sketch: Sketch, indexed: Indexed) -> Iterator[PartPlaces]:
+    """What a sketch keeps of each part of its datasets, with some of its attributes alone."""
+    known = sketch.manifest.indexed
+    chosen = [known.values.index(name) for name in indexed.values]
+    before = 0
+    for number, count in enumerate(sketch.manifest.sections):
+        parts = sketch.manifest.parts[before : before + count]
+        before += count
+        told = [(part.spans, part.row_groups, part.lasting) for part in parts]
+        for part in parted(sketch.section(number), told):
+            yield _with_lists_of(
+                replace(part, values=tuple(part.values[at] for at in chosen)), known, indexed
+            )
+
+
+def _with_lists_of(part: PartPlaces, known: Indexed, indexed: Indexed) -> PartPlaces:
+    """The part with the lists of some attributes alone, by their new numbers."""
+    renamed = {ALL_OF_TYPE: ALL_OF_TYPE}
+    for number, name in enumerate(indexed.ranges):
+        old = known.ranges.index(name)
+        renamed |= {below(old): below(number), above(old): above(number)}
+    which = part.lists.column("which").to_numpy()
+    rows = part.lists.column("rows").to_numpy()
+    own = np.isin(which, list(renamed))
+    lists = part.lists.filter(pa.array(own))
+    numbers = np.array([renamed[each] for each in lists.column("which").to_pylist()], dtype=np.int32)
+    lists = lists.set_column(lists.column_names.index("which"), "which", pa.array(numbers))
+    listed = part.listed.filter(pa.array(np.repeat(own, rows))).select(listed_schema(indexed).names)
+    if known.ranges == indexed.ranges:
+        return replace(part, lists=lists, listed=listed)
+    return replace(part, **_in_order(lists, listed))
+
+
+def _in_order(lists: pa.Table, listed: pa.Table) -> dict[str, pa.Table]:
+    """Lists whose numbers have changed, in the order of these."""
+    order = pc.sort_indices(lists, [("type", "ascending"), ("which", "ascending")]).to_numpy()
+    rows = lists.column("rows").to_numpy().astype(np.int64)
+    begins = np.cumsum(rows) - rows
+    return {
+        "lists": lists.take(pa.array(order)),
+        "listed": listed.take(pa.array(runs(begins[order], rows[order]))),
+    }

@@ -24,11 +24,20 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.engines.runners.reach import Relevance
 from cepctl.plan.given import refuse_given
-from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan
+from cepctl.plan.support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.schema import TICK_MAX, TICK_MIN
-from cepctl.state.corrections import Correction, by_end, marked, without
-from cepctl.state.finality import Reach, clamped, decided_until, least_ends, reach_of
+from cepctl.state.finality import (
+    Correction,
+    Reach,
+    by_end,
+    clamped,
+    decided_until,
+    least_ends,
+    marked,
+    reach_of,
+    without,
+)
 from cepctl.state.progress import Progress
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]

@@ -1,4 +1,4 @@
-"""Which matches no event still to come can create, change or disqualify.
+"""Which matches no event still to come can change, and what brings the emitted rows up to date.
 
 Events still to come begin at the watermark or later (what begins before it is late).  Three facts follow:
 
@@ -12,17 +12,23 @@ Events still to come begin at the watermark or later (what begins before it is l
     watermark      the clock of the K-slack: largest `lower` seen minus the slack
     decided_until  purge point: ranges that end before it are permanently valid
     least_ends     earliest tick at which a match can end, whatever comes
+
+Corrections that bring the emitted rows up to date: rows to retract, rows to add.
+
+A row is known by its match, and corrected to the last digit: the rows that stand at last are those of one run
+over everything, and an event that might have decided a row may round its confidence otherwise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Ticks
+from cepctl.arrays import Flags, Ticks
 from cepctl.engines.pattern.blocks import AbsenceRule, shape_of
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -91,3 +97,52 @@ def least_ends(matches: pa.Table, events: pa.Table) -> Ticks:
 def clamped(tick: int) -> int:
     """A tick brought into 64 bits."""
     return max(TICK_MIN, min(TICK_MAX, tick))
+
+
+CHANGE = "change"
+"""The column that marks a row as added (`+`) or retracted (`-`)."""
+
+
+class Correction(NamedTuple):
+    """Rows that no longer hold, and rows that hold now."""
+
+    retracted: pa.Table
+    added: pa.Table
+
+
+def without(rows: pa.Table, others: pa.Table) -> pa.Table:
+    """The rows that are not among the others."""
+    if not rows.num_rows or not others.num_rows:
+        return rows
+    return rows.filter(pa.array(~_is_among(rows, others)))
+
+
+def _is_among(rows: pa.Table, others: pa.Table) -> Flags:
+    place = pc.index_in(rows.column("match"), value_set=_joined(others.column("match")))
+    known = pc.is_valid(place).to_numpy()
+    other = pc.fill_null(place, 0).to_numpy()
+    same = known.copy()
+    for name in ("start", "end", "confidence"):
+        same &= rows.column(name).to_numpy() == others.column(name).to_numpy()[other]
+    return np.asarray(same)
+
+
+def marked(change: Correction) -> pa.Table:
+    """The rows of a correction with the column `change`, in the order of `by_end`, `-` before `+`."""
+    parts = [
+        rows.add_column(0, CHANGE, pa.array([mark] * rows.num_rows, pa.string()))
+        for mark, rows in zip("-+", change, strict=True)
+    ]
+    return by_end(pa.concat_tables(parts))
+
+
+def by_end(rows: pa.Table) -> pa.Table:
+    """Rows by `end`, then start, then match: the order in which incremental runs emit them."""
+    keys = [(name, "ascending") for name in ("end", "start", "match")]
+    if CHANGE in rows.column_names:
+        keys.append((CHANGE, "descending"))
+    return rows.take(pc.sort_indices(rows, keys))
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks)

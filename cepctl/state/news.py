@@ -3,6 +3,11 @@
 a file that is known by its content    its new part, whatever it is called now
 a file that is not                     all of it, up to the last whole record
 a known file whose content changed     refused: what was read of it cannot be taken back
+
+The new part of a log that grows, up to the last record that is certainly whole.
+
+When a record is whole is told by its format (io/contract/line_records.py).  A part gets the header of the
+log, so that it can be read as a file of its own.
 """
 
 from __future__ import annotations
@@ -10,18 +15,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 from cepctl.errors import JobError, LogFormatError
 from cepctl.io.contract.line_records import LineRecords
-from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.reader import ColumnMap, ReadOptions
 from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
-from cepctl.state.pieces import records_of, take_part
 from cepctl.state.present import Seen, Unpacking, present_files
 from cepctl.state.sources import (
     ARCHIVE,
+    PRINT_BYTES,
     UNREADABLE,
     Source,
+    digest,
     goes_on,
     next_generation,
     print_of,
@@ -253,3 +261,46 @@ def _changed(seen: Seen, source: Source) -> LogFormatError:
         f"{where} has changed since it was read, and a {source.format} file is read once, as a whole; put "
         "new events into a new file, or start a new state"
     )
+
+
+_BLOCK_BYTES = 1 << 20
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What was taken of a log: bytes, records (0 where the reader counts them), and the print of its end."""
+
+    bytes_taken: int
+    records: int
+    tail: str
+    tail_bytes: int
+    rest: bool
+
+
+def records_of(known: LogFormat, head: bytes, columns: ColumnMap) -> LineRecords | None:
+    """How a log of this format that begins so falls into records; None: it is read as a whole."""
+    return None if known.lines is None or head.startswith(_UTF16) else known.lines(head, columns)
+
+
+def take_part(records: LineRecords, stream: IO[bytes], target: Path, *, to_the_end: bool) -> Cut:
+    """Copy the whole records that a stream still holds after the header into a file.
+
+    `to_the_end` takes the last record too, whole or not: nothing more will come.
+    """
+    header, counter = records.header, records.counter()
+    with target.open("w+b") as part:
+        part.write(header)
+        while block := stream.read(_BLOCK_BYTES):
+            part.write(block)
+            counter.add(block)
+        size = part.tell() - len(header)
+        if to_the_end:
+            taken, counted = size, counter.ended + (size > counter.whole)
+        else:
+            taken, counted = records.whole(part, len(header), counter.whole), counter.ended
+        tail_bytes = min(taken, PRINT_BYTES)
+        part.seek(len(header) + taken - tail_bytes)
+        tail = digest(part.read(tail_bytes))
+        part.truncate(len(header) + taken)
+    return Cut(taken, 0 if records.counted_by_reader else counted, tail, tail_bytes, size > taken)

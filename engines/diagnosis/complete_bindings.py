@@ -11,9 +11,10 @@ the bound on work are estimated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,8 +45,6 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 MOST_BREAKERS = 3
-_TOGETHER = Condition("timing", "the starts and ends of all events together")
-_FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
 Signature = tuple[tuple[int, ...], ...]
 """Row numbers of the events bound to each positive component."""
@@ -108,13 +107,11 @@ def complete_bindings(
     rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = _completed(prepared, chosen)
-    tally = _Tally(prepared, lasting=lasting)
+    kind = _IntervalChecks if lasting else _PointChecks
+    tally = _Tally(plan, kind.untimely, kind.rules(prepared))
     for bound in batches:
-        if lasting:
-            for each in _IntervalChecks.of_sizes(prepared, others, bound):
-                tally.add(each)
-        else:
-            tally.add(_PointChecks.of(prepared, others, bound))
+        for checks in kind.of(prepared, others, bound):
+            tally.add(checks)
     group_losses = _losses_of_groups(prepared, chosen)
     return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
 
@@ -210,18 +207,12 @@ class _Tally:
     alone leaves none, by the number of the rule; `breakers` are found for each rule and event.
     """
 
-    def __init__(self, prepared: PreparedAlternative, *, lasting: bool) -> None:
-        plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
-        if lasting:
-            negated = [i for i, each in enumerate(alternative.components) if each.negated]
-            self.rules = {i: _absence_of(alternative, i) for i in negated}
-        else:
-            self.rules = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
-        self.plan = plan
+    def __init__(self, plan: Plan, untimely: Condition, rules: Mapping[int, Condition]) -> None:
+        self.plan, self.rules = plan, rules
         self.charged = ChargedClauses(plan.given)
         self.complete = self.possible = self.below = 0
-        self.untimely = Loss(_TOGETHER if lasting else _FIXED_TIMES, 0)
-        self.broken = dict.fromkeys(self.rules, 0)
+        self.untimely = Loss(untimely, 0)
+        self.broken = dict.fromkeys(rules, 0)
         self.best: Signature | None = None
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], Breaker] = {}
@@ -284,13 +275,23 @@ class _PointChecks:
     alternatives: tuple[PreparedAlternative, ...]
     bound: dict[int, Bindings]
     rivals: list[Rivals]
+    untimely: ClassVar[Condition] = Condition(
+        "timing", "timing constraints in WHERE, including <> and gaps in histograms"
+    )
+
+    @staticmethod
+    def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
+        """The rules of absence, by their number."""
+        plan, shape = prepared.plan, prepared.shape
+        return {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
 
     @classmethod
     def of(
         cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
-    ) -> _PointChecks:
+    ) -> Iterator[_PointChecks]:
+        """A batch of bindings."""
         rivals = prepared.rivals(bound) if prepared.shape.rules else []
-        return cls((prepared, *others), bound, rivals)
+        yield cls((prepared, *others), bound, rivals)
 
     def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
         """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
@@ -344,12 +345,18 @@ class _IntervalChecks:
     bound: dict[int, Bindings]
     at: Indexes
     rows: Indexes
+    untimely: ClassVar[Condition] = Condition("timing", "the starts and ends of all events together")
+
+    @staticmethod
+    def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
+        components = enumerate(prepared.alternative.components)
+        return {i: _absence_of(prepared.alternative, i) for i, each in components if each.negated}
 
     @classmethod
-    def of_sizes(
+    def of(
         cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
     ) -> Iterator[_IntervalChecks]:
-        """Those of each size."""
+        """Those of a batch, by size."""
         searches = [each.intervals for each in (prepared, *others) if each.intervals is not None]
         for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
             yield cls(tuple(of_sizes(each, sizes).measure for each in searches), bound, at, matches)

@@ -27,7 +27,7 @@ from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, clauses
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid
-from cepctl.plan.relation_words import relations_in_words
+from cepctl.plan.relations import relations_in_words
 from cepctl.schema import END_TIME
 
 _TIMES = Condition("timing", "the conditions on starts and ends, their order and the window")

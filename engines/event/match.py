@@ -30,11 +30,9 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
 from cepctl.memory import size_text
-from cepctl.plan.clock_support import require_known_clocks
-from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
-from cepctl.plan.support import require_engine
+from cepctl.plan.support import refuse_intervals, require_engine, require_known_clocks
 from cepctl.precision import CONFIDENCE_SLACK
 
 if TYPE_CHECKING:

@@ -36,9 +36,8 @@ from cepctl.engines.point.chains import chain_matches, is_plain_chain
 from cepctl.engines.point.collapse import Source, collapsed, grouped, over_offsets
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
-from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.plan import Plan
-from cepctl.plan.support import require_engine
+from cepctl.plan.support import require_engine, require_known_clocks
 from cepctl.precision import CONFIDENCE_SLACK
 
 _STARTS_AT_ONCE = 1 << 12

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cepctl.assistants.bounded import MOST_CHARACTERS, bounded
 from cepctl.assistants.places import Places
+from cepctl.assistants.tools import MOST_CHARACTERS, bounded
 from cepctl.cli import main
 from cepctl.errors import UsageError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.cli.options.query_completion import completed_query
+from cepctl.cli.options.query_text import completed_query
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ STEPS = """
 import os, time
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion.own_process import in_own_process
+from cepctl.ingestion.room import in_own_process
 from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 def budget(size):

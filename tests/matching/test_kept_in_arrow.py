@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cepctl.datasets.arrow_events import ArrowEvents
+from cepctl.datasets.part_files import ArrowEvents
 from cepctl.datasets.row_groups import row_groups
 from cepctl.ingestion import jobs, reading
 from cepctl.ingestion.jobs import IngestOptions

@@ -18,10 +18,9 @@ from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches import archive, conditions, joining, listing, places, skipping, survivors
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.conditions import extremes_asked
-from cepctl.sketches.constraints import Bounds, bounds_of
 from cepctl.sketches.listing import below, number_bits
 from cepctl.sketches.spans import spans_of
-from cepctl.sketches.survivors import Survivors
+from cepctl.sketches.survivors import Bounds, Survivors, bounds_of
 from cepctl.sketches.survivors import survivors as all_survivors
 from tests.engines.agreement import MANY_EXAMPLES, check
 from tests.sketches.test_no_match_is_missed import as_joined, asked_cases, holds, sketched_cases

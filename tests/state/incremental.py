@@ -15,7 +15,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.schema import CLOCK
 from cepctl.state.advancing import Outcome, RunOptions, advance
-from cepctl.state.corrections import CHANGE, by_end
+from cepctl.state.finality import CHANGE, by_end
 from cepctl.state.progress import Progress, beginning
 from tests.plans import Event, event_table, plan_of
 

@@ -145,7 +145,7 @@ def command(
 
 def _explain(paths: tuple[str, ...], options: IngestOptions) -> None:
     """Print how the beginnings of files are understood."""
-    from cepctl.render.explained_lines import explanation
+    from cepctl.render.explain import explanation
 
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     click.echo(

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 import click
 
-from cepctl.cli.options.probability import Probability
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
 from cepctl.errors import UsageError
 from cepctl.library.instants import instant, nanoseconds_now
 from cepctl.library.selection import Matching
 from cepctl.plan.evaluation_order import ORDERS
+
+
+class Probability(click.FloatRange):
+    """A number between two bounds, which may be written as a percentage."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number as a float; anything else is refused as FloatRange refuses it."""
+        if isinstance(value, str) and value.endswith("%"):
+            with suppress(ValueError, OverflowError):
+                value = float(Fraction(value[:-1].strip()) / 100)
+        return super().convert(value, param, ctx)
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
