@@ -38,6 +38,9 @@ from cepctl.errors import QueryTooLargeError
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
+# Parts that are certain only together add up to 1 but for their last digits.
+_ROUNDING = 2.0**-50
+
 
 def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
     """The matches of all alternatives, each signature once, with its union's range and confidence."""
@@ -130,7 +133,8 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     largest = np.max([part.confidence for part in parts], axis=0)
     start = np.min([part.start for part in parts], axis=0)
     end = np.max([part.end for part in parts], axis=0)
-    whole = MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+    confidence = np.where(confidence >= 1 - _ROUNDING, 1.0, np.maximum(confidence, largest))
+    whole = MatchBatch(parts[0].bound, start, end, confidence)
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
