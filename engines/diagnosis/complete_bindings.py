@@ -25,7 +25,6 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
@@ -256,14 +255,14 @@ class _PointTally(Tally):
     def add(self, bound: dict[int, Bindings]) -> None:
         rivals = self.prepared.rivals(bound) if self.rules else []
         without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
-        free = happening(decided(self.prepared, bound, without_rivals))
+        free = happening(self.prepared.decided(bound, without_rivals))
         timely = self._held_to_given(bound, free, without_rivals)
         for at, each in enumerate(rivals):
             others = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-            lost = free & ~happening(decided(self.prepared, bound, others))
+            lost = free & ~happening(self.prepared.decided(bound, others))
             self.broken[at] += int(lost.sum())
             self._name(at, bound, each, lost)
-        found = decided(self.prepared, bound, rivals)
+        found = self.prepared.decided(bound, rivals)
         happens = free & happening(found)
         self.count(timely, happens)
         self.judge(found, happens, lambda row: signature_of(bound, row))
@@ -273,10 +272,10 @@ class _PointTally(Tally):
         clauses = self.clauses
         if clauses is None:
             return free
-        freely = happening(decided(clauses.freely, bound, without_rivals))
+        freely = happening(clauses.freely.decided(bound, without_rivals))
         lost = freely & ~free
         self.charged.charge(
-            int(lost.sum()), lambda at: happening(decided(clauses.alone[at], bound, without_rivals))[lost]
+            int(lost.sum()), lambda at: happening(clauses.alone[at].decided(bound, without_rivals))[lost]
         )
         return freely
 

@@ -22,8 +22,8 @@ from cepctl.engines.diagnosis.complete_bindings import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_text
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.stated import StatedMethod, methods_named
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
 from cepctl.plan.plan import Alternative
@@ -52,7 +52,7 @@ class RivalAlone:
 
 @dataclass(frozen=True)
 class MatchFactors:
-    """Range and confidence of one match, and what they come from; or the reasons why it is none."""
+    """Range and confidence of one match, what they come from, and by which methods; or why it is none."""
 
     start: int
     end: int
@@ -60,6 +60,7 @@ class MatchFactors:
     error: float
     factors: tuple[Factor, ...]
     rivals: tuple[RivalAlone, ...]
+    methods: tuple[StatedMethod, ...] = ()
     reasons: tuple[Reason, ...] = ()
 
 
@@ -78,20 +79,22 @@ def match_factors(
 
 def _factors(prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]) -> MatchFactors:
     factors = [
-        Factor(condition, _probability(decided(limited, bound, [])))
+        Factor(condition, _probability(limited.decided(bound, [])))
         for condition, limited in _growing(prepared)
     ]
-    found = decided(prepared, bound, rivals)
+    names: list[str] = []
+    found = prepared.decided(bound, rivals, names.append)
     start, end, confidence = int(found.start[0]), int(found.end[0]), _probability(found)
     if start > end:
-        return MatchFactors(start, end, 0.0, 0.0, (), (), _broken(prepared, bound, rivals))
+        reasons = _broken(prepared, bound, rivals)
+        return MatchFactors(start, end, 0.0, 0.0, (), (), reasons=reasons)
     alone: list[RivalAlone] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
-        free = _probability(decided(prepared, bound, _without_rivals(rivals)))
+        free = _probability(prepared.decided(bound, _without_rivals(rivals)))
         for at in range(len(rivals)):
             alone += _rivals_alone(prepared, bound, rivals, at, free)
-    return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
+    return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone), methods_named(names))
 
 
 def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlternative]]:
@@ -139,7 +142,7 @@ def _rivals_alone(
     copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
     alone = _without_rivals(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
-    found = decided(prepared, copies, alone)
+    found = prepared.decided(copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
     condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
     return [
@@ -153,12 +156,12 @@ def _broken(
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     without_rivals = _without_rivals(rivals)
-    if _probability(decided(prepared, bound, without_rivals)) <= 0:
+    if _probability(prepared.decided(bound, without_rivals)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-        measured = decided(prepared, bound, alone)
+        measured = prepared.decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
             found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))

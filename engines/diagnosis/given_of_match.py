@@ -20,7 +20,6 @@ from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shared_offsets import valid_of
 from cepctl.engines.diagnosis.worlds_left import given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.given.components import share_of_worlds
 from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
@@ -60,7 +59,7 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
     )
     without: float | None = None
     with suppress(QueryTooLargeError):
-        without = float(decided(freely, bound, freely.rivals(bound)).confidence[0])
+        without = float(freely.decided(bound, freely.rivals(bound)).confidence[0])
     return GivenShown(tuple(each.text for each in plan.given), probability, without)
 
 

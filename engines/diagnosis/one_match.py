@@ -181,7 +181,7 @@ def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
     ]
     return replace(
         shown, reasons=found.reasons, start=found.start, end=found.end, confidence=found.confidence,
-        error=found.error, factors=found.factors,
+        error=found.error, factors=found.factors, methods=found.methods,
         rivals=tuple(sorted(rivals, key=lambda rival: -rival.probability)),
     )  # fmt: skip
 

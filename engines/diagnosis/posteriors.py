@@ -15,8 +15,9 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.measure.methods import rivalled_matches
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError
 
 
@@ -81,7 +82,8 @@ def posterior_shares(
         for each in rivals
     ]
     try:
-        found = rivalled_matches(replace(prepared.measure, masses=copies.masses), replaced, repeated)
+        asked = replace(prepared.measure, masses=copies.masses, sifted=False)
+        found = measure(Batch(asked, replaced, repeated))
     except QueryTooLargeError:
         return None
     joint = np.where(found.start <= found.end, found.confidence, 0.0) * copies.mass

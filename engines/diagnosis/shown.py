@@ -15,6 +15,7 @@ from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.given_of_match import GivenShown
 from cepctl.engines.diagnosis.shared_offsets import OffsetShown, time_shares
+from cepctl.engines.solve.stated import StatedMethod
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -72,11 +73,12 @@ class OneMatch:
     """Everything about one signature; with `reasons` it is not a match, and only members are told.
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
-    they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events, and `whole` is the row that all of them have together, where it is known; all else is of
-    the first.  `relations` says what the query asks of interval events, in words.  `given`: what is
-    given, where something is; intervals of events are those of all worlds, and what of them is valid, the
-    confidence, its factors and the rivals are of the worlds that remain.
+    they are exact.  `methods`: by which the confidence was measured.  `offsets` are those of clocks that its
+    events share.  `other_readings` of an OR bind the same events, and `whole` is the row that all of them
+    have together, where it is known; all else is of the first.  `relations` says what the query asks of
+    interval events, in words.  `given`: what is given, where something is; intervals of events are those of
+    all worlds, and what of them is valid, the confidence, its factors and the rivals are of the worlds that
+    remain.
     """
 
     plan: Plan
@@ -90,6 +92,7 @@ class OneMatch:
     confidence: float = 0.0
     error: float = 0.0
     factors: tuple[Factor, ...] = ()
+    methods: tuple[StatedMethod, ...] = ()
     rivals: tuple[RivalShown, ...] = ()
     offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0
