@@ -18,6 +18,8 @@ from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.solve.form import Form
 
 if TYPE_CHECKING:
+    from cepctl.engines.columns.clocks import EventClocks
+    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.intervals.search import IntervalSearch
     from cepctl.engines.pattern.rivals import Rivals
@@ -60,6 +62,18 @@ class Batch:
             return self
         bound = {i: take(each, rows) for i, each in self.bound.items()}
         return replace(self, bound=bound, rivals=[each.taken(rows) for each in self.rivals])
+
+    @property
+    def clocks(self) -> EventClocks:
+        """The clocks of a batch whose events share some."""
+        assert self.measure.clocks is not None
+        return self.measure.clocks
+
+    @property
+    def ties(self) -> EventTies:
+        """What is given of the events of a batch, if anything is."""
+        assert self.measure.ties is not None
+        return self.measure.ties
 
     @cached_property
     def groups(self) -> list[Group]:

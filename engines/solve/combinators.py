@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.masses import Masses
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.intervals.measure import IntervalMeasure
-    from cepctl.engines.measure.measure import Measure
     from cepctl.engines.pattern.rivals import Rivals
 
 Door: TypeAlias = Callable[[Batch], Measured]
@@ -71,15 +70,14 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def touched(batch: Batch) -> Flags:
     """Which matches bind a tied event, have such a rival, or are on a clock of such events."""
-    clocks, ties = batch.measure.clocks, batch.measure.ties
-    assert ties is not None
-    if clocks is None:
+    if not batch.form.on_clocks:
         from cepctl.engines.given.confidences import are_tied
 
-        return are_tied(ties, batch.bound, batch.rivals, len(batch))
+        return are_tied(batch.ties, batch.bound, batch.rivals, len(batch))
     from cepctl.engines.given.on_clocks import GivenOnClocks
 
-    return GivenOnClocks.of(clocks, ties).touch(len(batch), list(batch.bound.values()), batch.rivals)
+    known = GivenOnClocks.of(batch.clocks, batch.ties)
+    return known.touch(len(batch), list(batch.bound.values()), batch.rivals)
 
 
 def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
@@ -90,10 +88,10 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
     measure, whole = batch.measure, batch.taken(rows)
     sampling, tied = measure.sampling, None
     assert sampling is not None
-    if measure.ties is not None:
+    if batch.form.given:
         from cepctl.engines.given.confidences import ties_of_problems
 
-        tied = partial(ties_of_problems, measure.ties)
+        tied = partial(ties_of_problems, batch.ties)
     clocks = measure.clocks or EventClocks.none(measure.masses)
     exactly = replace(whole, measure=replace(measure, sampling=None, heard=None))
 
@@ -108,9 +106,7 @@ def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
     from cepctl.engines.given.confidences import tied_matches
 
-    assert batch.measure.ties is not None
-    whole = batch.taken(rows)
-    return rows, tied_matches(whole.coupled, batch.measure.ties, batch.measure.memory)
+    return rows, tied_matches(batch.taken(rows).coupled, batch.ties, batch.measure.memory)
 
 
 def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
@@ -119,9 +115,7 @@ def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.given.on_clocks import GivenOnClocks
 
     measure, whole = batch.measure, batch.taken(rows)
-    assert measure.clocks is not None
-    assert measure.ties is not None
-    known = GivenOnClocks.of(measure.clocks, measure.ties)
+    known = GivenOnClocks.of(batch.clocks, batch.ties)
 
     def placed(masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         return door(Batch(replace(measure.placed(masses), ties=ties), bound, rivals))
@@ -133,8 +127,7 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
     """Chains without rivals, over one offset or one difference of two at most."""
     from cepctl.engines.clocks import chains
 
-    measure, clocks = batch.measure, batch.measure.clocks
-    assert clocks is not None
+    measure, clocks = batch.measure, batch.clocks
     on_own_parts = measure.placed(clocks.own).chains
     events = batch.taken(rows).events
     found, left = chains.clock_chains(clocks, measure.system, measure.window, events, on_own_parts)
@@ -149,14 +142,9 @@ def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.clocks.conditioned import conditioned
 
     measure, whole = batch.measure, batch.taken(rows)
-    assert measure.clocks is not None
-    placed = partial(_placed, door, measure)
-    found = conditioned(measure.clocks, measure.masses, measure.shape, whole.bound, whole.rivals, placed)
+
+    def placed(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        return door(Batch(measure.placed(masses), bound, rivals))
+
+    found = conditioned(batch.clocks, measure.masses, measure.shape, whole.bound, whole.rivals, placed)
     return rows, found
-
-
-def _placed(
-    door: Door, measure: Measure, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]
-) -> Measured:
-    """Matches of events where offsets have put them, which are independent."""
-    return door(Batch(measure.placed(masses), bound, rivals))
