@@ -185,8 +185,9 @@ def _columns(lines: Sequence[str]) -> list[str]:
         return []
     for delimiter in sorted(_DELIMITERS, key=lines[0].count, reverse=True):
         count = lines[0].count(delimiter)
-        names = [name.strip().strip('"') for name in lines[0].split(delimiter)]
-        named = all(names) and len(set(names)) == len(names) and not any(map(_VALUE.match, names))
+        cells = [name.strip().strip('"') for name in lines[0].split(delimiter)]
+        names = [name or f"column{place}" for place, name in enumerate(cells, 1)]
+        named = cells.count("") < 2 and len(set(names)) == len(names) and not any(map(_VALUE.match, names))
         named = named and max(map(len, names)) <= _LONGEST_NAME
         if count and lines[1].count(delimiter) == count and named:
             return names

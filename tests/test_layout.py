@@ -172,6 +172,19 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.clocks",
         "engines.given",
     },
+    "engines.solve": {
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.gaps",
+        "engines.confidence.chain",
+        "engines.confidence.coupled",
+        "engines.confidence.sets",
+        "engines.measure",
+        "engines.clocks",
+        "engines.given",
+        "engines.intervals",
+    },
     "engines.event": {
         "engines.concurrency",
         "language",
@@ -188,6 +201,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.intervals",
         "engines.kleene",
         "engines.given",
+        "engines.solve",
     },
     "doctor": {
         "runners",
@@ -209,6 +223,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.measure",
         "engines.clocks",
         "engines.given",
+        "engines.solve",
         "engines.event",
         "engines.intervals",
     },
@@ -278,6 +293,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "library": {
         "engines.columns",
+        "engines.solve",
         "directly_follows",
         "engines.concurrency",
         "runners",

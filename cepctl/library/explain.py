@@ -27,6 +27,7 @@ from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.stated_ranges import StatedRange
+    from cepctl.engines.solve.stated import StatedMethod
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
@@ -115,7 +116,8 @@ def explained(
     from cepctl.render.explain import ShownFacts
 
     if not paths:
-        return Explanation(analyze(query, None), ShownFacts(None, order))
+        plan = analyze(query, None)
+        return Explanation(plan, ShownFacts(None, order, methods=_methods(plan)))
     from cepctl.matching.inputs import open_events
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
@@ -130,8 +132,19 @@ def explained(
         ranges = shown(SideFigure.RANGES, partial(_ranges, plan, inputs), ())
         trial = partial(_forecast, plan, read, order, memory)
         said, figures = shown(SideFigure.FORECAST, trial, (None, None))
-        facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
+        facts = ShownFacts(
+            *(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges), _methods(plan)
+        )
         return Explanation(plan, facts)
+
+
+def _methods(plan: Plan) -> Sequence[Sequence[StatedMethod]]:
+    """By which methods the matches of each reading are measured; none where the engine does not run them."""
+    if plan.never is not None or engine_refusals(plan, "event"):
+        return ()
+    from cepctl.engines.solve.stated import methods_of
+
+    return [methods_of(plan, each) for each in plan.alternatives]
 
 
 def _memory(plan: Plan, counts: Mapping[str, int], memory: MemoryBudget) -> tuple[str, Mapping[str, int]]:

@@ -54,28 +54,6 @@ def to_text(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> str
     return "\n".join(_lines(plan, counts, order))
 
 
-def confidence_method(plan: Plan, alternative: Alternative) -> str:
-    """How the confidence of the matches of one reading is computed."""
-    events = [alternative.components[i] for i in alternative.positive]
-    reasons = []
-    if len(events) < len(alternative.components):
-        reasons.append("absent events")
-    if plan.strategy.asks_others:
-        reasons.append("rivals")
-    if any(each.kleene and not each.ordered for each in events):
-        reasons.append("group members")
-    if any(len(block) > 1 for block in alternative.blocks):
-        reasons.append("unordered events")
-    if alternative.timings or alternative.choices:
-        reasons.append("timing constraints")
-    if plan.of_intervals:
-        reasons.append("ends of events")
-    if reasons:
-        return f"exact nested sums over cells of time, because of {', '.join(reasons)}"
-    window = "" if plan.window is None else " shifted by the window"
-    return f"closed form: a sum over cells of time{window}, whatever the width of the intervals"
-
-
 def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> dict[str, Any]:
     chosen = evaluation_order(alternative, counts, order)
     names = [component.variable for component in alternative.components]
@@ -108,7 +86,6 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             "components": [names[i] for i in chosen.components],
             "reason": chosen.reason,
         },
-        "confidence": confidence_method(plan, alternative),
     }
 
 
@@ -238,7 +215,6 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
         yield from (f"    {condition}  is {how}" for condition, how in facts["kleene_predicates"].items())
     chosen = facts["order"]
     yield f"Order       {' -> '.join(chosen['components']) or 'none'} ({chosen['name']}): {chosen['reason']}"
-    yield f"Confidence  {facts['confidence']}"
 
 
 def _component_name(component: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.engines.event.stated_ranges import StatedRange
+    from cepctl.engines.solve.stated import StatedMethod
     from cepctl.ingestion.explaining import ExplainedFile
-
 
 _HEADING = r"^[A-Z][a-z]+(?: (?:between events|\d+ of \d+))?(?=  |$)"
 _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
@@ -31,7 +31,7 @@ class ShownFacts:
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
     to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run,
-    `ranges` which pairs are left out before they are measured.
+    `ranges` which pairs are left out before they are measured, `methods` by which each reading is measured.
     """
 
     counts: Mapping[str, int] | None
@@ -44,6 +44,7 @@ class ShownFacts:
     forecast: str | None = None
     forecast_figures: Mapping[str, int | float] | None = None
     ranges: Sequence[StatedRange] = ()
+    methods: Sequence[Sequence[StatedMethod]] = ()
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
@@ -53,7 +54,18 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     beside |= {"forecast": facts.forecast_figures}
     if facts.ranges:
         beside["ranges"] = [asdict(each) for each in facts.ranges]
-    return to_json(plan, facts.counts, facts.order) | beside | ties
+    planned = to_json(plan, facts.counts, facts.order)
+    for alternative, methods in zip(planned["alternatives"], facts.methods, strict=False):
+        alternative["methods"] = [asdict(each) for each in methods]
+    return planned | beside | ties
+
+
+def _method_lines(methods: Sequence[Sequence[StatedMethod]]) -> Iterator[str]:
+    """By which methods the matches of each reading are measured."""
+    for number, asked in enumerate(methods, start=1):
+        reading = f"reading {number} of {len(methods)}, " if len(methods) > 1 else ""
+        yield f"Confidence  {reading}by the first of these methods that can measure a match"
+        yield from (f"    {each.method}: {each.why}" for each in asked)
 
 
 def _range_lines(plan: Plan, ranges: Sequence[StatedRange]) -> Iterator[str]:
@@ -85,6 +97,7 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    lines += _method_lines(facts.methods)
     lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:
         lines.append(f"Ties        {facts.ties}")

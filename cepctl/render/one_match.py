@@ -186,6 +186,7 @@ def _factors(match: OneMatch) -> Iterator[Text]:
         yield Text(line)
     for text, probability in clocks:
         yield Text(f"  {text:<{width}}  {_probability(probability)}")
+    yield from (Text(f"  confidence by: {each.method} ({each.why})", "dim") for each in match.methods)
 
 
 def _given(given: GivenShown, confidence: float) -> Iterator[Text]:

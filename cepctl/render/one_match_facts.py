@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cepctl.render.match_times import MatchTimes, Times
@@ -39,6 +40,7 @@ def match_facts(match: OneMatch, times: Times = "iso") -> dict[str, Any]:
     facts["factors"] = [
         {"condition": each.condition.text, "probability": each.probability} for each in match.factors
     ]
+    facts["methods"] = [asdict(each) for each in match.methods]
     facts["rivals"] = [
         {**_event(each.event, written), "breaks": each.condition.text, "probability": each.probability}
         for each in match.rivals

@@ -27,7 +27,6 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.independent import BLOCK
 from cepctl.engines.intervals.measure import IntervalMeasure
@@ -295,16 +294,16 @@ class _PointChecks:
 
     def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
         """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
-        found = happening(decided(self.alternatives[worlds], self.bound, self._only()))
+        found = happening(self.alternatives[worlds].decided(self.bound, self._only()))
         return found if rows is None else found[rows]
 
     def measured(self) -> Measured:
         """What all of them come to."""
-        return decided(self.alternatives[0], self.bound, self.rivals)
+        return self.alternatives[0].decided(self.bound, self.rivals)
 
     def lost_to(self, rule: int, free: Flags) -> Flags:
         """Those, `free` without rivals, to which one rule of absence alone leaves no world."""
-        return free & ~happening(decided(self.alternatives[0], self.bound, self._only(rule)))
+        return free & ~happening(self.alternatives[0].decided(self.bound, self._only(rule)))
 
     def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""

@@ -23,8 +23,8 @@ from cepctl.engines.diagnosis.conditions import Condition, window_text
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
 from cepctl.plan.plan import Alternative
@@ -51,10 +51,11 @@ def _measured(
     shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
 ) -> OneMatch:
     factors = [
-        Factor(condition, _probability(decided(limited, bound, [])))
+        Factor(condition, _probability(limited.decided(bound, [])))
         for condition, limited in _growing(prepared)
     ]
-    found = decided(prepared, bound, rivals)
+    names: list[str] = []
+    found = prepared.decided(bound, rivals, names.append)
     shown = replace(shown, start=int(found.start[0]), end=int(found.end[0]))
     if shown.start > shown.end:
         return replace(shown, reasons=_broken(prepared, bound, rivals))
@@ -62,11 +63,17 @@ def _measured(
     alone: list[RivalShown] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
-        free = _probability(decided(prepared, bound, _without_rivals(rivals)))
+        free = _probability(prepared.decided(bound, _without_rivals(rivals)))
         for at in range(len(rivals)):
             alone += _rivals_alone(shown, prepared, bound, rivals, at, free)
     alone.sort(key=lambda rival: -rival.probability)
-    return replace(shown, confidence=confidence, factors=tuple(factors), rivals=tuple(alone))
+    return replace(
+        shown,
+        confidence=confidence,
+        factors=tuple(factors),
+        rivals=tuple(alone),
+        methods=methods_named(names),
+    )
 
 
 def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlternative]]:
@@ -119,7 +126,7 @@ def _rivals_alone(
     copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
     alone = _without_rivals(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
-    found = decided(prepared, copies, alone)
+    found = prepared.decided(copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
     condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
     return [
@@ -137,12 +144,12 @@ def _broken(
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     without_rivals = _without_rivals(rivals)
-    if _probability(decided(prepared, bound, without_rivals)) <= 0:
+    if _probability(prepared.decided(bound, without_rivals)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-        measured = decided(prepared, bound, alone)
+        measured = prepared.decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
             found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))

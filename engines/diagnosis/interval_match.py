@@ -27,6 +27,7 @@ from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, clauses
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid
+from cepctl.engines.solve.stated import methods_named
 from cepctl.plan.relations import relations_in_words
 from cepctl.schema import END_TIME
 
@@ -54,7 +55,8 @@ def interval_match(
     variables = [alternative.components[i].variable for i in bound for _ in events_in(bound[i])]
     lower, upper = valid(search.measure, matches)
     alone = measured(replace(search.measure, rivals=None), matches)
-    found = search.measured(matches)
+    names: list[str] = []
+    found = prepared.decided(bound, [], names.append)
     reasons = reasons_against(prepared, bound)
     if not reasons and alone.start[0] > alone.end[0]:
         reasons = _times_against(prepared, stamped, list(bound.values()))
@@ -80,6 +82,7 @@ def interval_match(
         end=int(found.end[0]),
         confidence=float(found.confidence[0]),
         factors=tuple(factors),
+        methods=methods_named(names),
     )
 
 

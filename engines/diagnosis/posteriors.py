@@ -22,8 +22,9 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_without_ties
-from cepctl.engines.measure.methods import rivalled_matches
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError
 
 
@@ -88,7 +89,8 @@ def posterior_shares(
         for each in rivals
     ]
     try:
-        found = rivalled_matches(replace(prepared.measure, masses=copies.masses), replaced, repeated)
+        asked = replace(prepared.measure, masses=copies.masses, sifted=False)
+        found = measure(Batch(asked, replaced, repeated))
     except QueryTooLargeError:
         return None
     joint = np.where(found.start <= found.end, found.confidence, 0.0) * copies.mass

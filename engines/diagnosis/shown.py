@@ -14,6 +14,7 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
 from cepctl.engines.diagnosis.worlds_left import GivenShown
+from cepctl.engines.solve.stated import StatedMethod
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -87,11 +88,12 @@ class OneMatch:
     """Everything about one signature; with `reasons` it is not a match, and only members are told.
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
-    they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events, and `whole` is the row that all of them have together, where it is known; all else is of
-    the first.  `relations` says what the query asks of interval events, in words.  `given`: what is
-    given, where something is; intervals of events are those of all worlds, and what of them is valid, the
-    confidence, its factors and the rivals are of the worlds that remain.
+    they are exact.  `methods`: by which the confidence was measured.  `offsets` are those of clocks that its
+    events share.  `other_readings` of an OR bind the same events, and `whole` is the row that all of them
+    have together, where it is known; all else is of the first.  `relations` says what the query asks of
+    interval events, in words.  `given`: what is given, where something is; intervals of events are those of
+    all worlds, and what of them is valid, the confidence, its factors and the rivals are of the worlds that
+    remain.
     """
 
     plan: Plan
@@ -105,6 +107,7 @@ class OneMatch:
     confidence: float = 0.0
     error: float = 0.0
     factors: tuple[Factor, ...] = ()
+    methods: tuple[StatedMethod, ...] = ()
     rivals: tuple[RivalShown, ...] = ()
     offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0

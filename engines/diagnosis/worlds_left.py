@@ -25,7 +25,6 @@ from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.given.components import share_of_worlds
 from cepctl.engines.given.known import known_events
 from cepctl.engines.given.known_endpoints import depends_on_ends, known_endpoints
@@ -152,7 +151,7 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
     )
     without: float | None = None
     with suppress(QueryTooLargeError):
-        without = float(decided(freely, bound, freely.rivals(bound)).confidence[0])
+        without = float(freely.decided(bound, freely.rivals(bound)).confidence[0])
     return GivenShown(tuple(each.text for each in plan.given), probability, without)
 
 

@@ -21,12 +21,13 @@ from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
@@ -154,8 +155,11 @@ class PreparedAlternative:
             from cepctl.engines.event.samplings import sampling_of
 
             sampling = sampling_of(self.options.approximate, self.events)
-        masses, system = self.events.masses, self.search.system
-        return Measure(self.shape, masses, system, self.plan.window, sampling, self.options.block_memory)
+        events, system = self.events, self.search.system
+        return Measure(
+            *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),
+            *(events.clocks, events.ties),
+        )
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.event.match.match_batches`."""
@@ -247,23 +251,29 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match needs more memory or more work than is allowed.
         """
-        if self.intervals is not None:
-            from cepctl.engines.intervals.search import measured_by_size
-
-            return measured_by_size(self.intervals, [bound[i] for i in self.search.singles])
-        if self.shape.plain_chain:
-            return decided(self, bound, [])
+        if self.intervals is not None or self.shape.plain_chain:
+            return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)
         joins = self._rival_joins(bound)
         blocks = list(joined_blocks(joins, count, self.options.block_memory))
         if len(blocks) <= 1:
-            return decided(self, bound, self.rivals(bound, joins))
+            return self.decided(bound, self.rivals(bound, joins))
         parts = []
         for begin, end in blocks:
             part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
             own = [join.taken(slice(begin, end)) for join in joins]
-            parts.append(decided(self, part, self.rivals(part, own)))
+            parts.append(self.decided(part, self.rivals(part, own)))
         return joined(parts)
+
+    def decided(
+        self,
+        bound: dict[int, Bindings],
+        rivals: list[Rivals],
+        heard: Callable[[str], None] | None = None,
+    ) -> Measured:
+        """The same of matches that these rivals can break; `heard` hears the name of each method."""
+        asked = self.measure if heard is None else replace(self.measure, heard=heard)
+        return measure(Batch(asked, bound, rivals, self.intervals))
 
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
         """The coupled problems of matches, `match` being their row; rivals are found as in `judged`."""

@@ -15,7 +15,6 @@ from cepctl.engines.columns.bindings import (
     Group,
     MatchBatch,
     TickSpans,
-    block_group,
     events_in,
     flattened,
     places_of,
@@ -24,9 +23,12 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.event.decided_matches import if_possible
+from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.combinators import touched
+from cepctl.engines.solve.methods import measure
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
@@ -110,26 +112,18 @@ class JointMatches:
         return given_within_on_clocks(known, events.masses, shape, bound, rivals, spans, memory)
 
     def _tied(self, bound: _Bound, rivals: list[Rivals], count: int) -> Flags:
-        events = self.sources[0].events
-        if events.ties is None:
+        if self._measure.ties is None:
             return np.zeros(count, dtype=bool)
-        if events.clocks is None:
-            from cepctl.engines.given.confidences import are_tied
-
-            return are_tied(events.ties, bound, rivals, count)
-        from cepctl.engines.given.on_clocks import GivenOnClocks
-
-        return GivenOnClocks.of(events.clocks, events.ties).touch(count, list(bound.values()), rivals)
+        return touched(Batch(self._measure, bound, rivals))
 
     def _measured(self, masses: Masses, bound: _Bound, rivals: list[Rivals]) -> Measured:
         """The confidence of independent events with these masses."""
-        if len(self.sources) == 1:
-            return if_possible(self.sources[0], masses, bound, rivals)
-        from cepctl.engines.confidence.coupled.confidences import coupled_confidences
-        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+        return measure(Batch(self._measure.placed(masses), bound, rivals))
 
-        groups = [block_group([bound[i] for i in block.components]) for block in self._shape.blocks]
-        return coupled_confidences(CoupledMatches(self._shape, masses, groups, rivals))
+    @cached_property
+    def _measure(self) -> Measure:
+        own = self.sources[0].measure
+        return own if len(self.sources) == 1 else replace(own, shape=self._shape, joint=True)
 
     @cached_property
     def _shape(self) -> Shape:

@@ -29,7 +29,6 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.kleene.candidates import group_candidates
 from cepctl.engines.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.pattern.blocks import RegionEnd
@@ -198,7 +197,7 @@ class Summary:
             if rule.component == self.group:
                 moved = tuple(tuple(self._moved(end) for end in region) for region in rule.regions)
                 rivals.append(Rivals(replace(rule, regions=moved), later, earlier))
-        found = decided(self.groups, pairs, rivals)
+        found = self.groups.decided(pairs, rivals)
         terms = np.where(found.start <= found.end, found.confidence, 0.0)
         total = np.zeros(len(members.sizes))
         np.add.at(total, members.owner, terms)

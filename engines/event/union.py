@@ -20,23 +20,22 @@ from cepctl.engines.columns.bindings import (
     CountedRows,
     Group,
     MatchBatch,
-    block_group,
     signatures,
 )
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.conjunction import Renumbering, intersection
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import match_text
-from cepctl.errors import QueryTooLargeError
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
 
 Row = tuple[PreparedAlternative, MatchBatch]
+
+# Parts that are certain only together add up to 1 but for their last digits.
+_ROUNDING = 2.0**-50
 
 
 def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
@@ -130,7 +129,8 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     largest = np.max([part.confidence for part in parts], axis=0)
     start = np.min([part.start for part in parts], axis=0)
     end = np.max([part.end for part in parts], axis=0)
-    whole = MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+    confidence = np.where(confidence >= 1 - _ROUNDING, 1.0, np.maximum(confidence, largest))
+    whole = MatchBatch(parts[0].bound, start, end, confidence)
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
@@ -143,50 +143,13 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
         return all_hold_by_size(searches, parts[0].bound), np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
+    first = prepared[0]
     shape = intersection([each.shape for each in prepared])
     rivals: list[Rivals] = []
     for each, part in zip(prepared, parts, strict=True):
         renumbering = Renumbering(each.shape, shape)
         rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
-    first = _bound(prepared[0], parts[0])
-    masses, clocks, ties = (getattr(prepared[0].events, name) for name in ("masses", "clocks", "ties"))
-
-    def matches_of(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> CoupledMatches:
-        groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
-        return CoupledMatches(shape, masses, groups, rivals)
-
-    def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        sampling = prepared[0].measure.sampling if clocks is None else None
-        return coupled_confidences(matches_of(masses, bound, rivals), sampling)
-
-    def tied(masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        from cepctl.engines.given.confidences import given_confidences
-
-        return given_confidences(matches_of(masses, bound, rivals), ties)
-
-    if ties is not None and clocks is not None:
-        from cepctl.engines.given.clocked_confidences import given_on_clocks
-        from cepctl.engines.given.on_clocks import GivenOnClocks
-
-        found = given_on_clocks(GivenOnClocks.of(clocks, ties), masses, shape, first, rivals, tied)
-    elif ties is not None:
-        try:
-            found = tied(masses, ties, first, rivals)
-        except QueryTooLargeError:
-            if prepared[0].options.approximate is None:
-                raise
-            return np.zeros(len(parts[0])), np.ones(len(parts[0]), dtype=bool)
-    elif clocks is None:
-        found = independent(masses, first, rivals)
-    else:
-        from cepctl.engines.clocks.conditioned import conditioned
-
-        try:
-            found = conditioned(clocks, masses, shape, first, rivals, independent)
-        except QueryTooLargeError:
-            if prepared[0].options.approximate is None:
-                raise
-            return np.zeros(len(parts[0])), np.ones(len(parts[0]), dtype=bool)
+    found = measure(Batch(replace(first.measure, shape=shape, joint=True), _bound(first, parts[0]), rivals))
     return found.confidence, found.error > 0
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.clocks.estimates import estimated_match, measured_or_estimated
-from cepctl.engines.columns.bindings import Bindings, Group, take
-from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
@@ -25,8 +23,7 @@ from cepctl.engines.given.surely import certain_matches
 from cepctl.engines.given.tied_problems import TiedProblems, tied_problems
 from cepctl.engines.given.touched_components import Touched, touched
 from cepctl.engines.given.work import require_few, searched, within_bound
-from cepctl.engines.measure.measure import Measure
-from cepctl.engines.measure.rival_blocks import coupled_blocks
+from cepctl.engines.measure.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.occurrence.clauses import Tied
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -35,60 +32,26 @@ _NEARLY = 1e-9
 _LAST = np.iinfo(np.int64).max
 
 
-def tied_matches(
-    measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]
-) -> Measured:
-    """Measure matches that bind tied events, or that such events could break.
+def tied_matches(matches: CoupledMatches, ties: EventTies, memory: BlockMemory) -> Measured:
+    """Measure matches that bind tied events, or that such events could break, in blocks that fit in memory.
 
     Raises
     ------
     QueryTooLargeError
-        If the events that are tied to a match need too much work; with sampling, if too few worlds remain.
+        If the events that are tied to a match need too much work.
     """
-    if measure.sampling is None:
-        return _exactly(measure, ties, bound, rivals)
-
-    def exact(rows: Indexes) -> Measured:
-        some = {i: take(each, rows) for i, each in bound.items()}
-        return _exactly(measure, ties, some, [each.taken(rows) for each in rivals])
-
-    def estimate(row: Indexes) -> Measured:
-        groups = measure.groups({i: take(each, row) for i, each in bound.items()})
-        near = [each.taken(row) for each in rivals]
-        return _estimated(measure, ties, CoupledMatches(measure.shape, measure.masses, groups, near))
-
-    return measured_or_estimated(exact, estimate, len(measure.groups(bound)[0].sizes))
-
-
-def _estimated(measure: Measure, ties: EventTies, match: CoupledMatches) -> Measured:
-    """One match from sampled worlds; whether it is possible, and its range, are exact.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If the search for its range takes too long, or too few worlds remain.
-    """
-    assert measure.sampling is not None
-
-    def tied(alone: Problems) -> Tied:
-        touching = touched(alone, ties)
-        at, offsets = touching.pieces.ties(ties)
-        return np.repeat(touching.problem, np.diff(offsets)), ties.left[at], ties.right[at], ties.bound[at]
-
-    clocks = EventClocks.none(measure.masses)
-    return estimated_match(clocks, measure.sampling, match.groups, list(coupled_problems(match)), tied)
-
-
-def _exactly(measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-    groups = measure.groups(bound)
-    found = Total(len(groups[0].sizes))
-    for begin, end in coupled_blocks(measure.shape, groups, rivals, measure.memory):
+    found = Total(len(matches))
+    for begin, end in coupled_blocks(matches.shape, matches.groups, matches.rivals, memory):
         block = np.arange(begin, end)
-        members = [group.take(block) for group in groups]
-        near = [each.taken(block) for each in rivals]
-        matches = CoupledMatches(measure.shape, measure.masses, members, near)
-        found.put(block, given_confidences(matches, ties))
+        found.put(block, given_confidences(matches.taken(block), ties))
     return found.measured()
+
+
+def ties_of_problems(ties: EventTies, alone: Problems) -> Tied:
+    """What is given of the events of problems, each of which is its own `match`."""
+    touching = touched(alone, ties)
+    at, offsets = touching.pieces.ties(ties)
+    return np.repeat(touching.problem, np.diff(offsets)), ties.left[at], ties.right[at], ties.bound[at]
 
 
 def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], count: int) -> Flags:

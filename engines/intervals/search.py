@@ -9,7 +9,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, product
@@ -202,11 +202,15 @@ def all_hold_by_size(searches: Sequence[IntervalSearch], bound: Sequence[Binding
     return found
 
 
-def measured_by_size(search: IntervalSearch, bound: Sequence[Bindings]) -> Measured:
+def measured_by_size(
+    search: IntervalSearch,
+    bound: Sequence[Bindings],
+    measuring: Callable[[IntervalMeasure, Indexes], Measured],
+) -> Measured:
     """Measure matches of single events and groups; raises QueryTooLargeError where one needs too much."""
     found = impossible(len(bound[0].sizes if isinstance(bound[0], Group) else bound[0]))
     for own, matches, rows in by_size(search, bound):
-        found.put(rows, own.measured(matches))
+        found.put(rows, measuring(own.measure, matches))
     return found
 
 

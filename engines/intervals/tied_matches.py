@@ -43,7 +43,7 @@ def measured(measure: IntervalMeasure, matches: Indexes) -> Measured:
     """
     if measure.ties is None:
         return measured_without_ties(measure, matches)
-    return _measured_with_ties(measure, measure.ties, matches)
+    return measured_with_ties(measure, matches)
 
 
 def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
@@ -56,8 +56,10 @@ def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
     return _valid_with_ties(measure, measure.ties, matches)
 
 
-def _measured_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> Measured:
-    found = impossible(len(matches))
+def measured_with_ties(measure: IntervalMeasure, matches: Indexes) -> Measured:
+    """The same where something is given."""
+    found, ties = impossible(len(matches)), measure.ties
+    assert ties is not None
     touched = _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
     if len(free):

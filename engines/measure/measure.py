@@ -1,6 +1,6 @@
 """Time range and confidence of matches that nothing but order and window decides: the closed form.
 
-What groups, AND or rivals decide is measured by `rivalled_matches`.
+All other methods are in the room `solve`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 
 if TYPE_CHECKING:
+    from cepctl.engines.columns.clocks import EventClocks
+    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.sampling import Sampling
     from cepctl.engines.measure.rival_blocks import BlockMemory
 
@@ -33,9 +35,13 @@ class Measure:
     """What measuring the matches of one alternative needs.
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
-    work bound are estimated, None where they are refused; `memory`: what a block of matches may take;
+    work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
+    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is.
+    `joint`: whether the shape is that of several alternatives that hold at once.
+    `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
+    `heard`: hears the name of each method that measures some of them.
     """
 
     shape: Shape
@@ -44,8 +50,25 @@ class Measure:
     window: int | None
     sampling: Sampling | None
     memory: BlockMemory
+    clocks: EventClocks | None = None
+    ties: EventTies | None = None
+    joint: bool = False
+    sifted: bool = True
     shares_gaps: bool = True
     shares_cuts: bool = True
+    heard: Callable[[str], None] | None = None
+
+    def placed(self, masses: Masses) -> Measure:
+        """The same for independent events with these masses, which offsets of clocks have put somewhere.
+
+        They are measured exactly, since errors of a sum's terms would add up.  Every combination of offsets
+        has gaps and cuts of its own.
+        """
+        own = self.clocks is not None and masses is self.clocks.own
+        return replace(
+            self, masses=masses, clocks=None, ties=None, sampling=None, sifted=False,
+            shares_gaps=False, shares_cuts=own,
+        )  # fmt: skip
 
     @cached_property
     def shapes(self) -> PlacedShapes | None:
@@ -78,20 +101,15 @@ class Measure:
         return valid_bounds(self.masses.lower[matches], self.masses.upper[matches], self.system)
 
     def chains(self, matches: Indexes) -> Measured:
-        """Measure matches, shape (n, l), that nothing but order and window decides."""
-        return self._each_once(matches, self._chains)
+        """Measure matches, shape (n, l), that nothing but order and window decides.
 
-    def possible_chains(self, matches: Indexes) -> Measured:
-        """The same, also of matches that cannot happen."""
-        return self._each_once(matches, self._chains_if_possible)
-
-    def _each_once(self, matches: Indexes, measured: Callable[[Indexes], Measured]) -> Measured:
-        """Measure of matches that are others moved in time the first ones alone."""
+        Of matches that are others moved in time the first ones alone are measured.
+        """
         first = moved_matches(self.masses, matches)
         if first is None:
-            return measured(matches)
+            return self._chains(matches)
         rows = np.flatnonzero(first == np.arange(len(first)))
-        return self.moved(measured(matches[rows]), rows, matches[:, 0], first)
+        return self.moved(self._chains(matches[rows]), rows, matches[:, 0], first)
 
     def moved(self, found: Measured, rows: Indexes, begin: Indexes, first: Indexes) -> Measured:
         """Of all matches what was found for those of `rows`, which the others, of `first`, are when moved.
@@ -104,17 +122,13 @@ class Measure:
         apart = np.where(found.start <= found.end, since - since[first], 0)
         return replace(found, start=found.start + apart, end=found.end + apart)
 
-    def _chains_if_possible(self, matches: Indexes) -> Measured:
+    def _chains(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)
-        rows = np.flatnonzero(possible(lower, upper))
-        if len(rows) == len(matches):
+        if self.sifted or (rows := np.flatnonzero(possible(lower, upper))).size == len(matches):
             return self._solved(matches, lower, upper)
         found = impossible(len(matches))
         found.put(rows, self._solved(matches[rows], lower[rows], upper[rows]))
         return found
-
-    def _chains(self, matches: Indexes) -> Measured:
-        return self._solved(matches, *self.valid(matches))
 
     def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)

@@ -2,8 +2,9 @@
 
 Every layout of times is looked for in the first lines, at their beginning or a few words behind.  The one
 that most lines have is that of the file; of several that as many have the one that tells most (a year, a
-fraction, a zone), then the one that stands first.  Day and month that could be either are told by values over
-12, else asked for.
+fraction, a zone), then the one that stands first.  Lines that are indented below one with a time go on with
+its record, and are not counted.  Day and month that could be either are told by values over 12, else asked
+for.
 
 A time of day is one only where there is no date, at the beginning of most lines.  Where a file was named to
 be such a log, a time may also stand far into its lines; the whole line then is the message.
@@ -179,11 +180,12 @@ def has_times_somewhere(head: bytes) -> bool:
 
 def _best(lines: Sequence[str]) -> _Found | None:
     """The layout of times of a log: one with a date, else a time of day."""
+    records = sum(not line[:1].isspace() for line in lines) or len(lines)
     found = max(_found(lines), key=_rank, default=None)
-    if found is not None and len(found.rows) >= _FEWEST_SHARE * len(lines):
+    if found is not None and len(found.rows) >= _FEWEST_SHARE * records:
         return found
     clock = max(_clocks(lines), key=_rank, default=None)
-    if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * len(lines):
+    if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * records:
         return clock
     return found if found is not None and found.rows[:1] == (0,) else None
 

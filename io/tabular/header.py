@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.reader import ColumnMap, ReadReport
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.tabular.columns import Rows
-from cepctl.io.tabular.mapping import RESERVED, has_events, raw_name
+from cepctl.io.tabular.mapping import RESERVED, has_events, mapping_of, raw_name
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
@@ -30,12 +30,18 @@ def first_line(head: bytes) -> str:
 
 
 def header_names(line: str, delimiter: str) -> list[str]:
-    """The names in a header line; none where it is not a line of names."""
+    """The names in a header line, `columnN` for the N-th without one; none where it is not a line of names.
+
+    Examples
+    --------
+    >>> header_names(",event_type,time", ",")
+    ['column1', 'event_type', 'time']
+    """
     try:
         fields = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
     except csv.Error:
         return []
-    return [name.strip() for name in fields]
+    return [name.strip() or f"column{place}" for place, name in enumerate(fields, 1)]
 
 
 def is_cut(line: str, delimiter: str) -> bool:
@@ -69,6 +75,7 @@ def delimiter_of(line: str, format_name: str, mapping: ColumnMap) -> str:
 
 def names_events(names: Sequence[str], mapping: ColumnMap) -> bool:
     """Whether a file with these columns can hold events."""
+    mapping = mapping_of(names, mapping)
     mapped = {column for _, column in mapping}
     return mapped <= set(names) and has_events([raw_name(name, mapping) for name in names])
 

@@ -3,6 +3,13 @@
 A mapping (field, column) says that the file's `column` holds what the event table calls `field`: one
 of its columns, or an attribute that is to have another name.  A column that is called like a mapped
 field without being it stays as an attribute with the prefix `attr:`.
+
+A table with the names of XES, as PM4Py writes it, needs no mapping:
+
+    column               field
+    concept:name         event_type
+    time:timestamp       time
+    case:concept:name    case_id, where it is there
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ RESERVED = (
     *("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME),
     *(CLOCK, CLOCK_OFFSET, *LENGTH_COLUMNS),
 )
+_OF_XES = (("event_type", "concept:name"), ("time", "time:timestamp"), ("case_id", "case:concept:name"))
 _LISTED = 30
 
 
@@ -52,6 +60,21 @@ def parse_mapping(texts: Sequence[str]) -> ColumnMap:
     return tuple(pairs)
 
 
+def mapping_of(names: Sequence[str], mapping: ColumnMap) -> ColumnMap:
+    """The mapping that holds for a file with these columns: the user's, else that of the names of XES.
+
+    Examples
+    --------
+    >>> mapping_of(["concept:name", "cost", "time:timestamp"], ())
+    (('event_type', 'concept:name'), ('time', 'time:timestamp'))
+    >>> mapping_of(["event_type", "time", "concept:name", "time:timestamp"], ())
+    ()
+    """
+    if mapping or "event_type" in names or not {"concept:name", "time:timestamp"} <= set(names):
+        return mapping
+    return tuple((field, column) for field, column in _OF_XES if column in names and field not in names)
+
+
 def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str]:
     """The columns of a file as columns of raw events, in their order.
 
@@ -61,6 +84,7 @@ def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str
         If a column that the mapping names is missing, two columns have one name, or no column holds
         the type or the time of events.
     """
+    mapping = mapping_of(names, mapping)
     require_mapped(names, mapping, source)
     found = [raw_name(name, mapping) for name in names]
     require_events(found, names, source)

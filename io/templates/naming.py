@@ -41,6 +41,7 @@ _SHAPES = (
     ("path", re.compile(r"(?:[A-Za-z]:\\|(?:~|\.{1,2})?/[\w.@%+~-]+/)\S*")),
     ("duration", re.compile(r"<?\d{1,40}(?:[.,:]\d{1,40}){0,8}(?: ?(?:ms|us|ns|secs?|seconds?|mins?))")),
 )
+_PARTNERS = {"(": ")", "[": "]", "{": "}"}
 _ENCLOSING = "()[]{}<>\"',;"
 
 
@@ -92,7 +93,28 @@ def _said(token: str) -> str:
 def _cut(text: str) -> str:
     if len(text) > _LONGEST:
         text = text[:_LONGEST].rpartition(" ")[0] or text[:_LONGEST]
-    return text.strip(_ENDS)
+    return _paired(text.strip(_ENDS)).strip(_ENDS)
+
+
+def _paired(text: str) -> str:
+    """The text without brackets that have no partner.
+
+    Examples
+    --------
+    >>> _paired("Selector]: no broker (of 3) {alive")
+    'Selector: no broker (of 3) alive'
+    """
+    opened: list[int] = []
+    alone: set[int] = set()
+    for place, sign in enumerate(text):
+        if sign in _PARTNERS:
+            opened.append(place)
+        elif opened and _PARTNERS[text[opened[-1]]] == sign:
+            opened.pop()
+        elif sign in _PARTNERS.values():
+            alone.add(place)
+    alone.update(opened)
+    return "".join(sign for place, sign in enumerate(text) if place not in alone)
 
 
 def variable_names(tokens: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:

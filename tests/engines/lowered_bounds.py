@@ -107,7 +107,9 @@ class Lowered:
 
 def _at_work(case: ClockCase, lasting: bool) -> list[str]:
     """The bounds of the rooms that a case may pass."""
-    rooms = {"measure", "event", "kleene", "confidence", "enumeration"} if not lasting else {"intervals"}
+    rooms = (
+        {"measure", "solve", "event", "kleene", "confidence", "enumeration"} if not lasting else {"intervals"}
+    )
     rooms |= {"occurrence"} if " GROUP BY " in case.query else set()
     rooms |= {"given"} if " GIVEN " in case.query else set()
     rooms |= {"clocks"} if case.clocks else set()

@@ -8,10 +8,9 @@ import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.confidence.coupled import solve
-from cepctl.engines.event import decided_matches
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.errors import QueryTooLargeError
+from tests.engines.changed_methods import refuse_clocks
 from tests.plans import Event, event_table, on, plan_of
 
 ERROR = 0.1
@@ -23,10 +22,6 @@ EVENTS = (
     Event("n", "N", 100, 1000, x=3),
 )
 STAMPED = tuple(on("n", CLOCKS, each) if each.event_id in "ac" else each for each in EVENTS)
-
-
-def refused(*_: Any) -> Any:
-    raise QueryTooLargeError("too much")
 
 
 def row_of(
@@ -62,7 +57,7 @@ def test_the_tick_is_as_near_as_the_error_says(
     share = round(whole / 2, 3)
     shares = round(share - ERROR, 3), share, round(share + ERROR, 3)
     exact = list(row_of(query.format(*shares), events, clocks, None).values())[4:7]
-    monkeypatch.setattr(decided_matches, "exactly_on_clocks", refused)
+    refuse_clocks(monkeypatch)
     monkeypatch.setattr("cepctl.engines.given.work.MOST_TIED", 0)
     monkeypatch.setattr(solve, "WORK_BOUND", 1)
     row = row_of(query.format(*shares), events, clocks, ERROR)

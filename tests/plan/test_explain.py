@@ -38,7 +38,6 @@ While a group grows
     b[i].value > 95  is false-value consistent
     avg(b[].value) > 97  is neither true-value nor false-value consistent
 Order       c -> a (selectivity): c has the fewest events (1); then the components tied to bound ones
-Confidence  exact nested sums over cells of time, because of absent events, group members, timing constraints
 
 Returns     the signature, and a.task (null), samples (int64)
 Reads       node, task, value"""

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.clocks import union_samples
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.event import decided_matches
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.offset_bounds import stamps_of
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QueryTooLargeError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
+from tests.engines.changed_methods import change, refuse_clocks
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.plans import Event, event_table, on, plan_of
 
@@ -28,10 +31,7 @@ ESTIMATED = MatchOptions(approximate=ERROR)
 
 @pytest.fixture
 def nothing_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any) -> Any:
-        raise QueryTooLargeError("too much")
-
-    monkeypatch.setattr(decided_matches, "exactly_on_clocks", refused)
+    refuse_clocks(monkeypatch)
 
 
 def estimates_are_near(case: ClockCase) -> None:
@@ -81,14 +81,13 @@ def _each_its_own(clocks: Any) -> Any:
 
 
 def test_what_can_be_exact_is_exact_beside_what_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = decided_matches.exactly_on_clocks
 
-    def few(source: Any, clocks: Any, bound: Any, rivals: Any) -> Any:
-        if len(next(iter(bound.values()))) > 1 or bound[0][0] == 0:
+    def few(batch: Batch, rows: Indexes) -> Found:
+        if len(batch) > 1 or batch.events[0, 0] == 0:
             raise QueryTooLargeError("too much")
-        return exact(source, clocks, bound, rivals)
+        return exact(batch, rows)
 
-    monkeypatch.setattr(decided_matches, "exactly_on_clocks", few)
+    exact = change(monkeypatch, "chain in closed form, at few offsets of clocks", few)
     events = [on("n", CLOCKS, Event(f"a{i}", "A", i, i)) for i in (1, 2)] + [Event("b", "B", 2, 2)]
     rows = match_events(plan_of("PATTERN SEQ(A a, B b)", CLOCKS), event_table(events), ESTIMATED).to_pylist()
     assert sorted((row["start"], row["confidence_error"]) for row in rows) == [(-1, ERROR), (0, 0.0)]

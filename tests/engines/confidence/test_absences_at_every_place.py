@@ -19,18 +19,22 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Indexes
+from cepctl.engines.confidence.coupled import confidences
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure import methods
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern import rivals as rival_join
 from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve import points
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import exact_matches
 from tests.engines.agreement import rows_by_signature
 from tests.engines.chain_absences import Answer, Negated, Signature, answers, places_of, random_negated
+from tests.engines.changed_methods import change
 from tests.plans import Event, event_table, plan_of
 from tests.random_patterns import ANY, NEXT, PARTITION
 
@@ -182,21 +186,21 @@ def _join_forgets(patch: pytest.MonkeyPatch, place: int | None) -> None:
 
 
 def _tables_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
-    original = methods._gaps
+    original = points._gaps
 
-    def fault(measure: Measure, ring: OpenedRing, matches: Any, rivals: list[Rivals], rows: Indexes) -> Any:
-        return original(measure, ring, matches, _forgets(rivals, measure.shape, place), rows)
+    def fault(batch: Batch, ring: OpenedRing, rivals: list[Rivals], rows: Indexes) -> Any:
+        return original(batch, ring, _forgets(rivals, batch.measure.shape, place), rows)
 
-    patch.setattr(methods, "_gaps", fault)
+    patch.setattr(points, "_gaps", fault)
 
 
 def _shared_sums_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
-    original = methods._with_shared_rivals
+    def fault(batch: Batch, rows: Indexes) -> Found:
+        forgetful = replace(batch)
+        forgetful.__dict__["deciding"] = _forgets(batch.deciding, batch.measure.shape, place)
+        return points.shared_gaps(forgetful, rows)
 
-    def fault(measure: Measure, matches: Any, deciding: list[Rivals], rows: Indexes) -> Any:
-        return original(measure, matches, _forgets(deciding, measure.shape, place), rows)
-
-    patch.setattr(methods, "_with_shared_rivals", fault)
+    change(patch, "sum over both ends", fault)
 
 
 def _nested_sums_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
@@ -204,7 +208,7 @@ def _nested_sums_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
         left = _forgets(matches.rivals, matches.shape, place)
         return coupled_confidences(replace(matches, rivals=left), *rest)
 
-    patch.setattr(methods, "coupled_confidences", fault)
+    patch.setattr(confidences, "coupled_confidences", fault)
 
 
 PLACES = (-1, 0, 1, 2, 3, None)

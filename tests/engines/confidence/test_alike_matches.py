@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure import methods
 from cepctl.engines.measure.measure import Measure
+from cepctl.engines.solve import methods
+from cepctl.engines.solve.batch import Batch
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, contiguity_cases, negation_cases, next_match_cases
@@ -22,13 +23,13 @@ NEXT = "PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match"
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many matches were measured, call by call."""
     counts = []
-    one_by_one = methods._measured
+    one_by_one = methods._by_methods
 
-    def counted(measure: Measure, bound: Any, rivals: Any) -> Any:
-        counts.append(len(bound[0]))
-        return one_by_one(measure, bound, rivals)
+    def counted(batch: Batch) -> Any:
+        counts.append(len(batch))
+        return one_by_one(batch)
 
-    monkeypatch.setattr(methods, "_measured", counted)
+    monkeypatch.setattr(methods, "_by_methods", counted)
     return counts
 
 

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import masses_of
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.coupled import confidences
 from cepctl.engines.confidence.sets import between
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure import methods
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import (
@@ -25,15 +23,12 @@ from tests.engines.agreement import (
     check,
     rows_by_signature,
 )
+from tests.engines.changed_methods import measure_nothing
 from tests.plans import Event, event_table, histogram, plan_of
 
 MILLION = 10**6
 GROUP = "PATTERN SEQ(A a, B+ b[], C c)"
 PATTERNS = (GROUP, "PATTERN SEQ(A a, AND(B b, D d), C c)")
-
-
-def left_to_nested_sums(*_: object) -> tuple[Indexes, Measured]:
-    return np.zeros(0, dtype=np.int64), impossible(0)
 
 
 @st.composite
@@ -90,7 +85,7 @@ def test_confidences_are_those_of_fractions_to_thirteen_digits(monkeypatch: pyte
     def refuse(*_: object) -> None:
         raise AssertionError("a set was left to nested sums")
 
-    monkeypatch.setattr(methods, "coupled_confidences", refuse)
+    monkeypatch.setattr(confidences, "coupled_confidences", refuse)
 
     def agree(drawn: tuple[list[Event], int]) -> None:
         events, window = drawn
@@ -113,7 +108,7 @@ def test_nested_sums_agree_on_wide_intervals() -> None:
         plan, table = plan_of(drawn[0]), event_table(drawn[1])
         found = match_events(plan, table)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(methods, "sets_between", left_to_nested_sums)
+            measure_nothing(patch, "sum over both ends of a set")
             assert_same_rows(match_events(plan, table), found)
 
     cases = st.tuples(queries(MILLION), streams("ABBBDC", MILLION, MILLION, holes=True))

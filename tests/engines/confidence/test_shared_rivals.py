@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
+from cepctl.engines.confidence.gaps import shared_gaps
 from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
-from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure import methods
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
+from tests.engines.changed_methods import measure_nothing
 from tests.plans import Event, event_table, histogram, plan_of
 
 MILLION = 10**6
@@ -37,12 +37,8 @@ class Told:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     told = Told()
-    monkeypatch.setattr(methods, "shared_gap_chains", told)
+    monkeypatch.setattr(shared_gaps, "shared_gap_chains", told)
     return told
-
-
-def left_to_nested_sums(masses: object, event: Indexes, *rest: object) -> tuple[Indexes, Measured]:
-    return np.zeros(0, dtype=np.int64), impossible(0)
 
 
 @st.composite
@@ -74,7 +70,7 @@ def test_nested_sums_agree_on_wide_intervals() -> None:
         plan, table = plan_of(drawn[0]), event_table(drawn[1])
         found = match_events(plan, table)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(methods, "shared_gap_chains", left_to_nested_sums)
+            measure_nothing(patch, "sum over both ends")
             assert_same_rows(match_events(plan, table), found)
 
     check(streams(5, MILLION, MILLION), agree, FEW_EXAMPLES)

@@ -264,3 +264,15 @@ def test_how_surely_a_layout_was_found_is_kept_and_inspect_tells_it(tmp_path: Pa
     taken(tmp_path, SERVER)
     text = str(cepctl.inspect(str(tmp_path / "events")))
     assert "layout of x.log: YYYY-MM-DD hh:mm:ss (in 3 of the first 5 lines); log4j, with thread," in text
+
+
+def test_indented_lines_go_on_with_their_record_however_many_there_are(tmp_path: Path) -> None:
+    details = "".join(f"   [Part {each} (ms):  {each}.5]\n" for each in range(25))
+    log = "OpenJDK 64-Bit Server VM (25.111-b14)\nMemory: 4k page\n" + "".join(
+        f"2026-06-14T08:15:0{each}.100+0200: 1{each}.345: [GC pause (young), 0.012 secs]\n{details}"
+        for each in range(5)
+    )
+    rows, summary = taken(tmp_path, log)
+    assert [row["event_type"] for row in rows] == ["GC pause (young)"] * 5
+    assert summary.rejected == {"before the first record of the log": 1}
+    assert any("continue the record before them: 125" in notice for notice in summary.notices)

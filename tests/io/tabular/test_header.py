@@ -46,3 +46,8 @@ def test_numbers_with_a_decimal_comma_stay_text_and_are_counted() -> None:
     rows, report = read("event_type;lower;upper;x;y\nA;1;5;3,14;1\nB;1;5;-2,5;1,2,3\nC;1;5;7;n\n")
     assert [row["x"] for row in rows] == ["3,14", "-2,5", "7"]
     assert +report.notes == {"numbers with a decimal comma, kept as text: {:,}": 2}
+
+
+def test_a_column_without_a_name_is_called_by_its_place() -> None:
+    rows, _ = read(",event_type,time,\n0,A,2024-05-01,x\n")
+    assert [(row["event_type"], row["column1"], row["column4"]) for row in rows] == [("A", "0", "x")]

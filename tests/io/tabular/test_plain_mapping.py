@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -79,3 +80,17 @@ def test_a_column_may_take_the_name_of_another() -> None:
 def test_a_mapping_that_says_nothing_clear_is_refused(texts: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_mapping(texts)
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "parquet"])
+def test_a_table_with_the_names_of_xes_needs_no_mapping(name: str) -> None:
+    record = {"case:concept:name": "7", "concept:name": "pay", "time:timestamp": "2024-05-01 10:00:00+01:00"}
+    (row,) = read(name, in_form(name, {**record, "org:resource": "Ann"}), ())
+    assert (row["event_type"], row["case_id"], row["org:resource"]) == ("pay", "7", "Ann")
+    assert row["time"] == datetime(2024, 5, 1, 9, tzinfo=UTC)
+
+
+def test_columns_that_are_called_like_fields_are_not_taken_for_those_of_xes() -> None:
+    record = {"event_type": "A", "time": "2024-05-01T10:00:00Z", "concept:name": "pay", "time:timestamp": "x"}
+    (row,) = read("csv", in_form("csv", record), ())
+    assert (row["event_type"], row["concept:name"]) == ("A", "pay")

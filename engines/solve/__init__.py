@@ -1,0 +1,1 @@
+"""The one door: which method measures which matches, as an ordered list."""

@@ -1,0 +1,132 @@
+"""What is measured at once: matches of one form, and the events that can break them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
+from cepctl.engines.confidence.alike_matches import alike_matches
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.measure.measure import Measure
+from cepctl.engines.pattern.difference_constraints import possible
+from cepctl.engines.solve.form import Form
+
+if TYPE_CHECKING:
+    from cepctl.engines.columns.clocks import EventClocks
+    from cepctl.engines.columns.ties import EventTies
+    from cepctl.engines.confidence.coupled.matches import CoupledMatches
+    from cepctl.engines.intervals.search import IntervalSearch
+    from cepctl.engines.pattern.rivals import Rivals
+
+
+@dataclass(frozen=True)
+class Batch:
+    """n matches of one form.
+
+    `bound`: what each component binds; `rivals`: every event that may break a match.  `lasting` says what is
+    asked of starts and ends where events last, and finds the rivals itself.
+    """
+
+    measure: Measure
+    bound: dict[int, Bindings]
+    rivals: list[Rivals]
+    lasting: IntervalSearch | None = None
+
+    def __len__(self) -> int:
+        first = next(iter(self.bound.values()))
+        return len(first.sizes if isinstance(first, Group) else first)
+
+    @cached_property
+    def form(self) -> Form:
+        """What all of the matches have in common."""
+        measure, events = self.measure, self.measure if self.lasting is None else self.lasting.measure
+        return Form(
+            measure.shape,
+            any(len(each.row) for each in self.rivals),
+            on_clocks=events.clocks is not None,
+            given=events.ties is not None,
+            lasting=self.lasting is not None,
+            joint=measure.joint,
+            estimated=measure.sampling is not None,
+        )
+
+    def taken(self, rows: Indexes) -> Batch:
+        """Some of the matches, by ascending rows."""
+        if len(rows) == len(self):
+            return self
+        bound = {i: take(each, rows) for i, each in self.bound.items()}
+        return replace(self, bound=bound, rivals=[each.taken(rows) for each in self.rivals])
+
+    @property
+    def clocks(self) -> EventClocks:
+        """The clocks of a batch whose events share some."""
+        assert self.measure.clocks is not None
+        return self.measure.clocks
+
+    @property
+    def ties(self) -> EventTies:
+        """What is given of the events of a batch, if anything is."""
+        assert self.measure.ties is not None
+        return self.measure.ties
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Members of every block."""
+        return self.measure.groups(self.bound)
+
+    @property
+    def coupled(self) -> CoupledMatches:
+        """What their coupled problems are made of."""
+        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+
+        return CoupledMatches(self.measure.shape, self.measure.masses, self.groups, self.rivals)
+
+    @cached_property
+    def events(self) -> Indexes:
+        """The events of matches that bind single ones, shape (n, l)."""
+        return single_events([self.bound[i] for i in sorted(self.bound)])
+
+    @cached_property
+    def valid(self) -> tuple[Ticks, Ticks]:
+        """The valid intervals of these events."""
+        return self.measure.valid(self.events)
+
+    @cached_property
+    def deciding(self) -> list[Rivals]:
+        """The rivals that can decide matches of single events."""
+        from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+
+        return deciding_in_chains(self.rivals, self.measure.masses, self.measure.system, *self.valid)
+
+
+def simplest(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
+    """Measure matches of single events: none that cannot happen, and those that are alike only once."""
+    if not batch.form.in_order or batch.form.plain:
+        return measuring(batch)
+    if batch.measure.sifted:
+        return _once(batch, measuring)
+    rows = np.flatnonzero(possible(*batch.valid))
+    if len(rows) == len(batch):
+        return _once(batch, measuring)
+    found = impossible(len(batch))
+    if len(rows):
+        found.put(rows, _once(batch.taken(rows), measuring))
+    return found
+
+
+def _once(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
+    """Matches that are others moved in time are not measured again; each has worlds of its own if sampled."""
+    measure = batch.measure
+    if measure.sampling is not None or measure.shapes is None:
+        return measuring(batch)
+    first = alike_matches(batch.events, batch.rivals, measure.shapes)
+    rows = np.flatnonzero(first == np.arange(len(first)))
+    if len(rows) == len(batch):
+        return measuring(batch)
+    return measure.moved(measuring(batch.taken(rows)), rows, batch.events[:, 0], first)

@@ -1,0 +1,67 @@
+"""What all matches of a batch have in common: it alone says which methods may measure them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cepctl.engines.confidence.sets.between import has_set_between
+from cepctl.engines.pattern.blocks import Shape
+
+
+@dataclass(frozen=True)
+class Form:
+    """A shape, and how its events depend on each other.
+
+    `rivals`: some events may break matches; `on_clocks`: events may share clocks; `given`: something is
+    given of them; `lasting`: some last, or their ends are asked for; `joint`: several alternatives hold at
+    once, so that blocks need not stand in the order of components; `estimated`: a confidence that costs too
+    much may be an estimate.
+    """
+
+    shape: Shape
+    rivals: bool
+    on_clocks: bool = False
+    given: bool = False
+    lasting: bool = False
+    joint: bool = False
+    estimated: bool = False
+
+    @property
+    def tied(self) -> bool:
+        """Whether something is given of points."""
+        return self.given and not self.lasting
+
+    @property
+    def clocked(self) -> bool:
+        """Whether points share clocks."""
+        return self.on_clocks and not self.lasting
+
+    @property
+    def sampled(self) -> bool:
+        """Whether worlds of points that depend on each other, in one way alone, may be sampled."""
+        return self.estimated and self.tied != self.clocked
+
+    @property
+    def independent(self) -> bool:
+        """Whether each event is a point, independent of all others."""
+        return not (self.on_clocks or self.given or self.lasting)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether order and window, and rivals if there are any, are all that decides single events."""
+        return self.independent and self.shape.only_single and not self.joint
+
+    @property
+    def three_in_order(self) -> bool:
+        """The same of three events."""
+        return self.in_order and len(self.shape.blocks) == 3
+
+    @property
+    def plain(self) -> bool:
+        """Whether order and window alone decide single points, however these depend on each other."""
+        return self.shape.plain_chain and not (self.rivals or self.joint or self.lasting)
+
+    @property
+    def set_between(self) -> bool:
+        """Whether matches are a set between two events, decided by order and window alone."""
+        return self.independent and has_set_between(self.shape) and not (self.rivals or self.joint)

@@ -1,0 +1,117 @@
+"""All methods by which confidences and time ranges are measured, and the door that asks one after the other.
+
+A method takes batches by their form.  Of a batch it measures what it can; what it leaves, as when its sums
+would take too many products, the next one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.solve import combinators, points
+from cepctl.engines.solve.batch import Batch, simplest
+from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.points import Found
+
+
+class Guarantee(Enum):
+    """How near a confidence is to the probability."""
+
+    EXACT = "exact to rounding"
+    AGREED = "exact to 34 bits"
+    PARTS = "as exact as what it sums"
+    ESTIMATED = "within the error allowed"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to measure matches.
+
+    `takes`: whether it is asked for batches of a form; `measure`: of which rows of a batch it found what.
+    `why`: what makes matches so that it measures them.
+    """
+
+    name: str
+    takes: Callable[[Form], bool]
+    guarantee: Guarantee
+    measure: Callable[[Batch, Indexes], Found]
+    why: str
+
+
+def measure(batch: Batch) -> Measured:
+    """Time range and confidence of matches.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more work than is allowed, and estimates are not.
+    """
+    return simplest(batch, _by_methods)
+
+
+def _by_methods(batch: Batch) -> Measured:
+    left, found = np.arange(len(batch)), None
+    for method in METHODS:
+        if not method.takes(batch.form):
+            continue
+        rows, part = method.measure(batch, left)
+        if len(rows) and batch.measure.heard is not None:
+            batch.measure.heard(method.name)
+        if len(rows) == len(batch):
+            return part
+        found = impossible(len(batch)) if found is None else found
+        found.put(rows, part)
+        left = np.setdiff1d(left, rows)
+        if not len(left):
+            return found
+    assert found is not None
+    return found
+
+
+EXACT, AGREED, PARTS, ESTIMATED = Guarantee
+
+# fmt: off
+METHODS = (
+    # Interval events.
+    Method("sums over starts and ends, beside what is given", lambda form: form.lasting and form.given,
+           EXACT, combinators.endpoints_given, "interval events, or ends, some of which GIVEN ties"),
+    Method("sums over starts and ends, at offsets of clocks", lambda form: form.lasting and form.on_clocks,
+           EXACT, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
+    Method("sums over starts and ends", lambda form: form.lasting,
+           EXACT, combinators.endpoints, "interval events, or conditions on ends"),
+    # Points that depend on each other, and come back through the door as others that do not.
+    Method("as if nothing were given", lambda form: form.tied,
+           PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),
+    Method("exact sums, or sampled worlds where they cost too much", lambda form: form.sampled,
+           ESTIMATED, partial(combinators.sampled, measure), "an error is allowed"),
+    Method("sums beside what is given, at few offsets of clocks", lambda form: form.tied and form.clocked,
+           PARTS, partial(combinators.given_at_offsets, measure), "GIVEN ties events of its clocks"),
+    Method("nested sums beside what is given", lambda form: form.tied,
+           EXACT, combinators.given, "GIVEN ties its events to others"),
+    Method("chain in closed form, at few offsets of clocks", lambda form: form.clocked and form.plain,
+           EXACT, combinators.clock_chains, "events share clocks, and order and window alone decide"),
+    Method("sum over few offsets of clocks", lambda form: form.clocked,
+           PARTS, partial(combinators.offsets, measure), "events share clocks"),
+    # Points that are independent of each other.
+    Method("nothing to sum", lambda form: form.independent and form.rivals,
+           EXACT, points.broken, "a rival breaks it in every world"),
+    Method("chain in closed form", lambda form: form.in_order,
+           EXACT, points.chain, "order and window alone decide, no rival can break it"),
+    Method("table for each gap", lambda form: form.in_order and form.rivals,
+           AGREED, points.gaps, "each rival can break one gap, or one edge of the window"),
+    Method("sum over both ends", lambda form: form.three_in_order and form.rivals,
+           EXACT, points.shared_gaps, "rivals must stay out of both gaps"),
+    Method("sum over both ends of a set", lambda form: form.set_between,
+           EXACT, points.sets, "a set of members lies between two events"),
+    Method("nested sums", lambda form: form.independent and not form.plain,
+           EXACT, points.nested, "groups, events in any order, conditions on times, rivals of several gaps"),
+)
+# fmt: on
+"""In the order in which they are asked."""

@@ -1,0 +1,147 @@
+"""Methods for events that are independent of each other, each for as many matches as it can measure.
+
+    what ties the events of a match                          measured by
+    order and window alone                                   the closed form of chains
+    besides, rivals that can reach one gap each, or lie      a table per gap: all ticks of narrow
+    at one edge of the window                                intervals, few ticks of wide ones
+    three events and rivals that stay out of both gaps       a sum over both ends and cells between
+    no rivals, a set of members between two events           a sum over both of a product over members
+    anything else                                            nested sums (coupled problems)
+
+Each imports what it needs when it is first asked: a small query needs but one of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.masses import ticks_between
+from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.solve.batch import Batch
+
+if TYPE_CHECKING:
+    from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
+    from cepctl.engines.pattern.rivals import Rivals
+
+MOST_TICKS_OF_ONE = 200
+"""Widest interval that is tabulated for a gap of one match alone: a table costs the square of its ticks."""
+
+Found = tuple[Indexes, Measured]
+"""Which matches were measured, ascending, and what was."""
+
+
+def broken(batch: Batch, rows: Indexes) -> Found:
+    """Matches that some rival breaks wherever it and they are."""
+    from cepctl.engines.pattern.rivals import certainly_broken, spans_of
+
+    masses = batch.measure.masses
+    some = rows[certainly_broken(batch.rivals, masses, spans_of(masses, batch.groups))[rows]]
+    return some, impossible(len(some))
+
+
+def chain(batch: Batch, rows: Indexes) -> Found:
+    """Matches that no rival can break."""
+    measure = batch.measure
+    if batch.form.plain:
+        return rows, measure.chains(batch.events)
+    alone = np.ones(len(batch), dtype=bool)
+    for each in batch.deciding:
+        alone[each.row] = False
+    some = rows[alone[rows]]
+    return some, measure.chains(batch.events[some]) if len(some) else impossible(0)
+
+
+def gaps(batch: Batch, rows: Indexes) -> Found:
+    """Matches whose rivals tie no gaps together."""
+    from cepctl.engines.confidence.gaps.polynomials import agreed_confidence
+    from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
+    from cepctl.engines.confidence.gaps.time_range import range_of_places
+
+    measure, ring = batch.measure, batch.measure.opened
+    if ring is None:
+        return rows[:0], impossible(0)
+    masses = measure.opened_masses
+    usable, chains = _gaps(batch, ring, batch.rivals, rows)
+    rows = rows[usable]
+    start, end, possible = range_of_places(masses, chains, measure.window, ring.first, ring.last)
+    confidence = np.empty(len(chains.event))
+    tabulated = narrow(masses, chains)
+    if not measure.shares_gaps:
+        widths = ticks_between(masses.lower[chains.event], masses.upper[chains.event])
+        tabulated &= (widths <= MOST_TICKS_OF_ONE).all(axis=1)
+    chosen = np.flatnonzero(tabulated)
+    confidence[chosen] = gap_confidence(masses, chains.taken(chosen), measure.window)
+    wide = np.flatnonzero(~tabulated)
+    if len(wide):
+        confidence[wide] = agreed_confidence(
+            masses, chains.taken(wide), measure.window, possible[wide],
+            lambda some: _gaps(batch, ring, batch.deciding, rows[wide[some]])[1],
+            # Two events have but one gap: what is cut more finely then costs less than what is done once.
+            together=measure.shares_cuts or batch.events.shape[1] == 2,
+        )  # fmt: skip
+    start = np.where(possible, start - ring.moved[ring.first], 1)
+    end = np.where(possible, end - ring.moved[ring.last], 0)
+    solved = np.flatnonzero(~np.isnan(confidence))
+    found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
+    return rows[solved], found
+
+
+def _gaps(batch: Batch, ring: OpenedRing, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:
+    """Gaps of some opened matches with these rivals; also says which have rivals that tie none together."""
+    from cepctl.engines.confidence.gaps.distinct_gaps import gap_chains
+
+    measure, count = batch.measure, len(batch.measure.masses.lower)
+    lower, upper = (each[rows] for each in batch.valid)
+    reaching = [(ring.gaps[region], each.taken(rows)) for each in rivals for region in each.rule.regions]
+    return gap_chains(
+        measure.opened_masses, ring.events(batch.events[rows], count), ring.ticks(lower), ring.ticks(upper),
+        ring.system(measure.system), reaching, ring.copies(count),
+    )  # fmt: skip
+
+
+def shared_gaps(batch: Batch, rows: Indexes) -> Found:
+    """Matches of three whose rivals stay out of both gaps."""
+    from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
+
+    measure, ring = batch.measure, batch.measure.opened
+    if ring is None or ring.by:
+        return rows[:0], impossible(0)
+    lower, upper = (each[rows] for each in batch.valid)
+    found, measured = shared_gap_chains(
+        *(measure.masses, batch.events[rows], lower, upper, measure.system),
+        [each.taken(rows) for each in batch.deciding],
+        measure.window,
+    )
+    return rows[found], measured
+
+
+def sets(batch: Batch, rows: Indexes) -> Found:
+    """Matches whose members lie between two events."""
+    from cepctl.engines.confidence.sets.between import sets_between
+
+    groups = [each.take(rows) for each in batch.groups]
+    found, measured = sets_between(batch.measure.shape, batch.measure.masses, groups)
+    return rows[found], measured
+
+
+def nested(batch: Batch, rows: Indexes) -> Found:
+    """Any matches.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match exceeds the bound on the work and there is no sampling.
+    """
+    from cepctl.engines.confidence.coupled.confidences import coupled_confidences
+    from cepctl.engines.measure.rival_blocks import coupled_blocks
+
+    measure, whole = batch.measure, batch.taken(rows)
+    found = impossible(len(rows))
+    for begin, end in coupled_blocks(measure.shape, whole.groups, whole.rivals, measure.memory):
+        block = np.arange(begin, end)
+        found.put(block, coupled_confidences(whole.taken(block).coupled, measure.sampling))
+    return rows, found

@@ -1,0 +1,48 @@
+"""Which methods the matches of a query may need, told before events are read; which measured a match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.methods import METHODS, Guarantee, Method
+
+if TYPE_CHECKING:
+    from cepctl.plan.plan import Alternative, Plan
+
+
+@dataclass(frozen=True)
+class StatedMethod:
+    """What is told of a method: its name, of which matches it is, and how exact it is."""
+
+    method: str
+    why: str
+    guarantee: str
+
+
+def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
+    """All that are asked for matches of one reading, in their order; each takes what those before leave."""
+    shape = shape_of(plan, alternative)
+    lasting = plan.of_intervals or alternative.reads_ends
+    form = Form(shape, bool(shape.rules), bool(plan.clocks), bool(plan.given), lasting)
+    return [_stated(each) for each in _asked(form)]
+
+
+def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:
+    """Those that were heard of while a match was measured, what is summed after what sums it."""
+    heard = set(names)
+    return tuple(_stated(each) for each in METHODS if each.name in heard)
+
+
+def _asked(form: Form) -> Iterator[Method]:
+    taking = [each for each in METHODS if each.takes(form)]
+    yield from taking
+    if any(each.guarantee is Guarantee.PARTS for each in taking):
+        yield from _asked(replace(form, on_clocks=form.on_clocks and form.given, given=False))
+
+
+def _stated(method: Method) -> StatedMethod:
+    return StatedMethod(method.name, method.why, method.guarantee.value)

@@ -1,0 +1,128 @@
+"""Which method measures which match: a query for each, told by `show` and foretold by `explain`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from cepctl.clocks import Clocks
+from cepctl.engines.columns.bindings import Bindings
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.diagnosis.one_match import ids_of, one_match
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.given.known import known_events
+from cepctl.engines.solve.methods import METHODS
+from cepctl.engines.solve.stated import methods_of
+from cepctl.plan.plan import Plan
+from tests.plans import Event, event_table, lasting, on, plan_of
+
+CLOCKS: Clocks = {"n": ((-9, 9, 1.0),), "m": ((-5, 5, 1.0),)}
+A, B, C = Event("a", "A", 0, 8, x=1), Event("b", "B", 5, 20, x=2), Event("c", "C", 15, 30, x=3)
+N = Event("n", "N", 12, 25, x=4)
+JOB = replace(lasting("a", "A", (0, 8), (30, 38)), x=1)
+PAUSE = replace(lasting("b", "B", (5, 20), (22, 34)), x=2)
+
+
+def stamped(*events: Event) -> tuple[Event, ...]:
+    """One clock for the first, another for all others."""
+    return tuple(on("m" if i else "n", CLOCKS, each) for i, each in enumerate(events))
+
+
+class Asked(NamedTuple):
+    """A match of a query in events."""
+
+    query: str
+    events: tuple[Event, ...]
+    ids: str
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the query in these events."""
+        clocks = CLOCKS if any(each.clock for each in self.events) else {}
+        lasts = any(each.end_lower is not None for each in self.events)
+        return plan_of(f"PATTERN {self.query}", clocks, lasting=lasts)
+
+
+A_BEFORE_B, B_BEFORE_C = (f"GIVEN SEQ({p} p, {q} q) IF p.x < q.x" for p, q in ("AB", "BC"))
+MATCHES = {
+    "sums over starts and ends, beside what is given": Asked(
+        f"ISEQ(A a, B b) WHERE b DURING a {B_BEFORE_C}", (JOB, PAUSE, C), "a b"
+    ),
+    "sums over starts and ends, at offsets of clocks": Asked(
+        "ISEQ(A a, B b) WHERE b DURING a", stamped(JOB, PAUSE), "a b"
+    ),
+    "sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
+    "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
+    "sums beside what is given, at few offsets of clocks": Asked(
+        f"SEQ(A a, B b) {A_BEFORE_B}", stamped(A, B), "a b"
+    ),
+    "nested sums beside what is given": Asked(f"SEQ(A a, B b, C c) {A_BEFORE_B}", (A, B, C), "a b c"),
+    "chain in closed form, at few offsets of clocks": Asked("SEQ(A a, B b)", stamped(A, B), "a b"),
+    "sum over few offsets of clocks": Asked("SEQ(A a, !N n, C c)", stamped(A, N, C), "a c"),
+    "chain in closed form": Asked("SEQ(A a, B b, C c)", (A, B, C), "a b c"),
+    "table for each gap": Asked("SEQ(A a, !N n, C c)", (A, N, C), "a c"),
+    "sum over both ends": Asked(
+        "SEQ(A a, A b, A c) STRATEGY skip_till_next_match",
+        tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(4)),
+        "a0 a1 a3",
+    ),
+    "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
+    "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
+}
+SAMPLED = "exact sums, or sampled worlds where they cost too much"
+BROKEN = Asked("SEQ(A a, !N n, C c)", (A, replace(N, lower=10, upper=12), C), "a c")
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_show_names_the_method_that_measured_a_match(name: str) -> None:
+    asked = MATCHES[name]
+    shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
+    told = [each.method for each in shown.methods]
+    assert name in told
+    foretold = [each.method for each in methods_of(asked.plan, asked.plan.alternatives[0])]
+    assert set(told) <= set(foretold)
+
+
+def heard_of(asked: Asked, error: float | None = None) -> list[str]:
+    """The methods that measured the bindings of single events, which need not be matches."""
+    plan, (alternative,) = asked.plan, asked.plan.alternatives
+    events = known_events(plan, events_of(event_table(asked.events), plan.clocks))
+    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions(approximate=error))
+    rows = [np.array([events.ids.index_of(each)]) for each in asked.ids.split()]
+    bound: dict[int, Bindings] = dict(zip(alternative.positive, rows, strict=True))
+    heard: list[str] = []
+    prepared.decided(bound, prepared.rivals(bound), heard.append)
+    return heard
+
+
+def test_a_match_that_a_rival_breaks_in_every_world_is_not_summed() -> None:
+    assert heard_of(BROKEN) == ["nothing to sum"]
+
+
+def test_where_an_error_is_allowed_worlds_are_sampled_if_exact_sums_cost_too_much() -> None:
+    for name in ("sum over few offsets of clocks", "nested sums beside what is given"):
+        assert heard_of(MATCHES[name], error=0.1) == [SAMPLED]
+
+
+def test_every_method_has_a_query_that_reaches_it() -> None:
+    """A new method needs one, too."""
+    apart = {"nothing to sum", SAMPLED}
+    assert {each.name for each in METHODS} == {*MATCHES, *apart}
+
+
+def test_a_sum_over_offsets_names_what_it_sums() -> None:
+    asked = MATCHES["sum over few offsets of clocks"]
+    shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
+    outer, *inner = (each.method for each in shown.methods)
+    assert outer == "sum over few offsets of clocks"
+    assert "table for each gap" in inner
+
+
+def test_a_plain_chain_asks_one_method_alone() -> None:
+    asked = MATCHES["chain in closed form"]
+    (method,) = methods_of(asked.plan, asked.plan.alternatives[0])
+    assert (method.method, method.guarantee) == ("chain in closed form", "exact to rounding")
