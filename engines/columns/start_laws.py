@@ -25,12 +25,7 @@ MOST_BUCKETS = 1 << 24
 def masses_of_starts(ends: Endpoints, starts: Masses) -> Masses:
     """The masses of starts, with those of events that last given how long these may last.
 
-    Parameters
-    ----------
-    ends
-        Of all events.
-    starts
-        The masses of events that do not last.
+    `ends`: of all events.  `starts`: the masses of events that do not last.
 
     Raises
     ------

@@ -54,16 +54,7 @@ def ids_of(text: str) -> Ids:
 def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> OneMatch:
     """Explain the match of some events.
 
-    Parameters
-    ----------
-    plan
-        The analyzed query.
-    table
-        All events that it runs on.
-    signature
-        Ids in pattern order, those of a group together.
-    bins
-        How many bins the drawing has.
+    `signature`: ids in pattern order, those of a group together.  `bins`: how many bins the drawing has.
 
     Raises
     ------

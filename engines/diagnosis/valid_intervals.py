@@ -83,18 +83,9 @@ def bound_events(signatures: pa.ChunkedArray, ids: pa.Array) -> BoundEvents:
 def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidIntervals:
     """Tighten the intervals of bound events by the constraints of their pattern.
 
-    Parameters
-    ----------
-    plan
-        The plan that returned the matches.
-    events
-        At least the events that are bound, with the attributes of the plan.
-    bound
-        The matches; each fits at least one alternative of the plan.
-
-    Returns
-    -------
-    Shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
+    `plan`: the plan that returned the matches.  `events`: at least the events that are bound, with the
+    attributes of the plan.  `bound`: the matches; each fits at least one alternative of the plan.  Returns
+    shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
     reaches as far as any of them lets it, and the match belongs to the first.
     """
     prepared = PreparedAlternative.of_each(plan, events, MatchOptions())

@@ -78,15 +78,9 @@ class WhyNot:
 def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     """Explain what becomes of the partial matches of a plan.
 
-    Parameters
-    ----------
-    plan
-        The analyzed query.
-    table
-        The events it runs on, with event_id, event_type, lower, upper, pmf and the plan's attributes.
-    limit
-        How many pairs a join lists at most.  Beyond it evenly spaced partial matches are followed, and
-        counts after that are of these.
+    `table`: the events it runs on, with event_id, event_type, lower, upper, pmf and the plan's attributes.
+    `limit`: how many pairs a join lists at most.  Beyond it evenly spaced partial matches are followed, and
+    counts after that are of these.
 
     Raises
     ------

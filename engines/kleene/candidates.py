@@ -39,20 +39,10 @@ def group_candidates(
 ) -> tuple[Indexes, Indexes]:
     """Pairs (row, event): events that fit and that some tick of the row leaves room for.
 
-    Parameters
-    ----------
-    search, shape, events
-        The alternative, prepared, and the events.
-    rows
-        Partial matches as `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).
-    bound
-        The same by component, with the groups that are bound already.
-    component
-        The Kleene component that is to be bound.
-
-    Returns
-    -------
-    Two arrays of one length; the rows ascend, the events of a row come in the order of their ids.
+    `search`, `shape`, `events`: the alternative, prepared, and the events.  `rows`: partial matches as
+    `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).  `bound`: the same by
+    component, with the groups that are bound already.  `component`: the Kleene component that is to be bound.
+    Returns two arrays of one length; the rows ascend, the events of a row come in the order of their ids.
     """
     known = [i for i, each in bound.items() if not isinstance(each, Group)]
     row, found = _in_reach(search, shape, events, rows, known, component)

@@ -155,14 +155,9 @@ class CellBounds:
     def longer(self, rows: Indexes, weights: Reals, following: Group, *, whole: bool) -> Reals:
         """What groups with one more member carry along; the sum of a row bounds the confidence.
 
-        Parameters
-        ----------
-        rows, weights
-            The partial match of every group that grows, and what it carries along, shape (n, size).
-        following
-            The events that may be the next member of each.
-        whole
-            Whether the events that are passed over must lie outside of the gap.
+        `rows`, `weights`: the partial match of every group that grows, and what it carries along, shape (n,
+        size).  `following`: the events that may be the next member of each.  `whole`: whether the events that
+        are passed over must lie outside of the gap.
         """
         found = np.empty((len(following.members), weights.shape[1]))
         lengthen(

@@ -108,20 +108,11 @@ def lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
 def count_tries(buckets, gaps, rows, weights, offsets, members, window, least, allowed):
     """How many sets are tried beside each of some rows; ends after more than `allowed`.
 
-    Parameters
-    ----------
-    buckets, gaps
-        Masses of all events, and gaps between the cells of the neighbours.
-    rows, weights
-        The rows, and what an empty set beside each carries along, shape (n, cells).
-    offsets, members
-        Row i chooses from the members offsets[i] to offsets[i + 1] - 1, in this order.
-    window
-        Members of a set can be less than so many ticks apart.
-    least
-        Sets whose bound is below it are tried, and do not grow.
-    allowed
-        How many may be tried.
+    `buckets`, `gaps`: masses of all events, and gaps between the cells of the neighbours.  `rows`, `weights`:
+    the rows, and what an empty set beside each carries along, shape (n, cells).  `offsets`, `members`: row i
+    chooses from the members offsets[i] to offsets[i + 1] - 1, in this order.  `window`: members of a set can
+    be less than so many ticks apart.  `least`: sets whose bound is below it are tried, and do not grow.
+    `allowed`: how many may be tried.
     """
     tries = 0
     for i in range(len(rows)):

@@ -38,14 +38,9 @@ _SAFE_BITS = 62
 def latest_beginnings(lower: Ticks, upper: Ticks, system: Ticks, member: int) -> Ticks:
     """Latest tick that any member can have beside the one bound, shape (n,).
 
-    Parameters
-    ----------
-    lower, upper
-        Intervals of the bound events with one member among them, shape (n, l).
-    system
-        Closed system of the l variables (`cepctl.engines.pattern.difference_constraints.closed_system`).
-    member
-        The column of the member.
+    `lower`, `upper`: intervals of the bound events with one member among them, shape (n, l).  `system`:
+    closed system of the l variables (`cepctl.engines.pattern.difference_constraints.closed_system`).
+    `member`: the column of the member.
 
     Examples
     --------
@@ -65,16 +60,9 @@ def latest_beginnings(lower: Ticks, upper: Ticks, system: Ticks, member: int) ->
 def count_sets(row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Ticks) -> list[int]:
     """Number of possible non-empty sets per row, exact however large.
 
-    Parameters
-    ----------
-    row
-        The row of every candidate, ascending, shape (m,); each candidate alone must be possible.
-    count
-        Number of rows.
-    lower, upper
-        Intervals of the candidates, shape (m,).
-    reach
-        Latest tick of a member beside each candidate, from `latest_beginnings`.
+    `row`: the row of every candidate, ascending, shape (m,); each candidate alone must be possible.  `lower`,
+    `upper`: intervals of the candidates, shape (m,).  `reach`: latest tick of a member beside each candidate,
+    from `latest_beginnings`.
 
     Examples
     --------

@@ -30,20 +30,10 @@ def closed_system(
 ) -> Ticks:
     """Close the constraints of a pattern.
 
-    Parameters
-    ----------
-    block_of
-        For each variable the number of its block: variables of a later block come strictly
-        later, those of one block (AND) are unordered.
-    window
-        W in ticks, None for none.
-    edges
-        Further constraints (i, j, c): t_i - t_j <= c ticks.
-
-    Returns
-    -------
-    Shape (l, l), int64: entry [i, j] bounds `t_i - t_j` from above.  Negative on the diagonal
-    where the system has no solution.
+    `block_of`: for each variable the number of its block: variables of a later block come strictly later,
+    those of one block (AND) are unordered.  `window`: W in ticks, None for none.  `edges`: further
+    constraints (i, j, c): t_i - t_j <= c ticks.  Returns shape (l, l), int64: entry [i, j] bounds `t_i - t_j`
+    from above.  Negative on the diagonal where the system has no solution.
 
     Examples
     --------
@@ -87,13 +77,8 @@ def _close(bound):
 def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
     """Valid intervals of the events of candidate matches.
 
-    Parameters
-    ----------
-    lower, upper
-        Uncertainty intervals, shape (n, l): row i is a candidate match, column j the event of
-        variable j; not modified.
-    system
-        Closed system of the l variables, shape (l, l).
+    `lower`, `upper`: uncertainty intervals, shape (n, l): row i is a candidate match, column j the event of
+    variable j; not modified.  `system`: closed system of the l variables, shape (l, l).
 
     Returns
     -------

@@ -70,12 +70,8 @@ def _offsets(lists: pa.ListArray) -> pa.Array:
 def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
     """Sort by confidence (rounded, descending), start and match; add the column `match`.
 
-    Parameters
-    ----------
-    matches
-        Table with the columns signature, start, end, confidence and those of RETURN.
-    top
-        Keep at most this many rows; None keeps all.
+    `matches`: table with the columns signature, start, end, confidence and those of RETURN.  `top`: keep at
+    most this many rows; None keeps all.
     """
     if not matches.num_rows:
         return matches.add_column(0, "match", pa.array([], pa.string()))

@@ -57,16 +57,9 @@ class Gathered:
 class SortedRows:
     """Rows as they are found, and then in their order; `found` counts also those that are not kept.
 
-    Parameters
-    ----------
-    schema
-        That of the rows as they are added, which lack the column `match`.
-    wanted
-        Which of them are kept.
-    memory
-        What rows may take of it.
-    folder, shared
-        Where runs go, and whether the workers of a cluster see that.
+    `schema`: that of the rows as they are added, which lack the column `match`.  `wanted`: which of them are
+    kept.  `memory`: what rows may take of it.  `folder`, `shared`: where runs go, and whether the workers of
+    a cluster see that.
     """
 
     def __init__(

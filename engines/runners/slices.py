@@ -88,16 +88,8 @@ class Slicing:
 def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int | None = None) -> Slicing:
     """Choose slices from the statistics of row groups.
 
-    Parameters
-    ----------
-    groups
-        All row groups of all inputs, in the order in which their events begin.
-    plan
-        What is to be matched.
-    parallelism
-        How many tasks can run at once.
-    length
-        Ticks of a slice, None to choose.
+    `groups`: all row groups of all inputs, in the order in which their events begin.  `parallelism`: how many
+    tasks can run at once.  `length`: ticks of a slice, None to choose.
 
     Examples
     --------

@@ -115,20 +115,10 @@ class _Space(NamedTuple):
 def sum_sets(buckets, ends, lower, upper, offsets, members, window, bound, confidence):
     """Fill the confidence of every set; NaN where its sum takes more than `bound` products.
 
-    Parameters
-    ----------
-    buckets
-        Masses of all events.
-    ends, lower, upper
-        The events around each set, and the first and last ticks that are possible for them, shape (n, 2).
-    offsets, members
-        Set i has the members offsets[i] to offsets[i + 1] - 1.
-    window
-        Ticks, 0 where there is none.
-    bound
-        Products that a set may take.
-    confidence
-        Filled, shape (n,).
+    `ends`, `lower`, `upper`: the events around each set, and the first and last ticks that are possible for
+    them, shape (n, 2).  `offsets`, `members`: set i has the members offsets[i] to offsets[i + 1] - 1.
+    `window`: ticks, 0 where there is none.  `bound`: products that a set may take.  `confidence`: filled,
+    shape (n,).
     """
     for row in range(len(ends)):
         own = members[offsets[row] : offsets[row + 1]]
