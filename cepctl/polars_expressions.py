@@ -57,13 +57,9 @@ _OPERATORS: dict[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
 def compile_expression(expression: Expression, column: Callable[[Leaf], pl.Expr]) -> pl.Expr:
     """Compile an expression; `column` gives the column that holds a leaf.
 
-    Parameters
-    ----------
-    expression
-        A condition or value without timing constraints (the plan keeps those apart).
-    column
-        From an attribute, time of an event, aggregate, variable or field of the match to the
-        column that holds its value in the row at hand.
+    `expression`: a condition or value without timing constraints (the plan keeps those apart).  `column`:
+    from an attribute, time of an event, aggregate, variable or field of the match to the column that holds
+    its value in the row at hand.
 
     Raises
     ------

@@ -53,12 +53,7 @@ class Clusters:
 def clusters_of(case: Indexes, masses: Masses) -> Clusters:
     """Cut the events of each case where all earlier ones end before all later ones begin.
 
-    Parameters
-    ----------
-    case
-        Of each event, shape (n,).
-    masses
-        Of the same events.
+    `case`: of each event, shape (n,).  `masses`: of the same events.
     """
     frame = pl.DataFrame({"case": case, "lower": masses.lower, "upper": masses.upper}).with_row_index("row")
     frame = frame.sort("case", "lower", "upper", "row")

@@ -53,14 +53,8 @@ class FollowsGraph:
 def follows_graph(case: Indexes, kind: Indexes, names: list[str], masses: Masses) -> FollowsGraph:
     """Count how often events of a type directly follow those of another in a case.
 
-    Parameters
-    ----------
-    case, kind
-        Of each event its case and its type, as numbers from 0 on, shape (n,).
-    names
-        Of the types.
-    masses
-        Of the events, which are independent of each other.
+    `case`, `kind`: of each event its case and its type, as numbers from 0 on, shape (n,).  `names`: of the
+    types.  `masses`: of the events, which are independent of each other.
     """
     clusters = clusters_of(case, masses)
     totals = _Totals()

@@ -42,12 +42,8 @@ def with_ends(
 ) -> pa.Table:
     """Fill `end_lower` and `end_upper` of the events whose end has a time.
 
-    Parameters
-    ----------
-    table
-        A chunk; an end without a time keeps the interval that it brought.
-    conditions, rules, unit, default
-        As `cepctl.uncertainty.assign.assign` takes them for the starts.
+    `table`: a chunk; an end without a time keeps the interval that it brought.  `conditions`, `rules`,
+    `unit`, `default`: as `cepctl.uncertainty.assign.assign` takes them for the starts.
     """
     if not has_ends(table):
         return table

@@ -57,16 +57,10 @@ def with_intervals(
 ) -> tuple[pa.Table, Assigned]:
     """Fill the intervals of starts and ends, pmf and clocks by the model, else by the reader's defaults.
 
-    Parameters
-    ----------
-    table
-        Events as a reader gives them, renamed; lower and upper are null where only a time is known.
-    model, unit
-        What the user says of the clocks, and the time unit of the dataset.
-    read_as
-        The kinds of the attributes that the rules read.
-    default
-        What holds for events that no rule fits; None for what the reader promised of each.
+    `table`: events as a reader gives them, renamed; lower and upper are null where only a time is known.
+    `model`, `unit`: what the user says of the clocks, and the time unit of the dataset.  `read_as`: the kinds
+    of the attributes that the rules read.  `default`: what holds for events that no rule fits; None for what
+    the reader promised of each.
 
     Raises
     ------

@@ -106,14 +106,9 @@ def ingest(
 ) -> IngestSummary:
     """Turn logs into an event dataset.
 
-    Parameters
-    ----------
-    paths
-        Files, directories and globs, on any filesystem that Arrow knows; `-` is standard input.
-    output
-        Directory of the dataset, written aside and renamed when it is whole.
-    options, runner
-        The user's choices, and who runs the tasks (None: this process).
+    `paths`: files, directories and globs, on any filesystem that Arrow knows; `-` is standard input.
+    `output`: directory of the dataset, written aside and renamed when it is whole.  `options`, `runner`: the
+    user's choices, and who runs the tasks (None: this process).
 
     Raises
     ------

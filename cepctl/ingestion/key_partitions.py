@@ -34,14 +34,9 @@ def key_partitions(
 ) -> Iterator[pa.Table]:
     """The columns of all events, with PLACE and ROW, in partitions of about `room` bytes.
 
-    Parameters
-    ----------
-    chunks
-        Each with its place, in ascending order; so rows come in every partition.
-    columns, equal
-        What is read, and in which of these columns two rows of different partitions never agree.
-    filesystem, room
-        Where the chunks are, and how many bytes may be in memory.
+    `chunks`: each with its place, in ascending order; so rows come in every partition.  `columns`, `equal`:
+    what is read, and in which of these columns two rows of different partitions never agree.  `filesystem`,
+    `room`: where the chunks are, and how many bytes may be in memory.
     """
     needed = sum(_bytes_of(chunk, columns, filesystem) for _, chunk in chunks)
     count = min(-(-needed // room), _MOST_PARTITIONS)

@@ -66,14 +66,9 @@ class TooManyRejectsError(LogFormatError):
 class RejectLog(TakenOneByOne):
     """The rejects of one file as they come; as a list it holds the first few of every cause.
 
-    Parameters
-    ----------
-    stream
-        Where all are written as JSON lines; None for nowhere.
-    max_rejects
-        How many are allowed, None where that is only known at the end.
-    lines_before
-        What is added to the lines of rejects: they come from a part of a file.
+    `stream`: where all are written as JSON lines; None for nowhere.  `max_rejects`: how many are allowed,
+    None where that is only known at the end.  `lines_before`: what is added to the lines of rejects: they
+    come from a part of a file.
 
     Attributes
     ----------

@@ -36,14 +36,8 @@ def unused(
 ) -> list[str]:
     """A line for each choice without effect; none where there are no events, which has other reasons.
 
-    Parameters
-    ----------
-    read, names, model
-        The choices.
-    results
-        What came of the files.
-    types
-        The types of the events in the dataset, as they are called there, with their numbers.
+    `read`, `names`, `model`: the choices.  `results`: what came of the files.  `types`: the types of the
+    events in the dataset, as they are called there, with their numbers.
     """
     if not types:
         return []

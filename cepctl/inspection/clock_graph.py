@@ -51,11 +51,8 @@ class ClockGraph:
 def clock_graph(pairs: pl.DataFrame) -> ClockGraph:
     """Follow pairs through all clocks.
 
-    Parameters
-    ----------
-    pairs
-        One row for each pair: `node`, `master`, and between how many microseconds, `lowest` and `highest`,
-        the node's clock is ahead of the master's.
+    `pairs`: one row for each pair: `node`, `master`, and between how many microseconds, `lowest` and
+    `highest`, the node's clock is ahead of the master's.
     """
     bounds = pairs.group_by("master", "node").agg(
         pl.len().alias("pairs"), pl.col("lowest").max(), pl.col("highest").min()

@@ -90,17 +90,8 @@ def ordered_pairs(events: pl.DataFrame, unit: TimeUnit) -> pl.DataFrame:
 def clock_bounds(events: pl.DataFrame, unit: TimeUnit) -> tuple[ClockBound, ...]:
     """Bound the clock of every node that ran a successful attempt of a known task.
 
-    Parameters
-    ----------
-    events
-        As `observed_events` returns them.
-    unit
-        Length of the ticks in which the intervals are counted.
-
-    Returns
-    -------
-    tuple of ClockBound
-        By node.
+    `events`: as `observed_events` returns them.  `unit`: length of the ticks in which the intervals are
+    counted.  Returns one by node.
     """
     bounds = (
         ordered_pairs(events, unit)

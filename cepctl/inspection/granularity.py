@@ -58,17 +58,8 @@ class Grain:
 def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
     """Infer the granularity of every event type of every source.
 
-    Parameters
-    ----------
-    events
-        As `observed_events` returns them.
-    unit
-        Length of the ticks in which the intervals are counted.
-
-    Returns
-    -------
-    tuple of Grain
-        By source and event type, those of unknown granularity last.
+    `events`: as `observed_events` returns them.  `unit`: length of the ticks in which the intervals are
+    counted.  Returns one by source and event type, unknown ones last.
     """
     timed = (
         events.lazy()

@@ -43,12 +43,7 @@ class KnownOrder:
 def known_orders(events: pl.DataFrame, series: Sequence[SampledSeries]) -> tuple[KnownOrder, ...]:
     """The orders that say something of these events.
 
-    Parameters
-    ----------
-    events
-        As `observed_events` returns them.
-    series
-        Those of the events that are sampled.
+    `events`: as `observed_events` returns them.  `series`: those of the events that are sampled.
     """
     types = set(events.get_column("event_type").unique())
     found = [*_of_types(events, types), *_of_series(events, series), *_of_cases(events)]

@@ -46,12 +46,8 @@ class SampledSeries:
 def sampled_series(events: pl.DataFrame, unit: TimeUnit) -> tuple[SampledSeries, ...]:
     """Find the series and their steps; by event type and node, series with few gaps left out.
 
-    Parameters
-    ----------
-    events
-        As `observed_events` returns them.
-    unit
-        Length of the ticks in which the intervals are counted.
+    `events`: as `observed_events` returns them.  `unit`: length of the ticks in which the intervals are
+    counted.
     """
     samples = (
         events.lazy()

@@ -35,16 +35,9 @@ def events_by_case(
 ) -> Iterator[pa.Table]:
     """All events, those of a case one after the other by `lower` and `event_id`, last those without one.
 
-    Parameters
-    ----------
-    inputs, attributes
-        Where events come from, and what is read of them beside the fixed columns.
-    by
-        Attributes that name the case; an event that has not all of them has none.
-    memory
-        How much there is.
-    case
-        The column for its name, which is added: the values of `by`, with ` | ` between them.
+    `inputs`, `attributes`: where events come from, and what is read of them beside the fixed columns.  `by`:
+    attributes that name the case; an event that has not all of them has none.  `memory`: how much there is.
+    `case`: the column for its name, which is added: the values of `by`, with ` | ` between them.
 
     Raises
     ------

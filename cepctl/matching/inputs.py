@@ -56,18 +56,10 @@ class EventInputs:
     ) -> pa.Table:
         """The events as one table sorted by (lower, event_id).
 
-        Parameters
-        ----------
-        attributes
-            The attributes to read, None for all.
-        event_types
-            The types to read, None for all; row groups without any of them are not touched.
-
-        Returns
-        -------
-        pa.Table
-            The fixed columns (cepctl.schema.FIXED_COLUMNS) in their order, then the attributes as
-            they were asked for, in the types of `schema`.  Ticks are counted in its time unit.
+        `attributes`: the attributes to read, None for all.  `event_types`: the types to read, None for all;
+        row groups without any of them are not touched.  Returns the fixed columns
+        (cepctl.schema.FIXED_COLUMNS) in their order, then the attributes as they were asked for, in the types
+        of `schema`.  Ticks are counted in its time unit.
 
         Raises
         ------
@@ -119,16 +111,9 @@ class EventInputs:
     ) -> None:
         """Refuse to read all events where they do not fit in memory, before any but the first are read.
 
-        Parameters
-        ----------
-        attributes
-            What is read beside the fixed columns.
-        copies
-            How often the events are held at once, with what is computed of them.
-        memory, purpose
-            How much there is, and what needs them all: a subject, such as `inspect`.
-        fewer
-            How to have fewer events at once.
+        `attributes`: what is read beside the fixed columns.  `copies`: how often the events are held at once,
+        with what is computed of them.  `memory`, `purpose`: how much there is, and what needs them all: a
+        subject, such as `inspect`.  `fewer`: how to have fewer events at once.
 
         Raises
         ------

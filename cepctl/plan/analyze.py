@@ -44,13 +44,8 @@ from cepctl.schema import MILLISECOND, TimeUnit
 def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     """Resolve a query.
 
-    Parameters
-    ----------
-    query
-        From `cepctl.language.parser.parse`.
-    schema
-        What is known of the events; None checks neither attributes nor types and counts in ticks of
-        1 ms, as `explain` does without events.
+    `query`: from `cepctl.language.parser.parse`.  `schema`: what is known of the events; None checks neither
+    attributes nor types and counts in ticks of 1 ms, as `explain` does without events.
 
     Raises
     ------

@@ -33,14 +33,8 @@ def print_inspection(
 ) -> None:
     """Print it to a file, standard output by default; NO_COLOR and pipes get plain text.
 
-    Parameters
-    ----------
-    inspection, file
-        What goes where.
-    full
-        Print everything, not just one screen.
-    events
-        How the commands that can be asked name the events.
+    `inspection`, `file`: what goes where.  `full`: print everything, not just one screen.  `events`: how the
+    commands that can be asked name the events.
     """
     file = file or sys.stdout
     console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)

@@ -73,12 +73,8 @@ class MatchedEvents:
 def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchedEvents:
     """Read the events of matches, and no others.
 
-    Parameters
-    ----------
-    plan, inputs
-        What gave the matches.
-    matches
-        Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
+    `plan`, `inputs`: what gave the matches.  `matches`: rows of `cepctl.engines.rows.order.ordered`, each a
+    match of its own (no summary of groups).
     """
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())

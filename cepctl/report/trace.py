@@ -39,13 +39,8 @@ Lane = tuple[int, int]
 def trace_pieces(found: MatchedEvents, keys: pa.Table | None = None) -> Iterator[bytes]:
     """The trace as bytes, piece by piece.
 
-    Parameters
-    ----------
-    found
-        The matches that are drawn.
-    keys
-        Rows of `cepctl.engines.rows.groups.group_schema`, which are drawn instead; `found` then are the best
-        matches of those that have one, in the same order.
+    `found`: the matches that are drawn.  `keys`: rows of `cepctl.engines.rows.groups.group_schema`, which are
+    drawn instead; `found` then are the best matches of those that have one, in the same order.
 
     Raises
     ------

@@ -45,15 +45,10 @@ def run_apart(
 ) -> list[Result]:
     """The results of the function for every task, in order.
 
-    Parameters
-    ----------
-    function, tasks
-        What is run in the child, and for what.  The first exception ends it, and is raised here.
-    died
-        Gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
-    most_bytes
-        How much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.  What a program
-        that calls us holds of its own beside it does not count.
+    `function`, `tasks`: what is run in the child, and for what.  The first exception ends it, and is raised
+    here.  `died`: gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
+    `most_bytes`: how much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.  What a
+    program that calls us holds of its own beside it does not count.
     """
     if not _can_fork():
         return [function(task) for task in tasks]

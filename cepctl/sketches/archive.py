@@ -257,18 +257,9 @@ class Archive:
     def keyed(self, items: Items, name: str, keys: Hashes | None, *, short: bool) -> Items | None:
         """Items by the value of an attribute that their events share with others: by its hash.
 
-        Parameters
-        ----------
-        items, name
-            Items without keys, and the attribute.
-        keys
-            The keys that can be, None for all.
-        short
-            Whether keys are the bits of hashes that listed events have: where some are held against others.
-
-        Returns
-        -------
-        An item for each value of each; None where they are too many.
+        `items`, `name`: items without keys, and the attribute.  `keys`: the keys that can be, None for all.
+        `short`: whether keys are the bits of hashes that listed events have: where some are held against
+        others.  Returns an item for each value of each; None where they are too many.
         """
         listed = items.place < 0
         alone, in_spans = items.where(listed), items.where(~listed)

@@ -55,14 +55,9 @@ class PartPlaces:
 def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed, share: float) -> PartPlaces:
     """What a sketch keeps of the events of a part, row group by row group.
 
-    Parameters
-    ----------
-    row_groups
-        Their numbers and events: `event_type`, `lower`, `upper`, `end_upper` and what is indexed.
-    indexed
-        What is kept beside types.
-    share
-        Of the rarest types so large a part of all events is listed.
+    `row_groups`: their numbers and events: `event_type`, `lower`, `upper`, `end_upper` and what is indexed.
+    `indexed`: what is kept beside types.  `share`: of the rarest types so large a part of all events is
+    listed.
     """
     spans: list[Spans] = []
     types: list[dict[str, Numbers]] = []

@@ -32,16 +32,8 @@ class Spans:
 def spans_of(lower: Ticks, upper: Ticks, row_group: int) -> tuple[Spans, Indexes]:
     """Cut the events of one row group into spans.
 
-    Parameters
-    ----------
-    lower, upper
-        Intervals of the events, shape (n,).
-    row_group
-        Its number.
-
-    Returns
-    -------
-    The spans, and for each event the number of its span among them, shape (n,).
+    `lower`, `upper`: intervals of the events, shape (n,).  `row_group`: its number.  Returns the spans, and
+    for each event the number of its span among them, shape (n,).
 
     Examples
     --------

@@ -102,14 +102,8 @@ def spark_session(
 
     Under spark-submit it is that of the submitted program.
 
-    Parameters
-    ----------
-    master
-        Spark master URL.
-    conf
-        Settings of the user.
-    verbose
-        Whether Spark's warnings are shown, not only its fatal errors.
+    `master`: URL of the Spark master.  `conf`: settings of the user.  `verbose`: whether Spark's warnings are shown,
+    not only its fatal errors.
 
     Raises
     ------

@@ -91,16 +91,9 @@ class Waiting:
 def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options: RunOptions) -> Outcome:
     """Take in the events that arrived and emit what can be emitted.
 
-    Parameters
-    ----------
-    before
-        The state that the last run left.
-    arrived
-        New events: the fixed columns and the plan's attributes, in any order.
-    plan, find
-        The query, and the engine that finds its rows.
-    options
-        How to run.
+    `before`: the state that the last run left.  `arrived`: new events: the fixed columns and the plan's
+    attributes, in any order.  `plan`, `find`: the query, and the engine that finds its rows.  `options`: how
+    to run.
 
     Raises
     ------

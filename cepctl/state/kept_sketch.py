@@ -65,14 +65,8 @@ def carried(before: KeptSketch, place: Path) -> Extended:
 def extended(before: KeptSketch, place: Path, dataset: StoredDataset, run: int, scratch: Path) -> Extended:
     """The sketch after a run that has taken in a dataset.
 
-    Parameters
-    ----------
-    before, place
-        The sketch, with the kinds that are known now, and the folder of its segments.
-    dataset, run
-        All events of the run, and its number.
-    scratch
-        A folder for new segments.
+    `before`, `place`: the sketch, with the kinds that are known now, and the folder of its segments.
+    `dataset`, `run`: all events of the run, and its number.  `scratch`: a folder for new segments.
 
     Raises
     ------

@@ -85,19 +85,10 @@ def assign(
 ) -> Assigned:
     """Give every event its interval.
 
-    Parameters
-    ----------
-    times
-        The raw times.
-    events
-        `event_type`, `source` and the attributes, by name, for the conditions of the rules.
-    rules
-        In order; the first that fits an event wins.
-    unit
-        Length of a tick.
-    default
-        Granularity of events that no rule fits and that brought no interval, in place of the
-        reader's `before` and `after`.
+    `times`: the raw times.  `events`: `event_type`, `source` and the attributes, by name, for the conditions
+    of the rules.  `rules`: in order; the first that fits an event wins.  `unit`: length of a tick.
+    `default`: granularity of events that no rule fits and that brought no interval, in place of the reader's
+    `before` and `after`.
 
     Raises
     ------

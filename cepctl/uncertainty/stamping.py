@@ -38,16 +38,9 @@ def stamped(
 ) -> Stamped:  # fmt: skip
     """Give every event its clock.
 
-    Parameters
-    ----------
-    brought
-        The clocks that the events have so far.
-    instants
-        The logged times, in the resolution of the unit.
-    won
-        For each rule the events that it fits.
-    rules, events, unit
-        As `cepctl.uncertainty.assign.assign` takes them.
+    `brought`: the clocks that the events have so far.  `instants`: the logged times, in the resolution of the
+    unit.  `won`: for each rule the events that it fits.  `rules`, `events`, `unit`: as
+    `cepctl.uncertainty.assign.assign` takes them.
 
     Raises
     ------

@@ -19,12 +19,7 @@ _TRACKER = "tracker_"
 def node_name(raw: str | None, drop_domain: bool = False) -> str | None:
     """The host that `raw` names, without rack, port or task tracker prefix; null when it names none.
 
-    Parameters
-    ----------
-    raw
-        The host as a log writes it.
-    drop_domain
-        Keep only the first label; addresses stay whole.
+    `raw`: the host as a log writes it.  `drop_domain`: keep only the first label; addresses stay whole.
 
     Examples
     --------

@@ -94,12 +94,7 @@ def named_zone(name: str | None) -> ZoneInfo | None:
 def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None:
     """Read one time; None when the text is not a usable time.
 
-    Parameters
-    ----------
-    text
-        The time as the log writes it.
-    zone
-        Where a time without a zone was written; UTC when None.
+    `text`: the time as the log writes it.  `zone`: where a time without a zone was written; UTC when None.
 
     Examples
     --------

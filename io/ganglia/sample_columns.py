@@ -226,12 +226,9 @@ _REPEAT_MICROS = REPEAT_SECONDS * 1_000_000
 def drop_repeated_samples(table: pa.Table) -> tuple[pa.Table, int]:
     """Keep one event of every sample that several polls show.
 
-    Parameters
-    ----------
-    table
-        Events of Ganglia files with the columns `node`, `metric`, `time`, `value` and `value_text`; samples
-        that agree in all of these but the time must not be spread over several calls.  A row in which one
-        of the first three is null is kept.
+    `table`: events of Ganglia files with the columns `node`, `metric`, `time`, `value` and `value_text`;
+    samples that agree in all of these but the time must not be spread over several calls.  A row in which one
+    of the first three is null is kept.
 
     Returns
     -------

@@ -50,14 +50,9 @@ def entries_below(
 ) -> Iterator[Entry]:
     """The entries of a directory and all below it, but those with hidden names, and sketches.
 
-    Parameters
-    ----------
-    directory
-        Its path; where it is a link itself, it was named and is followed.
-    follow_links
-        Whether links that lead out of it are followed.
-    is_named
-        Tells of the name of a link whether a user has named it, so that it is followed in any case.
+    `directory`: its path; where it is a link itself, it was named and is followed.  `follow_links`: whether
+    links that lead out of it are followed.  `is_named`: tells of the name of a link whether a user has named
+    it, so that it is followed in any case.
     """
     yield from _Walk(os.path.realpath(directory), directory, follow_links, is_named).entries()
 

@@ -35,10 +35,7 @@ class FilePart:
 class PartBytes(io.RawIOBase):
     """The bytes of a part of an open Arrow file.
 
-    Parameters
-    ----------
-    file
-        Stands anywhere; nobody else may read it meanwhile.
+    `file`: stands anywhere; nobody else may read it meanwhile.
     """
 
     def __init__(self, file: Any, part: FilePart) -> None:

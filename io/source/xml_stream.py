@@ -57,14 +57,9 @@ _HARMLESS = frozenset({"WAR_NS_URI", "WAR_NS_URI_RELATIVE"})
 class Elements:
     """The elements of one document, while they come in and as they end.
 
-    Parameters
-    ----------
-    prolog
-        Checks the beginning; where `document` has done so, the same one.
-    tags, events
-        Which elements are reported, and of what: `start`, `end`, `comment`.
-    mending
-        Takes every byte of the document first; None where nothing of it is a record.
+    `prolog`: checks the beginning; where `document` has done so, the same one.  `tags`, `events`: which
+    elements are reported, and of what: `start`, `end`, `comment`.  `mending`: takes every byte of the
+    document first; None where nothing of it is a record.
 
     Attributes
     ----------

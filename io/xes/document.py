@@ -68,14 +68,8 @@ def require_names(names: Sequence[str], what: str) -> None:
 def log_text(events: pa.Table, unit: TimeUnit, names: Sequence[str]) -> Iterator[bytes]:
     """The traces of events.
 
-    Parameters
-    ----------
-    events
-        With CASE, those of a trace one after the other; the fixed columns and attributes of a dataset.
-    unit
-        The length of its ticks.
-    names
-        The attributes that are written.
+    `events`: with CASE, those of a trace one after the other; the fixed columns and attributes of a dataset.
+    `unit`: the length of its ticks.  `names`: the attributes that are written.
 
     Raises
     ------

@@ -29,14 +29,8 @@ _SHAPE = Shape({"log": 0, TRACE: 1}, frozenset({EVENT}), recovers=True)
 def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]:
     """Add the events of what is left of a log, pausing whenever some have been added.
 
-    Parameters
-    ----------
-    traces
-        Where the events go.  If a trace is open, it is the last one begun in `before`.
-    document
-        The log, of which some may have been read.
-    before
-        Bytes to read before those that the document has left.
+    `traces`: where the events go.  If a trace is open, it is the last one begun in `before`.  `document`: the
+    log, of which some may have been read.  `before`: bytes to read before those that the document has left.
 
     Raises
     ------

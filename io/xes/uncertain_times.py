@@ -88,14 +88,8 @@ class Told:
 def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting: bool) -> Told:
     """Read the marks of an event.
 
-    Parameters
-    ----------
-    attributes
-        Of the event, some of them in MARKS.  Not modified.
-    read_time
-        Reads a time as the log writes it; None where that is none.
-    lasting
-        Whether events last from their start_timestamp on.
+    `attributes`: of the event, some of them in MARKS.  Not modified.  `read_time`: reads a time as the log
+    writes it; None where that is none.  `lasting`: whether events last from their start_timestamp on.
     """
     told = Told(dict(attributes))
     _read_discrete(told)

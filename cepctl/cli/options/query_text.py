@@ -40,12 +40,7 @@ def is_query(incomplete: str) -> bool:
 def completed_query(incomplete: str, words: Iterable[str] | None = None) -> list[CompletionItem[str]]:
     """The query with its last word made whole, for every type or attribute that begins like it.
 
-    Parameters
-    ----------
-    incomplete
-        The query as far as it is typed.
-    words
-        The whole line, that of the shell if it is None.
+    `incomplete`: the query as far as it is typed.  `words`: the whole line, that of the shell if it is None.
     """
     from cepctl.language.printer import attribute_text, type_text
 

@@ -127,16 +127,8 @@ def file_settings(
 ) -> dict[str, FileSetting]:
     """What the file says of the options of one command, by the names that users know.
 
-    Parameters
-    ----------
-    command
-        Whose options.
-    commands
-        Gives all commands; asked only when the file sets an option that this one has not.
-    names
-        Names of all commands.
-    file
-        The file, if one was named.
+    `command`: whose options.  `commands`: gives all commands; asked only when the file sets an option that
+    this one has not.  `names`: names of all commands.  `file`: the file, if one was named.
 
     Raises
     ------

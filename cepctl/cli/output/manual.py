@@ -12,12 +12,8 @@ from cepctl import __version__
 def manual_page(command: click.Command, path: str, others: Sequence[str]) -> str:
     r"""The page of a command.
 
-    Parameters
-    ----------
-    command, path
-        What is described, and how it is called.
-    others
-        Names of commands below it, whose pages are named.
+    `command`, `path`: what is described, and how it is called.  `others`: names of commands below it, whose
+    pages are named.
 
     Examples
     --------

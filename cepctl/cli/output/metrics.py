@@ -52,14 +52,8 @@ def _writable(context: click.Context, parameter: click.Parameter, file: str | No
 def metrics_text(figures: RunFigures, task: str, finished: float) -> str:
     r"""The figures in Prometheus' text format, all of them gauges.
 
-    Parameters
-    ----------
-    figures
-        Of the run; what it has not gets no metric.
-    task
-        Value of the label `task`.
-    finished
-        When the run ended, seconds since 1970 UTC.
+    `figures`: of the run; what it has not gets no metric.  `task`: value of the label `task`.  `finished`:
+    when the run ended, seconds since 1970 UTC.
 
     Examples
     --------
