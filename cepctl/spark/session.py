@@ -102,7 +102,7 @@ def spark_session(
 
     Under spark-submit it is that of the submitted program.
 
-    `master`: URL of the Spark master.  `conf`: settings of the user.  `verbose`: whether Spark's warnings are shown,
+    `master`: URL of the Spark master.  `conf`: settings of the user.  `verbose`: whether warnings are shown,
     not only its fatal errors.
 
     Raises

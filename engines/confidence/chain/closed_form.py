@@ -104,7 +104,8 @@ class Workspace(NamedTuple):
 def workspace(chains, positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     parts = chains * MOST_PARTS
-    cuts = 2 * (most_buckets + 1)
+    # A bucket of each event may be cut in two, where int64 does not hold its number of ticks.
+    cuts = 2 * (most_buckets + positions)
     return Workspace(
         chains,
         room_for_runs(parts, positions, most_buckets),
