@@ -5,7 +5,7 @@ events that must be absent (negation, next match, contiguity), constraints on ti
 checks, what is given, and CONFIDENCE.  Each clause of GIVEN is checked alone, and so is each rule of absence,
 to tell which breaks a binding; a rival that invalidates it in every world is named.
 
-Work is bounded: of more than `limit` bindings evenly spaced ones are measured, and confidences beyond
+Work is bounded: of more than BINDINGS evenly spaced ones are measured, and confidences beyond
 the bound on work are estimated.
 """
 
@@ -85,9 +85,8 @@ def complete_bindings(
     alternative: Alternative,
     worlds: WorldsLeft,
     rows: Indexes,
-    limit: int = BINDINGS,
     *,
-    lasting: bool = False,
+    lasting: bool,
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
 
@@ -101,10 +100,10 @@ def complete_bindings(
     """
     # Of interval events, and of those that share clocks, nothing is estimated.
     approximate = None if lasting or worlds.stamped.clocks is not None else _ERROR
-    options = MatchOptions(approximate=approximate, max_matches=limit)
+    options = MatchOptions(approximate=approximate, max_matches=BINDINGS)
     prepared, *others = _in_worlds(plan, alternative, worlds, options, lasting=lasting)
     rows = _without_groups(prepared, rows)
-    chosen = rows[:: max(1, -(-len(rows) // limit))]
+    chosen = rows[:: max(1, -(-len(rows) // BINDINGS))]
     batches, cut = _completed(prepared, chosen)
     kind = _IntervalChecks if lasting else _PointChecks
     tally = _Tally(plan, kind.untimely, kind.rules(prepared))

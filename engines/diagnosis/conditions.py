@@ -14,7 +14,7 @@ where no single member passes, no group does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations, product
@@ -158,16 +158,13 @@ def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, .
     """
     positive = alternative.positive
     column = {i: at for at, i in enumerate(positive)}
-    blocks = [block for block in alternative.blocks if block[0] in column]
     found = []
-    for k, before in enumerate(blocks):
-        for distance, after in enumerate(blocks[k + 1 :]):
-            text = order_text(alternative, before, after)
-            edges = tuple((column[i], column[j], -1) for i, j in product(before, after))
-            found.append(Differences(Condition("order", text), edges, loosened=distance == 0))
+    for condition, pairs, loosened in orders(alternative):
+        edges = tuple((column[i], column[j], -1) for i, j in pairs)
+        found.append(Differences(condition, edges, loosened))
     if plan.window is not None and len(positive) > 1:
         within = tuple((i, j, plan.window - 1) for i, j in permutations(range(len(positive)), 2))
-        found.append(Differences(Condition("window", window_text(plan)), within))
+        found.append(Differences(window_condition(plan), within))
     for timing in alternative.timings:
         if not timing.not_equal and timing.left in column and timing.right in column:
             edge = (column[timing.left], column[timing.right], timing.bound)
@@ -175,15 +172,20 @@ def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, .
     return tuple(found)
 
 
-def order_text(alternative: Alternative, before: tuple[int, ...], after: tuple[int, ...]) -> str:
-    """The order of two blocks in the words of the query."""
-    return f"{_names(alternative, before)} before {_names(alternative, after)}"
+def orders(alternative: Alternative) -> Iterator[tuple[Condition, list[tuple[int, int]], bool]]:
+    """The order of every two blocks: which components come before which, and whether it can be dropped."""
+    blocks = alternative.positive_blocks
+    for k, before in enumerate(blocks):
+        for distance, after in enumerate(blocks[k + 1 :]):
+            text = f"{_names(alternative, before)} before {_names(alternative, after)}"
+            yield Condition("order", text), list(product(before, after)), distance == 0
 
 
-def window_text(plan: Plan) -> str:
+def window_condition(plan: Plan) -> Condition:
     """The window as the query has it."""
     within = plan.query.within
-    return f"WITHIN {plan.window} ticks" if within is None else f"WITHIN {duration_text(within)}"
+    text = f"WITHIN {plan.window} ticks" if within is None else f"WITHIN {duration_text(within)}"
+    return Condition("window", text)
 
 
 def timing_text(alternative: Alternative, timing: Timing) -> str:

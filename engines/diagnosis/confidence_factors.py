@@ -19,7 +19,7 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import absence_condition
-from cepctl.engines.diagnosis.conditions import Condition, window_text
+from cepctl.engines.diagnosis.conditions import Condition, window_condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -83,7 +83,7 @@ def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlt
     text = "the event happens" if single else "the order of the pattern"
     stages = [(Condition("order", text), replace(plan, window=None), replace(alternative, timings=()))]
     if plan.window is not None:
-        stages.append((Condition("window", window_text(plan)), plan, replace(alternative, timings=())))
+        stages.append((window_condition(plan), plan, replace(alternative, timings=())))
     if shape.timings:
         stages.append((Condition("timing", "constraints on times"), plan, alternative))
     found = []

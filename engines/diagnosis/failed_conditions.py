@@ -20,7 +20,7 @@ from cepctl.engines.diagnosis.conditions import (
     filter_condition,
     key_condition,
     link_condition,
-    window_text,
+    window_condition,
 )
 from cepctl.engines.diagnosis.partial_matches import TWICE
 from cepctl.engines.diagnosis.valid_intervals import valid_of
@@ -92,7 +92,7 @@ def _within_group(
     found = []
     if plan.window is not None:
         edges = tuple((v, w, plan.window - 1) for v, w in permutations(places, 2))
-        found.append(Differences(Condition("window", window_text(plan)), edges))
+        found.append(Differences(window_condition(plan), edges))
     if alternative.components[component].ordered:
         name = alternative.components[component].variable
         edges = tuple((v, w, -1) for v, w in pairwise(places))

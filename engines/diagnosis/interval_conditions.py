@@ -23,9 +23,9 @@ from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
     Differences,
-    order_text,
+    orders,
     timing_text,
-    window_text,
+    window_condition,
 )
 from cepctl.engines.intervals.conditions import (
     CONSTANT,
@@ -194,19 +194,15 @@ def _cases(differences: Sequence[Differences], columns: int) -> tuple[Case, ...]
 
 def _demands(plan: Plan, alternative: Alternative) -> Iterator[EndpointDemand]:
     """The demands on the positive components: order, window, relations and other conditions on times."""
-    positive, blocks = alternative.positive, alternative.positive_blocks
-    for k, before in enumerate(blocks):
-        for distance, after in enumerate(blocks[k + 1 :]):
-            edges = [
-                (place_of(alternative, i, end=True), place_of(alternative, j, end=False), -1)
-                for i, j in product(before, after)
-            ]
-            kind = Condition("order", order_text(alternative, before, after))
-            yield EndpointDemand.of(kind, [edges], loosened=distance == 0)
+    for condition, pairs, loosened in orders(alternative):
+        edges = [
+            (place_of(alternative, i, end=True), place_of(alternative, j, end=False), -1) for i, j in pairs
+        ]
+        yield EndpointDemand.of(condition, [edges], loosened=loosened)
     if plan.window is not None:
-        places = product(range(len(positive)), repeat=2)
+        places = product(range(len(alternative.positive)), repeat=2)
         within = [(2 * i + 1, 2 * j, plan.window - 1) for i, j in places]
-        yield EndpointDemand.of(Condition("window", window_text(plan)), [within])
+        yield EndpointDemand.of(window_condition(plan), [within])
     timings, choices = list(alternative.timings), list(alternative.choices)
     for text, cases in _relations(plan, alternative):
         if len(cases) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -76,19 +76,16 @@ class RowCounts:
     def __add__(self, other: RowCounts) -> RowCounts:
         starts = [each.start for each in (self, other) if each.start is not None]
         ends = [each.end for each in (self, other) if each.end is not None]
+        added = {name: getattr(self, name) + getattr(other, name) for name in _ADDED}
         return RowCounts(
-            self.rows + other.rows,
-            self.unlikely + other.unlikely,
-            self.sampled + other.sampled,
-            max(self.error, other.error),
-            self.judged + other.judged,
-            self.missed + other.missed,
-            self.untimed + other.untimed,
-            self.unjudged + other.unjudged,
-            self.refused + other.refused,
-            self.uncounted + other.uncounted,
-            min(starts, default=None),
-            max(ends, default=None),
-            self.why_refused or other.why_refused,
-            self.why_unjudged or other.why_unjudged,
+            **added,
+            error=max(self.error, other.error),
+            start=min(starts, default=None),
+            end=max(ends, default=None),
+            why_refused=self.why_refused or other.why_refused,
+            why_unjudged=self.why_unjudged or other.why_unjudged,
         )
+
+
+_ADDED = tuple(each.name for each in fields(RowCounts) if each.type == "int")
+"""Counts that add up; all else is the largest, the first or the last."""

@@ -73,15 +73,13 @@ def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
     `matches`: table with the columns signature, start, end, confidence and those of RETURN.  `top`: keep at
     most this many rows; None keeps all.
     """
-    if not matches.num_rows:
-        return matches.add_column(0, "match", pa.array([], pa.string()))
-    return in_order(matches.add_column(0, "match", match_text(matches.column("signature"))), top)
+    return in_order(with_text(matches), top)
 
 
 def with_text(rows: pa.RecordBatch | pa.Table) -> pa.Table:
     """Rows with the column `match`, in the order that they have."""
-    text = match_text(rows.column("signature"))
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+    text = match_text(rows.column("signature")) if rows.num_rows else pa.array([], pa.string())
     return table.add_column(0, "match", text)
 
 
