@@ -5,7 +5,7 @@ One list serves the analyzer, the engines, `explain` and the table in the docume
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Literal
 
@@ -37,77 +37,29 @@ class Construct(Enum):
     TIMING = "timing constraints"
     OR = "OR"
     REACHED = "reached(...)"
-    REACHED_CLOCKS = "reached(...) of events that share clocks"
-    REACHED_GIVEN = "reached(...) beside GIVEN"
     CLOCKS = "shared clocks"
     GROUP_BY = "GROUP BY"
-    GROUPED_CLOCKS = "GROUP BY of events that share clocks"
     GIVEN = "GIVEN"
-    GIVEN_CLOCKS = "GIVEN of events that share clocks"
-    GIVEN_GROUPED_CLOCKS = "GROUP BY beside GIVEN of events that share clocks"
     INTERVALS = "interval events"
-    INTERVALS_NEGATION = "negation beside interval events"
-    INTERVALS_KLEENE = "Kleene groups beside interval events"
-    INTERVALS_WITH_KLEENE = "reached(...) beside Kleene groups and interval events"
-    INTERVALS_OR = "OR of interval events"
-    INTERVALS_CLOCKS = "interval events that share clocks"
-    INTERVALS_ON_CLOCKS = "GIVEN beside interval events that share clocks"
-    INTERVALS_GROUP_BY = "GROUP BY of interval events"
-    INTERVALS_GIVEN = "GIVEN beside interval events"
 
 
-_BESIDE_REACHED = {
-    Construct.CLOCKS: Construct.REACHED_CLOCKS,
-    Construct.GIVEN: Construct.REACHED_GIVEN,
-}
-"""What a construct is called where RETURN has `reached(...)`."""
-_BESIDE_INTERVALS = {
-    Construct.NEGATION: Construct.INTERVALS_NEGATION,
-    Construct.KLEENE: Construct.INTERVALS_KLEENE,
-    Construct.OR: Construct.INTERVALS_OR,
-    Construct.CLOCKS: Construct.INTERVALS_CLOCKS,
-    Construct.GROUP_BY: Construct.INTERVALS_GROUP_BY,
-    Construct.GIVEN: Construct.INTERVALS_GIVEN,
-}
-"""What a construct is called where matches depend on the ends of events."""
-_INTERVALS_TOGETHER = frozenset({Construct.INTERVALS_ON_CLOCKS, Construct.INTERVALS_WITH_KLEENE})
-_OF_INTERVALS = frozenset({Construct.INTERVALS, *_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
-_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, *_OF_INTERVALS})
+_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, Construct.INTERVALS})
 """What is defined where no other event decides a match, and refused where one does."""
-
-_GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
-
-_OF_GROUP_BY = frozenset({Construct.GROUP_BY, Construct.GROUPED_CLOCKS})
-
-_OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS, Construct.GIVEN_GROUPED_CLOCKS})
-
-_OF_REACHED = frozenset({Construct.REACHED, Construct.REACHED_CLOCKS, Construct.REACHED_GIVEN})
-
-
 _LACKING: Mapping[Engine, frozenset[Construct]] = {
-    "event": (
-        frozenset({*_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
-        - {
-            Construct.INTERVALS_NEGATION,
-            Construct.INTERVALS_KLEENE,
-            Construct.INTERVALS_WITH_KLEENE,
-            Construct.INTERVALS_OR,
-            Construct.INTERVALS_CLOCKS,
-            Construct.INTERVALS_GROUP_BY,
-            Construct.INTERVALS_GIVEN,
-            Construct.INTERVALS_ON_CLOCKS,
+    "event": frozenset(),
+    "point": frozenset(
+        {
+            *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
+            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN),
         }
-    ),
-    "point": (
-        _GROUPS
-        | _OF_GROUP_BY
-        | _OF_GIVEN
-        | _OF_REACHED
-        | (_OF_INTERVALS - {Construct.INTERVALS, Construct.INTERVALS_NEGATION})
     ),
     "worlds": frozenset(),
 }
 """The constructs that an engine runs under no strategy: refused by name."""
+_APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
+    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})}
+}
+"""What an engine runs, but not beside others that it runs as well."""
 
 
 def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
@@ -124,59 +76,35 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
 
     `lasting` says that some event which fits a component has an end.
     """
-    found = {Construct.SEQUENCE}
-    if len(plan.alternatives) > 1:
-        found.add(Construct.OR)
-    if plan.clocks:
-        found.add(Construct.CLOCKS)
-    if plan.group_by is not None:
-        found.add(Construct.GROUP_BY)
-        if plan.clocks:
-            found.add(Construct.GROUPED_CLOCKS)
-    if plan.given:
-        found.update(_with_given(plan))
-    for alternative in plan.alternatives:
-        scopes = {link.scope for link in alternative.links}
-        found.update(
-            construct
-            for construct, used in (
-                (Construct.AND_GROUP, any(len(block) > 1 for block in alternative.blocks)),
-                (Construct.NEGATION, len(alternative.positive) < len(alternative.components)),
-                (Construct.KLEENE, any(each.kleene for each in alternative.components)),
-                (Construct.KLEENE_ORDER, any(each.ordered for each in alternative.components)),
-                (Construct.KLEENE_AGGREGATE, Scope.GROUP in scopes),
-                (Construct.TIMING, bool(alternative.timings or alternative.choices)),
-            )
-            if used
-        )
-    if any(isinstance(e, ReachedTick) for column in plan.returns for e in walk(column.expression)):
-        found.add(Construct.REACHED)
-        found.update(beside for construct, beside in _BESIDE_REACHED.items() if construct in found)
-    if lasting or any(each.reads_ends for each in plan.alternatives):
-        found.add(Construct.INTERVALS)
-        found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)
-        if plan.clocks and Construct.GIVEN in found:
-            found.add(Construct.INTERVALS_ON_CLOCKS)
-        if {Construct.KLEENE, Construct.REACHED} <= found:
-            found.add(Construct.INTERVALS_WITH_KLEENE)
-    return tuple(construct for construct in Construct if construct in found)
-
-
-def _with_given(plan: Plan) -> Iterator[Construct]:
-    yield Construct.GIVEN
-    if plan.clocks:
-        yield Construct.GIVEN_CLOCKS
-        if plan.group_by is not None:
-            yield Construct.GIVEN_GROUPED_CLOCKS
+    scopes = {link.scope for alternative in plan.alternatives for link in alternative.links}
+    components = [each for alternative in plan.alternatives for each in alternative.components]
+    used = {
+        Construct.SEQUENCE: True,
+        Construct.AND_GROUP: any(len(block) > 1 for each in plan.alternatives for block in each.blocks),
+        Construct.NEGATION: any(each.negated for each in components),
+        Construct.KLEENE: any(each.kleene for each in components),
+        Construct.KLEENE_ORDER: any(each.ordered for each in components),
+        Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
+        Construct.TIMING: any(each.timings or each.choices for each in plan.alternatives),
+        Construct.OR: len(plan.alternatives) > 1,
+        Construct.REACHED: any(
+            isinstance(part, ReachedTick) for column in plan.returns for part in walk(column.expression)
+        ),
+        Construct.CLOCKS: bool(plan.clocks),
+        Construct.GROUP_BY: plan.group_by is not None,
+        Construct.GIVEN: bool(plan.given),
+        Construct.INTERVALS: lasting or any(each.reads_ends for each in plan.alternatives),
+    }
+    return tuple(construct for construct in Construct if used[construct])
 
 
 def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tuple[str, ...]:
-    """The constructs of a plan that an engine does not run under the plan's strategy."""
-    lacking = [
-        construct.value
-        for construct in constructs_of(plan, lasting=lasting)
-        if not runs(engine, construct, plan.strategy)
-    ]
+    """What of a plan an engine does not run under the plan's strategy: constructs, alone or beside others."""
+    used = constructs_of(plan, lasting=lasting)
+    lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
+    for construct, others in _APART.get(engine, {}).items():
+        if construct in used and runs(engine, construct, plan.strategy):
+            lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
     return tuple(lacking)
 
 
@@ -206,7 +134,7 @@ def refuse_lasting_groups(component: Component) -> None:
 
 
 def support_table() -> str:
-    """The table of support in Markdown: which engine runs which construct under which strategy."""
+    """In Markdown which engine runs which construct under which strategy, and what not together."""
     strategies = STRATEGIES.values()
     lines = [
         "| construct | " + " | ".join(each.title for each in strategies) + " |",
@@ -219,6 +147,11 @@ def support_table() -> str:
             refused = "none yet" if _is_defined(construct, strategy) else "refused"
             cells.append(", ".join(engines) or refused)
         lines.append(f"| {construct.value} | " + " | ".join(cells) + " |")
+    lines += ["", "Constructs combine: a query runs where each of its constructs does."]
+    for engine, pairs in _APART.items():
+        for construct, others in pairs.items():
+            without = " and without ".join(each.value for each in Construct if each in others)
+            lines.append(f"The {engine} engine runs {construct.value} without {without}.")
     return "\n".join(lines)
 
 
