@@ -141,7 +141,7 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
             "predicates",
             "join_keys",
             "bindings",
-            "returns",
+            "numbering",
         )
     }
     assert shared - reading_and_fitting == {"event.match", "event.options"}  # options, schema
