@@ -42,7 +42,9 @@ def test_too_many_pairs_are_refused_with_their_number(monkeypatch: pytest.Monkey
 
 def test_alternatives_are_refused_by_name() -> None:
     plan = plan_of("PATTERN SEQ(A a, OR(B b, N n))", lasting=True)
-    with pytest.raises(UnsupportedQueryError, match=r"OR beside interval events under .* in the point engine"):
+    with pytest.raises(
+        UnsupportedQueryError, match=r"OR beside interval events under .* in the point engine"
+    ):
         match_table(plan, event_table((A, B, N)))
 
 
