@@ -18,11 +18,12 @@ from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Ga
 from cepctl.engines.confidence.gaps.shared_sums import sum_chains
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.pattern.blocks import gap_of
 from cepctl.engines.pattern.rivals import Rivals
 
-WORK_BOUND = 200_000_000
-"""Products that a chain may take: about a second of one core."""
+WORK_BOUND = most_products(BOTH_ENDS)
+"""Products that a chain may take."""
 
 
 def shared_gap_chains(
