@@ -21,6 +21,7 @@ from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import QueryTooLargeError
 
@@ -76,11 +77,9 @@ def nodes_of(frames: Frames, matches: Indexes, walls: Walls, degree: Indexes, *,
 
 def too_many_offsets(levels: int) -> QueryTooLargeError:
     """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets."""
-    return QueryTooLargeError(
-        f"the exact confidence of a match sums over {levels} clocks of its events and of those that "
-        f"could break it, and needs more than {MOST_NODES:,} combinations of their offsets; narrow "
-        "the pattern (WITHIN, [attr], tighter predicates)"
-    )
+    why = f"it sums over {levels} clocks of its events and of those that could break it"
+    most = f"{MOST_NODES:,} combinations of offsets"
+    return too_costly("the exact confidence of a match", AT_OFFSETS, most, why, NARROW)
 
 
 def _with_level(

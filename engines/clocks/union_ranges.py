@@ -20,9 +20,9 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.union_frames import events_of_problems
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
-from cepctl.errors import QueryTooLargeError
 
 MOST_STEPS, MOST_EDGES = 200_000, 200_000_000
 """Systems that may be solved for one end of one problem, and edges of all of them."""
@@ -66,10 +66,8 @@ def ends_on_clocks(
     )
     for found, way, event in ((earliest, systems, first), (latest, mirrored, last)):
         if not _least_ticks(way, nodes.of(problems, event), found):
-            raise QueryTooLargeError(
-                "the time range of a match depends on too many ways in which other events are away; narrow "
-                "the pattern (WITHIN, [attr], tighter predicates)"
-            )
+            why, most = "other events may be away in many ways", f"{MOST_STEPS:,} systems of differences"
+            raise too_costly("the exact time range of a match", AT_OFFSETS, most, why, NARROW)
     return earliest, np.where(earliest == NEVER, NEVER, -latest)
 
 

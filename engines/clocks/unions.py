@@ -31,6 +31,7 @@ from cepctl.engines.clocks.union_variables import MOST_BREAKPOINTS, part_variabl
 from cepctl.engines.clocks.walls import Segments
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.errors import QueryTooLargeError
@@ -73,7 +74,7 @@ def occurrences_on_clocks(
     for nodes in _nodes(frames, parts.clauses, walls, np.flatnonzero(~costly)):
         if isinstance(nodes, int):
             if not give_up:
-                raise _too_many(int(frames.levels[nodes]), f"{MOST_NODES:,} combinations of their offsets")
+                raise _too_many(int(frames.levels[nodes]), f"{MOST_NODES:,} combinations of offsets")
             total[nodes] = np.nan
             continue
         events, moved = _given_offsets(frames, nodes, id_rank, parts.clauses)
@@ -114,11 +115,8 @@ def _nodes(
 
 
 def _too_many(levels: int, what: str) -> QueryTooLargeError:
-    return QueryTooLargeError(
-        f"the occurrence of a key sums over {levels} clocks of its events and of those that could break its "
-        f"matches, and needs more than {what}; narrow the query (WITHIN, [attr], tighter predicates), or "
-        "group by more"
-    )
+    why = f"it sums over {levels} clocks of its events and of those that could break its matches"
+    return too_costly("the occurrence of a key", AT_OFFSETS, what, why, NARROW, "group by more")
 
 
 def _given_offsets(

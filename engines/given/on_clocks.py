@@ -26,11 +26,11 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import EventTies, connected, event_ties
 from cepctl.engines.confidence.coupled.problem import Structure
+from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.given.components import alike_components, component_probability
 from cepctl.engines.given.series import with_series
 from cepctl.engines.given.work import MOST_TIED
 from cepctl.engines.pattern.rivals import Rivals
-from cepctl.errors import QueryTooLargeError
 
 
 @dataclass(frozen=True)
@@ -239,11 +239,9 @@ class GivenOnClocks:
         sizes = np.diff(self.member_offsets)[whole]
         needed = np.bincount(match, sizes, count).max(initial=0)
         if needed > MOST_TIED:
-            raise QueryTooLargeError(
-                f"GIVEN and shared clocks tie {int(needed):,} events to each other, all of which a match "
-                f"needs; at most {MOST_TIED} are summed together; say more in IF so that it ties fewer "
-                "events, narrow their intervals or the offsets, or leave it out"
-            )
+            why = f"GIVEN and shared clocks tie {int(needed):,} events to each other, all of which it needs"
+            what, narrow = "the exact confidence of a match", "narrow their intervals or the offsets"
+            raise too_costly(what, BESIDE_GIVEN, f"{MOST_TIED} variables", why, SAY_MORE, narrow, LEAVE_OUT)
         total = np.concatenate([[0], np.cumsum(sizes)])
         at = np.arange(total[-1]) - np.repeat(total[:-1] - self.member_offsets[whole], sizes)
         offsets = np.searchsorted(np.repeat(match, sizes), np.arange(count + 1)).astype(np.int64)

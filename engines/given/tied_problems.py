@@ -31,12 +31,12 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
+from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.given.components import ties_between_ranks, without_implied
 from cepctl.engines.given.separators import reordered
 from cepctl.engines.given.series import weighted_events
 from cepctl.engines.given.touched_components import Touched, place_of, touching_alike
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-from cepctl.errors import QueryTooLargeError
 
 MOST_WAYS = 4096
 """Ways in which the tied rivals of one match may be outside of their regions."""
@@ -165,10 +165,9 @@ class _Alike:
                 ways = [[*way, *more] for way in ways for more in _placed(variable, region)]
                 ways = [way for way in ways if _has_solution(count, [*edges, *way])]
                 if len(ways) > MOST_WAYS:
-                    raise QueryTooLargeError(
-                        "GIVEN ties so many rivals of a match that they can be absent in more than "
-                        f"{MOST_WAYS:,} ways; say more in IF so that it ties fewer events, or leave it out"
-                    )
+                    most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
+                    what = "the exact confidence of a match"
+                    raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
         return ways
 
     def _tied_factors(self, place: dict[tuple[int, int], int]) -> Iterator[tuple[int, list[_Region]]]:

@@ -10,6 +10,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND
+from cepctl.engines.confidence.work import ALLOW, BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.errors import QueryTooLargeError
 
 MOST_TIED = 64
@@ -21,10 +22,9 @@ _Found = TypeVar("_Found")
 def require_few(sizes: Indexes) -> None:
     """Raise QueryTooLargeError where one of these numbers of events is more than MOST_TIED."""
     if len(sizes) and int(sizes.max()) > MOST_TIED:
-        raise QueryTooLargeError(
-            f"GIVEN ties {int(sizes.max()):,} events to each other, some of which a match needs; at most "
-            f"{MOST_TIED} are summed together; say more in IF so that it ties fewer events, narrow their "
-            "intervals, allow an error with --approximate, or leave it out"
+        raise _too_many(
+            f"{MOST_TIED} variables",
+            f"GIVEN ties {int(sizes.max()):,} events to each other, some of which it needs",
         )
 
 
@@ -32,7 +32,7 @@ def within_bound(solving: Callable[[Problems], Reals], problems: Problems) -> Re
     """Solve problems; raises QueryTooLargeError, naming events and products, where one exceeds the bound."""
     found = searched(lambda: solving(problems), problems)
     if np.isnan(found).any():
-        raise _too_large(problems, WORK_BOUND)
+        raise _too_large(problems)
     return found
 
 
@@ -41,12 +41,16 @@ def searched(search: Callable[[], _Found], problems: Problems) -> _Found:
     try:
         return search()
     except QueryTooLargeError:
-        raise _too_large(problems, WORK_BOUND) from None
+        raise _too_large(problems) from None
 
 
-def _too_large(problems: Problems, bound: int) -> QueryTooLargeError:
-    return QueryTooLargeError(
-        f"GIVEN ties {problems.variables.event.shape[1]:,} events that have to be summed together, which "
-        f"needs more than {bound:,} products; say more in IF so that it ties fewer events, narrow their "
-        "intervals, allow an error with --approximate, or leave it out"
+def _too_large(problems: Problems) -> QueryTooLargeError:
+    tied = problems.variables.event.shape[1]
+    return _too_many(
+        f"{WORK_BOUND:,} products", f"GIVEN ties {tied:,} events that have to be summed together"
     )
+
+
+def _too_many(most: str, why: str) -> QueryTooLargeError:
+    what = "the exact confidence of a match"
+    return too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, "narrow their intervals", ALLOW, LEAVE_OUT)

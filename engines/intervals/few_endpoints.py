@@ -18,6 +18,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.work import ENDPOINTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_PLACES = 4
@@ -59,8 +60,8 @@ def few_cover(count: int, edges: tuple[tuple[int, int], ...]) -> Cover | None:
     )
 
 
-WORK_BOUND = 50_000_000
-"""Steps that a row may take: some tenths of a second."""
+WORK_BOUND = most_products(ENDPOINTS)
+"""Steps that a row may take."""
 _WIDEST = 1 << 51
 """Ticks that are farther apart are no floats."""
 

@@ -21,13 +21,13 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.intervals.certain import can_break, certain_ones, with_certain_ones
 from cepctl.engines.intervals.components import case_of, component_probability, structures
 from cepctl.engines.intervals.conditions import Case, Edge, Place, can_hold, own_edges
 from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
 from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
-from cepctl.errors import QueryTooLargeError
 
 MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
@@ -185,11 +185,9 @@ class _Touched:
         row, component = named // many, named % many
         needed = int(np.bincount(row, ties.sizes[component]).max(initial=0))
         if needed > MOST_TIED:
-            raise QueryTooLargeError(
-                f"GIVEN ties {needed:,} events to each other, some of which a match needs; at most "
-                f"{MOST_TIED} are summed together; say more in IF so that it ties fewer events, narrow their "
-                "intervals, or leave it out"
-            )
+            why = f"GIVEN ties {needed:,} events to each other, some of which it needs"
+            what, narrow = "the exact confidence of a match", "narrow their intervals"
+            raise too_costly(what, BESIDE_GIVEN, f"{MOST_TIED} events", why, SAY_MORE, narrow, LEAVE_OUT)
         is_tied = [np.flatnonzero(ties.component[event] >= 0) for _, _, event in rivals]
         some = [(each[0], each[1][at], each[2][at]) for each, at in zip(rivals, is_tied, strict=True)]
         return cls(measure, ties, matches, row, component, some, [each[1] for each in rivals])
@@ -337,10 +335,9 @@ def cases_without(
                 if can_hold((*laws, *(way := (*case, *more))))
             ]
             if len(found) > MOST_WAYS:
-                raise QueryTooLargeError(
-                    "GIVEN ties so many rivals of a match that they can be absent in more than "
-                    f"{MOST_WAYS:,} ways; say more in IF so that it ties fewer events, or leave it out"
-                )
+                most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
+                what = "the exact confidence of a match"
+                raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from cepctl.arrays import Flags, Reals, Ticks
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
+from cepctl.engines.confidence.work import COUNTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
 from cepctl.engines.occurrence.likeliest_sets import Between, likeliest_set
@@ -23,8 +24,8 @@ from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_o
 from cepctl.engines.occurrence.set_ranges import neighbour_bounds, set_range
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
-WORK_BOUND = 400_000_000
-"""Products that the members of one room may take: about a second of one core."""
+WORK_BOUND = most_products(COUNTS)
+"""Products that the members of one room may take."""
 _MOST_HELD = 1 << 23
 """Numbers that the nodes of one room may have together."""
 

@@ -19,6 +19,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inlined, kernel
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.hubs import (
@@ -32,8 +33,8 @@ from cepctl.engines.occurrence.hubs import (
 from cepctl.engines.occurrence.settled import settled
 from cepctl.engines.occurrence.union_sums import union_probability
 
-WORK_BOUND = 400_000_000
-"""Products that a part of a group may take: some seconds of one core."""
+WORK_BOUND = most_products(UNIONS)
+"""Products that a part of a group may take."""
 
 _HUBS, _PROBLEMS, _WORK = range(3)
 

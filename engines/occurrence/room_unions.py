@@ -15,6 +15,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import with_cut
+from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
@@ -23,7 +24,7 @@ from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_o
 from cepctl.engines.occurrence.states import MOST_STATES
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
-WORK_BOUND = 400_000_000
+WORK_BOUND = most_products(UNIONS)
 _MOST_NODES = 1 << 21
 
 

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from cepctl.arrays import Indexes
+from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.solve import combinators, points
 from cepctl.engines.solve.batch import Batch, simplest
@@ -43,6 +44,11 @@ class Method:
     guarantee: Guarantee
     measure: Callable[[Batch, Indexes], Found]
     why: str
+
+    @property
+    def most_products(self) -> int | None:
+        """So many products of a match are the most that it takes; None where what it sums has a bound."""
+        return work.most_products(self.name) if self.name in work.NANOSECONDS else None
 
 
 def measure(batch: Batch) -> Measured:
@@ -84,7 +90,7 @@ METHODS = (
            EXACT, combinators.endpoints_given, "interval events, or ends, some of which GIVEN ties"),
     Method("sums over starts and ends, at offsets of clocks", lambda form: form.lasting and form.on_clocks,
            EXACT, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
-    Method("sums over starts and ends", lambda form: form.lasting,
+    Method(work.ENDPOINTS, lambda form: form.lasting,
            EXACT, combinators.endpoints, "interval events, or conditions on ends"),
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
@@ -93,24 +99,24 @@ METHODS = (
            ESTIMATED, partial(combinators.sampled, measure), "an error is allowed"),
     Method("sums beside what is given, at few offsets of clocks", lambda form: form.tied and form.clocked,
            PARTS, partial(combinators.given_at_offsets, measure), "GIVEN ties events of its clocks"),
-    Method("nested sums beside what is given", lambda form: form.tied,
+    Method(work.BESIDE_GIVEN, lambda form: form.tied,
            EXACT, combinators.given, "GIVEN ties its events to others"),
     Method("chain in closed form, at few offsets of clocks", lambda form: form.clocked and form.plain,
            EXACT, combinators.clock_chains, "events share clocks, and order and window alone decide"),
-    Method("sum over few offsets of clocks", lambda form: form.clocked,
+    Method(work.AT_OFFSETS, lambda form: form.clocked,
            PARTS, partial(combinators.offsets, measure), "events share clocks"),
     # Points that are independent of each other.
     Method("nothing to sum", lambda form: form.independent and form.rivals,
            EXACT, points.broken, "a rival breaks it in every world"),
     Method("chain in closed form", lambda form: form.in_order,
            EXACT, points.chain, "order and window alone decide, no rival can break it"),
-    Method("table for each gap", lambda form: form.in_order and form.rivals,
+    Method(work.GAPS, lambda form: form.in_order and form.rivals,
            AGREED, points.gaps, "each rival can break one gap, or one edge of the window"),
-    Method("sum over both ends", lambda form: form.three_in_order and form.rivals,
+    Method(work.BOTH_ENDS, lambda form: form.three_in_order and form.rivals,
            EXACT, points.shared_gaps, "rivals must stay out of both gaps"),
-    Method("sum over both ends of a set", lambda form: form.set_between,
+    Method(work.SET, lambda form: form.set_between,
            EXACT, points.sets, "a set of members lies between two events"),
-    Method("nested sums", lambda form: form.independent and not form.plain,
+    Method(work.NESTED, lambda form: form.independent and not form.plain,
            EXACT, points.nested, "groups, events in any order, conditions on times, rivals of several gaps"),
 )
 # fmt: on

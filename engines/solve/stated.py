@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatedMethod:
-    """What is told of a method: its name, of which matches it is, and how exact it is."""
+    """What is told of a method: its name, of which matches it is, how exact, and the most that it takes."""
 
     method: str
     why: str
     guarantee: str
+    most_products: int | None
 
 
 def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
@@ -45,4 +46,4 @@ def _asked(form: Form) -> Iterator[Method]:
 
 
 def _stated(method: Method) -> StatedMethod:
-    return StatedMethod(method.name, method.why, method.guarantee.value)
+    return StatedMethod(method.name, method.why, method.guarantee.value, method.most_products)

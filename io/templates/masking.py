@@ -1,7 +1,7 @@
 r"""Messages without what surely varies: words with digits, then addresses, paths, hosts, times and numbers.
 
-It is done in two steps.  The first works on all messages of a block at once, on their bytes: every word that
-has a digit becomes `0`.  What is left differs in far fewer messages than there are, so the second, by regular
+It is done in two steps.  The first works on all messages of a block at once: every word that has a digit
+becomes `0`.  What is left differs in far fewer messages than there are, so the second, by regular
 expressions, is done once for each text that differs.
 
     message                                        key                           words
@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
+import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Bytes
 from cepctl.io.contract.message_template import WILDCARD
 
 # Stands for a blank inside of what is masked, so that words can still be told by their number.
 _GLUE = "\x01"
-_LETTER, _DIGIT = 1, 2
-_ZERO = ord("0")
+_LETTER = r"A-Za-z[^\x00-\x7F]"
+_NUMBERED = f"[{_LETTER}]*[0-9][0-9{_LETTER}]*"
 
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _UNIT = r"(?: ?(?:[KMGT]?i?B|ms|us|ns|secs?|seconds?|mins?)\b)"
@@ -61,51 +60,8 @@ def keys_of(messages: pa.Array) -> pa.Array:
     >>> keys_of(pa.array(["blk_38 on eth0", "no digit", ""])).to_pylist()
     ['blk_0 on 0', 'no digit', '']
     """
-    if messages.offset or messages.null_count:
-        messages = pa.concat_arrays([messages.fill_null("").slice(0), pa.array([], pa.string())])
-    if not len(messages):
-        return messages
-    offsets = np.frombuffer(messages.buffers()[1], np.int32)[
-        messages.offset : messages.offset + len(messages) + 1
-    ]
-    data = messages.buffers()[2]
-    if data is None or offsets[-1] == offsets[0]:
-        return messages
-    text = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    bounds = offsets - offsets[0]
-    kinds = _KINDS[text]
-    in_word = kinds > 0
-    begins = in_word.copy()
-    begins[1:] &= ~in_word[:-1]
-    # Messages lie one behind the other: what begins one begins a word.
-    firsts = bounds[:-1][bounds[:-1] < len(text)]
-    begins[firsts] = in_word[firsts]
-    digits = np.flatnonzero(kinds == _DIGIT)
-    if not len(digits):
-        return messages
-    word = np.cumsum(begins, dtype=np.int32)
-    numbered = np.zeros(int(word[-1]) + 1, np.bool_)
-    numbered[word[digits]] = True
-    masked = numbered[word]
-    masked &= in_word
-    kept = ~masked
-    kept |= begins
-    places = np.flatnonzero(kept)
-    left = np.where(masked, np.uint8(_ZERO), text)[places]
-    limits = np.searchsorted(places, bounds).astype(np.int32)
-    return pa.Array.from_buffers(pa.string(), len(messages), [None, pa.py_buffer(limits), pa.py_buffer(left)])
-
-
-def _kinds_of_bytes() -> Bytes:
-    kinds = np.zeros(256, np.uint8)
-    kinds[ord("0") : ord("9") + 1] = _DIGIT
-    for first, last in (("a", "z"), ("A", "Z")):
-        kinds[ord(first) : ord(last) + 1] = _LETTER
-    kinds[128:] = _LETTER
-    return kinds
-
-
-_KINDS = _kinds_of_bytes()
+    texts = pl.Series(messages, dtype=pl.String).fill_null("")
+    return texts.str.replace_all(_NUMBERED, "0").to_arrow().cast(pa.string())
 
 
 def words_of(key: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

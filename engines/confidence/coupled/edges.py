@@ -12,9 +12,9 @@ from cepctl.arrays import Flags, Ticks
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
+from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Timing
 
 CASES_BOUND = 4096
@@ -126,10 +126,8 @@ def _sides(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) 
 def refuse_too_many(cases: int) -> None:
     """Raise QueryTooLargeError when `<>` makes more cases than CASES_BOUND."""
     if cases > CASES_BOUND:
-        raise QueryTooLargeError(
-            f"<> between times splits a match into more than {CASES_BOUND:,} cases, too many to tell "
-            "apart; narrow what a group may hold (WITHIN, [attr], tighter predicates)"
-        )
+        what, why = "the exact confidence of a match", "<> between times splits it"
+        raise too_costly(what, NESTED, f"{CASES_BOUND:,} cases", why, NARROW)
 
 
 def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool:

@@ -35,12 +35,13 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
+from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, most_products, too_costly
 from cepctl.errors import QueryTooLargeError
 
-WORK_BOUND = 20_000_000
-"""Products of masses that a single problem may take: some seconds of one core."""
+WORK_BOUND = most_products(NESTED)
+"""Products of masses that a single problem may take."""
 
-SEARCH_BOUND = 20_000_000
+SEARCH_BOUND = most_products(NESTED)
 """The same for the search of the smallest possible tick, which no sampling can replace."""
 
 
@@ -134,15 +135,12 @@ def _too_costly(problems: Problems, row: int, *, searched: bool) -> QueryTooLarg
     variables = problems.variables.event.shape[1]
     factors = problems.factors.offsets[row : row + 2]
     others = int(factors[1] - factors[0])
-    coupled = f"couples {variables} events with {others} others"
-    estimated = not searched
+    why, remedies = f"it couples {variables} events with {others} others", [NARROW, ALLOW]
     if len(problems.pairs.size):
         rivals = int((problems.pairs.size[factors[0] : factors[1]] >= 0).sum())
-        coupled, estimated = f"has {rivals:,} events that may have to be absent", False
-    return QueryTooLargeError(
-        f"the exact {what} of a match {coupled} and needs more than {bound:,} "
-        "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
-        + (", or allow an error with --approximate" if estimated else "")
+        why, searched = f"it has {rivals:,} events that may have to be absent", True
+    return too_costly(
+        f"the exact {what} of a match", NESTED, f"{bound:,} products", why, *remedies[: 2 - searched]
     )
 
 

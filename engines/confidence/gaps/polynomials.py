@@ -36,10 +36,11 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.confidence.gaps.sums import sum_pairs
+from cepctl.engines.confidence.work import GAPS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
-WORK_BOUND = 1_000_000_000
-"""Products that a chain may take: about a second of one core."""
+WORK_BOUND = most_products(GAPS)
+"""Products that a chain may take."""
 
 _MOST_CHAINS = 256
 """Largest group of chains that are solved together."""

@@ -37,12 +37,13 @@ from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
+from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.blocks import gap_of
 from cepctl.engines.pattern.rivals import Rivals
 
-WORK_BOUND = 200_000_000
-"""Products that a chain may take: about a second of one core."""
+WORK_BOUND = most_products(BOTH_ENDS)
+"""Products that a chain may take."""
 
 
 def shared_gap_chains(

@@ -17,10 +17,11 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.sets.sums import sum_sets
+from cepctl.engines.confidence.work import SET, most_products
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 
-WORK_BOUND = 200_000_000
-"""Products that a set may take: about half a second of one core."""
+WORK_BOUND = most_products(SET)
+"""Products that a set may take."""
 
 _FARTHEST = 1 << 61
 """Sets that span this many ticks are left, so that no sum with their ticks exceeds int64."""

@@ -92,7 +92,7 @@ def test_too_many_offsets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.engines.clocks.nodes.MOST_NODES", 3)
     clocks: Clocks = {"n": ((-20, 19, 1.0),), "m": ((0, 12, 1.0),)}
     events = event_table(WIDE)
-    with pytest.raises(QueryTooLargeError, match="the occurrence of a key sums over 1 clocks"):
+    with pytest.raises(QueryTooLargeError, match=r"the occurrence of a key .* sums over 1 clocks"):
         match_events(plan_of("PATTERN SEQ(A a, B b) GROUP BY ()", clocks), events)
 
 

@@ -11,12 +11,15 @@ import pytest
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.given.known import known_events
 from cepctl.engines.solve.methods import METHODS
 from cepctl.engines.solve.stated import methods_of
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 from tests.plans import Event, event_table, lasting, on, plan_of
 
@@ -126,3 +129,27 @@ def test_a_plain_chain_asks_one_method_alone() -> None:
     asked = MATCHES["chain in closed form"]
     (method,) = methods_of(asked.plan, asked.plan.alternatives[0])
     assert (method.method, method.guarantee) == ("chain in closed form", "exact to rounding")
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "most", "remedy"),
+    [
+        ("nested sums", "confidence.coupled.solve.WORK_BOUND", "0 products", "allow an error"),
+        ("sum over few offsets of clocks", "clocks.nodes.MOST_NODES", "0 combinations of offsets", "narrow"),
+        ("nested sums beside what is given", "given.work.MOST_TIED", "0 variables", "leave it out"),
+    ],
+)
+def test_a_refusal_names_the_method_its_bound_and_a_remedy(
+    name: str, bound: str, most: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = MATCHES[name]
+    monkeypatch.setattr(f"cepctl.engines.{bound}", 0)
+    with pytest.raises(QueryTooLargeError, match=f"takes more than {most} by {name}: .*; .*{remedy}"):
+        match_events(asked.plan, event_table(asked.events))
+
+
+def test_every_method_has_one_bound_in_one_scale() -> None:
+    """Four seconds of one core: the products that this allows differ, since what one takes does."""
+    allowed = {each.name: each.most_products for each in METHODS if each.most_products is not None}
+    assert allowed["nested sums"] == 20_000_000
+    assert {count * NANOSECONDS[name] for name, count in allowed.items()} == {MOST_NANOSECONDS}

@@ -1,0 +1,51 @@
+"""How much work a confidence may take: one bound, in one scale, and one refusal.
+
+The scale is nanoseconds of one core.  Every method counts its products of probabilities before it takes them;
+how long one of them takes is told here.  What is beyond the bound is left to the methods that follow; what
+none of them measures is refused.
+"""
+
+from __future__ import annotations
+
+from cepctl.errors import QueryTooLargeError
+
+MOST_NANOSECONDS = 4_000_000_000
+"""What one confidence may take of one core with one method."""
+
+GAPS, BOTH_ENDS, SET = "table for each gap", "sum over both ends", "sum over both ends of a set"
+NESTED, BESIDE_GIVEN = "nested sums", "nested sums beside what is given"
+AT_OFFSETS, ENDPOINTS = "sum over few offsets of clocks", "sums over starts and ends"
+UNIONS, COUNTS = "sums over shared events", "counts of members"
+
+NANOSECONDS = {GAPS: 1.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 200.0, BESIDE_GIVEN: 200.0, ENDPOINTS: 8.0,
+               UNIONS: 10.0, COUNTS: 2.5}  # fmt: skip
+"""How long one of its products takes, by method; nested sums look for their cells beside it."""
+
+NARROW = "narrow the pattern (WITHIN, [attr], tighter predicates)"
+SAY_MORE = "say more in IF so that it ties fewer events"
+ALLOW = "allow an error with --approximate"
+LEAVE_OUT = "leave it out"
+
+
+def most_products(method: str) -> int:
+    """How many products of a method are within the bound.
+
+    Examples
+    --------
+    >>> most_products("nested sums")
+    20000000
+    """
+    return int(MOST_NANOSECONDS / NANOSECONDS[method])
+
+
+def too_costly(what: str, method: str, most: str, why: str, *remedies: str) -> QueryTooLargeError:
+    """That something is refused: by which method it would be measured, and what makes that too much.
+
+    Examples
+    --------
+    >>> print(too_costly("a confidence", NESTED, "20 products", "it couples 9 events", "ask less", "wait"))
+    a confidence takes more than 20 products by nested sums: it couples 9 events; ask less, or wait
+    """
+    *others, last = remedies
+    advice = f"{', '.join(others)}, or {last}" if others else last
+    return QueryTooLargeError(f"{what} takes more than {most} by {method}: {why}; {advice}")
