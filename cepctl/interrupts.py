@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from cepctl.atomic.unfinished import remove_unfinished
+from cepctl.atomic.files import remove_unfinished
 
 PATIENCE_SECONDS = 1.0
 """How long the main thread has to end by itself."""

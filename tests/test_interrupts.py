@@ -21,7 +21,7 @@ import hashlib, signal, subprocess, sys
 from pathlib import Path
 from cepctl.interrupts import end_soon_after_signals
 from cepctl.atomic.folders import temporary_folder
-from cepctl.atomic.unfinished import begin
+from cepctl.atomic.files import begin
 end_soon_after_signals(lambda number: print("told", number, flush=True))
 signal.signal(int(sys.argv[2]), lambda *_: None)
 half = Path(sys.argv[1], "half.csv")

@@ -1,16 +1,53 @@
-"""A file that appears whole or not at all."""
+"""Files that appear whole or not at all, where they really lie, and what is not finished yet."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from cepctl.atomic.leftovers import hidden_name, lock_of_file, remove_leftovers_of
-from cepctl.atomic.places import real_place
-from cepctl.atomic.unfinished import begin, finish
+
+_begun: dict[Path, None] = {}
+
+
+def begin(path: Path) -> None:
+    """A file or folder is in the making."""
+    _begun[path] = None
+
+
+def finish(path: Path) -> None:
+    """It is finished, or removed."""
+    _begun.pop(path, None)
+
+
+def remove_unfinished() -> None:
+    """Remove all that is in the making; the process must end at once."""
+    for path in list(_begun):
+        with suppress(OSError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+_STICKY_FOR_ALL = stat.S_ISVTX | stat.S_IWOTH
+
+
+def real_place(path: Path) -> Path:
+    """The path that a link leads to; not followed is one that another has put into a folder for all.
+
+    That is what Linux does where a file is opened (fs.protected_symlinks), but not where one is renamed.
+    """
+    if path.is_symlink():
+        link, folder = path.lstat(), path.absolute().parent.stat()
+        for_all = folder.st_mode & _STICKY_FOR_ALL == _STICKY_FOR_ALL
+        if for_all and link.st_uid not in (os.geteuid(), folder.st_uid):
+            return path.absolute()
+    return Path(os.path.realpath(path))
 
 
 def write_whole_file(file: Path, pieces: Iterable[bytes | memoryview], mode: int | None = None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cepctl.atomic.files import begin, finish
 from cepctl.atomic.leftovers import (
     hidden_name,
     lock_of_folder,
@@ -15,7 +16,6 @@ from cepctl.atomic.leftovers import (
     remove_leftovers,
     remove_leftovers_of,
 )
-from cepctl.atomic.unfinished import begin, finish
 
 _TEMPORARY = "cepctl-run"
 _PRIVATE = 0o700

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.atomic.files import real_place
 from cepctl.atomic.folders import folder_beside
-from cepctl.atomic.places import real_place
 from cepctl.atomic.replacing import NEW, OLD, put_in_place, restore
 from cepctl.datasets.marker import SUCCESS, is_part_name
 from cepctl.errors import CepctlError, JobError, UsageError

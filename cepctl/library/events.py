@@ -13,6 +13,7 @@ They are known by their class: none of these libraries is imported to recognise 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -22,12 +23,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.library.options import PathText
+from cepctl.notices import READING
+from cepctl.spark.jobs import failures_told
+from cepctl.spark.settings import is_local
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from pyspark.sql import DataFrame
     from pyspark.sql import DataFrame as SparkFrame
+
 
 _NAME = "table"
 
@@ -74,7 +80,7 @@ def _written(given: Any, file: Path) -> Path:
     import pyarrow as pa
 
     if is_of(given, "pyspark"):
-        from cepctl.library.spark_frames import write_frame
+        from cepctl.library.events import write_frame
 
         write_frame(given, file)
         return file
@@ -129,3 +135,30 @@ def is_of(value: object, package: str) -> bool:
     (True, False)
     """
     return any(kind.__module__.partition(".")[0] == package for kind in type(value).__mro__)
+
+
+def write_frame(frame: DataFrame, place: Path) -> None:
+    """Write the rows of a frame below a temporary folder of this machine.
+
+    Where Spark runs on this machine, its tasks write them, a file each.  Tasks on other machines do not reach
+    the folder: then the rows come to this process as Arrow batches, and have to fit in its memory.
+
+    Raises
+    ------
+    JobError
+        If the Spark job fails.
+    """
+    import pyarrow.parquet as pq
+
+    with failures_told():
+        if _is_on_this_machine(frame):
+            frame.write.parquet(place.as_uri())
+            return
+        logging.getLogger(READING).info("the DataFrame of Spark is collected: its tasks run elsewhere")
+        pq.write_table(frame.toArrow(), place)
+
+
+def _is_on_this_machine(frame: DataFrame) -> bool:
+    """Whether tasks see the files of this process; a session of Spark Connect does not say."""
+    context = getattr(frame.sparkSession, "_sc", None)
+    return context is not None and is_local(str(context.master))

@@ -10,9 +10,8 @@ from cepctl.library.options import require_choice
 from cepctl.matching.run import AUTO, Execution, RunnerChoice
 from cepctl.plan.support import Engine
 from cepctl.runners.kinds import RUNNERS
-from cepctl.spark.master import require_master
 from cepctl.spark.session import session_runs
-from cepctl.spark.settings import DEFAULT_MASTER
+from cepctl.spark.settings import DEFAULT_MASTER, require_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -159,7 +159,7 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     """What is given makes of the events, which are read for it; None where nothing is."""
     if not plan.given or plan.never is not None or engine_refusals(plan, "event"):
         return None
-    from cepctl.engines.event.tie_counts import tie_counts
+    from cepctl.engines.event.stated_ranges import tie_counts
     from cepctl.matching.run import types_read
 
     found = tie_counts(plan, inputs.read(plan.attributes, types_read(plan)))

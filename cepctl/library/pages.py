@@ -1,20 +1,28 @@
-"""Matches as the page of `cepctl report`: all of them, or the first for a notebook."""
+"""Matches as the page of `cepctl report`: all of them, or the first for a notebook.
+
+Pictures of keys of GROUP BY: of a page each key and the matches behind it, which are found once more.
+
+Of a trace the best match of each key, which its row names.
+"""
 
 from __future__ import annotations
 
 import io
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cepctl.errors import CepctlError
-from cepctl.library.key_pages import document_of_keys
+from cepctl.errors import CepctlError, QueryTooLargeError
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.library.matches import Matches
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+    from cepctl.report.document import About
+    from cepctl.report.matched_events import MatchedEvents
 
 
 def report_page(matches: Matches, listed: int) -> str:
@@ -86,3 +94,90 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     charts = overview_beside(found.plan, found.inputs, rows)
     return page_html(document(shown, charts, about))
+
+
+_MOST_BEHIND = 1_000_000
+"""Of keys with more matches, such as sets of a Kleene group that were counted, only the best is drawn."""
+
+
+def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About) -> dict[str, Any]:
+    """The document of a page that lists the `listed` most probable of some keys, which are not none."""
+    import pyarrow as pa
+
+    from cepctl.engines.event.raw_time_counts import found_or_missed
+    from cepctl.plan.grouping import ungrouped
+    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+    from cepctl.report.document import document
+    from cepctl.report.matched_events import matched_events
+    from cepctl.report.overview import overview_beside
+    from cepctl.report.records import NO_KEY, KeyLines, owners
+
+    found = matches.found
+    plan = ungrouped(found.plan)
+    names = tuple(each.name for each in plan.returns)
+    shown = keys.slice(0, max(listed, 1))
+    behind = _behind(matches, shown, max(listed, 1))
+    rows = _best_rows(shown, names) if behind is None else behind
+    owner = owners(names, shown, rows)
+    rows, owner = rows.filter(pa.array(owner != NO_KEY)), owner[owner != NO_KEY]
+    judged = None
+    if FOUND_AT_RAW_TIMES in rows.column_names:
+        judged = found_or_missed(rows.column(FOUND_AT_RAW_TIMES))
+        rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
+    drawn = matched_events(plan, found.inputs, rows)
+    if behind is None:
+        drawn = _with_own_ranges(drawn)
+    lines = KeyLines(names, shown, owner, len(matches), matches.summary.answer or "", behind is None)
+    about = replace(about, found_at_raw_times=judged, keys=lines)
+    return document(drawn, overview_beside(plan, found.inputs, drawn.matches), about)
+
+
+def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEvents:
+    """The best match of each key, in their order, without those of which it is not known."""
+    from cepctl.plan.grouping import ungrouped
+    from cepctl.report.matched_events import matched_events
+
+    matches = ungrouped(plan)
+    known = keys.filter(keys.column("signature").is_valid())
+    return matched_events(matches, inputs, _best_rows(known, tuple(each.name for each in matches.returns)))
+
+
+def _behind(matches: Matches, keys: pa.Table, count: int) -> pa.Table | None:
+    """The most probable of all matches, and the best of each key; None where they are too many to look at."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    find, sizes = matches.found.behind, matches.found.rows.table().column("matches")
+    if matches.closed or find is None or sizes.null_count or pc.sum(sizes).as_py() > _MOST_BEHIND:
+        return None
+    try:
+        found = find()
+    except QueryTooLargeError:
+        return None
+    best, kept, left = keys.column("best").combine_chunks(), [], count
+    for block in found.blocks():
+        wanted = np.arange(block.num_rows) < left
+        left -= int(wanted.sum())
+        kept.append(block.filter(pc.or_(pa.array(wanted), pc.is_in(block.column("match"), best))))
+    return pa.concat_tables(kept)
+
+
+def _best_rows(keys: pa.Table, names: tuple[str, ...]) -> pa.Table:
+    """The best match of each key as a row of its own; its range is not known, but that of all of them."""
+    rows = keys.select([*names, "signature", "best", "confidence", "start", "end"])
+    return rows.rename_columns([*names, "signature", "match", "confidence", "start", "end"])
+
+
+def _with_own_ranges(found: MatchedEvents) -> MatchedEvents:
+    """The same with ranges of what the events of each match can use."""
+    import numpy as np
+    import pyarrow as pa
+
+    begin, rows = found.bound.offsets[:-1], found.matches
+    for name, ticks in (
+        ("start", np.minimum.reduceat(found.valid.lower, begin)),
+        ("end", np.maximum.reduceat(found.valid.upper, begin)),
+    ):
+        rows = rows.set_column(rows.column_names.index(name), name, pa.array(ticks))
+    return replace(found, matches=rows)

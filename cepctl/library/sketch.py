@@ -89,7 +89,7 @@ def sketch(
 def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share: float) -> list[Sketched]:
     """Write sketches, and log what is to be said of them; raises as `sketch` does."""
     from cepctl.engines.concurrency import usable_cores
-    from cepctl.sketches.identity import sketch_beside
+    from cepctl.sketches.finding import sketch_beside
     from cepctl.sketches.making import make_sketch, parse_on
     from cepctl.sketches.reading import Sketch
 
@@ -128,8 +128,8 @@ def _source(path: str) -> StoredDataset | Sketch:
 def refuse_unsketchable(dataset: str, on: Sequence[str], share: float) -> None:
     """Raise UsageError where a dataset that is still to be written cannot be sketched, as far as is known."""
     from cepctl.io.source.locations import Location
+    from cepctl.sketches.finding import place_beside
     from cepctl.sketches.folder import SketchFolder
-    from cepctl.sketches.identity import place_beside
     from cepctl.sketches.making import parse_on, require_share
     from cepctl.sketches.writing import refuse_foreign
 

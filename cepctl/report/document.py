@@ -19,10 +19,9 @@ from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.plan.relations import relations_in_words
-from cepctl.report.key_lines import KeyLines
 from cepctl.report.matched_events import Bar, MatchedEvents
 from cepctl.report.overview import Overview, key_texts
-from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
+from cepctl.report.records import EventRecord, KeyLines, Plain, event_records, plain, variables
 from cepctl.report.strip import Strip
 
 _SENTENCE = re.compile(r"(?<=[.?!]) ")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import PurePosixPath
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
 from cepctl.datasets.stored import StoredDataset
-from cepctl.errors import SketchError
+from cepctl.errors import EventSchemaError, SketchError
+from cepctl.io.source.locations import Location, first_line
 from cepctl.sketches.folder import SketchFolder
-from cepctl.sketches.identity import SUFFIX, identities, sketch_beside
-from cepctl.sketches.manifest import MANIFEST, remedy
+from cepctl.sketches.manifest import MANIFEST, PartIdentity, remedy
 from cepctl.sketches.reading import Sketch
 
 
@@ -41,3 +50,46 @@ def missing(dataset: StoredDataset) -> SketchError:
     """What is said where a dataset has no sketch."""
     folder = SketchFolder.at(sketch_beside(dataset))
     return SketchError(f"{dataset.location.uri} has no sketch; {remedy(folder)}")
+
+
+SUFFIX = ".sketch"
+_FOOTERS_AT_ONCE = 16
+_TAIL = 8
+
+
+def sketch_beside(dataset: StoredDataset) -> str:
+    """The path or URI of the sketch of a dataset."""
+    return place_beside(dataset.location)
+
+
+def place_beside(location: Location) -> str:
+    """Where the sketch of a dataset stands, which may still have to be written."""
+    _, path = location.resolve()
+    return location.beside(path.rstrip("/") + SUFFIX).uri.rstrip("/")
+
+
+def identities(dataset: StoredDataset) -> list[PartIdentity]:
+    """What tells the parts of a dataset from all others.
+
+    Raises
+    ------
+    EventSchemaError
+        If one cannot be read.
+    """
+    filesystem, _ = dataset.location.resolve()
+    with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as threads:
+        return list(threads.map(partial(_identity, filesystem), dataset.parts))
+
+
+def _identity(filesystem: fs.FileSystem, part: str) -> PartIdentity:
+    try:
+        with filesystem.open_input_file(part) as file:
+            size = file.size()
+            length = int.from_bytes(file.read_at(4, size - _TAIL), "little")
+            footer = file.read_at(length + _TAIL, size - length - _TAIL)
+        rows = pq.read_metadata(pa.BufferReader(b"PAR1" + footer)).num_rows
+    except (OSError, pa.ArrowInvalid, ValueError, OverflowError) as problem:
+        raise EventSchemaError(
+            f"cannot read {part}: {first_line(problem)}; the dataset is not whole, ingest it again"
+        ) from problem
+    return PartIdentity(PurePosixPath(part).name, rows, size, zlib.crc32(footer))

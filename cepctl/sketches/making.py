@@ -25,8 +25,8 @@ from cepctl.datasets.stored_events import KINDS
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.source.locations import first_line
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
+from cepctl.sketches.finding import identities
 from cepctl.sketches.folder import Place, SketchFolder
-from cepctl.sketches.identity import identities
 from cepctl.sketches.listing import ALL_OF_TYPE, SHARE, Indexed, above, below, listed_schema
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
 from cepctl.sketches.places import PartPlaces, places_of

@@ -22,8 +22,15 @@ from cepctl.spark.interrupts import interrupts_held_back, own_interrupts
 from cepctl.spark.java import Java, find_java
 from cepctl.spark.java_classes import using_options
 from cepctl.spark.java_output import JavaOutput
-from cepctl.spark.master import require_master, require_reachable
-from cepctl.spark.settings import DEFAULT_MASTER, JAVA_OPTIONS, QUIET, is_local, settings
+from cepctl.spark.settings import (
+    DEFAULT_MASTER,
+    JAVA_OPTIONS,
+    QUIET,
+    is_local,
+    require_master,
+    require_reachable,
+    settings,
+)
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext

@@ -20,8 +20,7 @@ from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
-from cepctl.uncertainty.shapes import SHAPES, Interval, Shape
-from cepctl.uncertainty.toml_values import text_in_quotes
+from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
 
 _CONDITIONS = ("event_type", "source", "where")
 

@@ -25,7 +25,21 @@ from typing import Protocol, TypeAlias
 from cepctl.errors import UncertaintyModelError
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
-from cepctl.uncertainty.toml_values import finite_number, text_in_quotes
+
+
+def text_in_quotes(value: object, key: str) -> str:
+    """A text; raises UncertaintyModelError naming its key."""
+    if not isinstance(value, str):
+        raise UncertaintyModelError(f"{key} must be text in quotes, not {value!r}")
+    return value
+
+
+def finite_number(value: object, what: str) -> float:
+    """A number that is finite; raises UncertaintyModelError naming what it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+        raise UncertaintyModelError(f"{what} must be a number, not {value!r}")
+    return float(value)
+
 
 NORMAL_BUCKETS = 64
 LONGEST = 2**62

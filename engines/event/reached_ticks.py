@@ -5,12 +5,16 @@ probable the worlds are that have decided it by a tick is the confidence of the 
 cut there (from the other side for a first tick) and its rivals as they are; it rises with the tick, so the
 smallest one is found by halving.  Where several parts of an OR bind the same events, a world decides the row
 as the first of them does: inclusion and exclusion, as for its confidence.
+
+When the sampled worlds that return a row have decided it, where its confidence is an estimate.
+
+The worlds are those that the confidence comes from: a match draws the same ones each time it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
@@ -21,13 +25,16 @@ import polars as pl
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import MatchBatch, TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
-from cepctl.engines.event.joint_matches import JointMatches
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.joint_matches import JointMatches, bound_by
 from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import LATEST_TICK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
-    from cepctl.engines.event.sampled_decisions import SampledDecisions
+    from cepctl.engines.event.reached_ticks import SampledDecisions
+
 
 ROWS_AT_ONCE = 4096
 
@@ -98,7 +105,7 @@ class _Decisions:
 
     @cached_property
     def _samples(self) -> SampledDecisions:
-        from cepctl.engines.event.sampled_decisions import SampledDecisions
+        from cepctl.engines.event.reached_ticks import SampledDecisions
 
         return SampledDecisions(self._sources, self.matches)
 
@@ -161,3 +168,45 @@ def _window_ends(source: PreparedAlternative, first: Ticks) -> Ticks:
     if window is None:
         return np.full_like(first, LATEST_TICK)
     return np.minimum(shifted(first, window - 1), LATEST_TICK)
+
+
+@dataclass(frozen=True)
+class SampledDecisions:
+    """Matches of the first of some alternatives, of which one has to hold."""
+
+    sources: Sequence[PreparedAlternative]
+    matches: MatchBatch
+
+    def decided(self, rows: Indexes, tick: Ticks) -> Reals:
+        """The share of worlds that return these rows, ascending, and have decided them by a tick."""
+        sampling = self.sources[0].measure.sampling
+        assert sampling is not None
+        groups = self.sources[0].measure.groups(bound_by(self.sources[0], self.matches))
+        match, share = sampling.probabilities(groups, list(self._by(rows, tick)))
+        found = np.zeros(len(rows))
+        found[np.searchsorted(rows, match)] = share
+        return found
+
+    def _by(self, rows: Indexes, tick: Ticks) -> Iterator[Problems]:
+        """The problems of some rows; what a world has not decided by the tick does not hold in it."""
+        for source, problems in self._problems:
+            at = np.minimum(np.searchsorted(rows, problems.match), len(rows) - 1)
+            chosen = np.flatnonzero(rows[at] == problems.match)
+            if not len(chosen):
+                continue
+            some, by = problems.taken(chosen), tick[at[chosen]]
+            upper, last = some.variables.upper.copy(), -1
+            if source.alternative.decided_by_window(source.plan.strategy):
+                assert source.plan.window is not None
+                by = np.where(by >= LATEST_TICK, by, shifted(by, 1 - source.plan.window))
+                last = 0
+            upper[:, last] = np.minimum(upper[:, last], by)
+            yield replace(some, variables=some.variables._replace(upper=upper))
+
+    @cached_property
+    def _problems(self) -> list[tuple[PreparedAlternative, Problems]]:
+        return [
+            (source, problems)
+            for source in self.sources
+            for problems in source.problems(bound_by(source, self.matches))
+        ]

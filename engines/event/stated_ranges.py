@@ -1,4 +1,4 @@
-"""The ranges by which pairs are left out before they are measured, for people: what `explain` shows."""
+"""What `explain` shows of the events: pairs left out before they are measured, and what is given ties."""
 
 from __future__ import annotations
 
@@ -57,3 +57,29 @@ def _of_alternative(prepared: PreparedAlternative, confidence: float) -> Iterato
                 1 if nobody else None if least == FIRST else least,
                 0 if nobody else None if most == LAST else most,
             )
+
+
+@dataclass(frozen=True)
+class TieCounts:
+    """Ties that no interval implies, the components that they make, and the events of the largest."""
+
+    ties: int
+    components: int
+    largest: int
+
+
+def tie_counts(plan: Plan, table: pa.Table) -> TieCounts:
+    """Count them in the events of a query that the event engine runs.
+
+    Raises
+    ------
+    ContradictionError
+        If no possible world satisfies what is given.
+    """
+    from cepctl.engines.given.known import known_events
+
+    known = known_events(plan, events_of(table, plan.clocks))
+    ties = known.ties or known.endpoint_ties
+    if ties is None:
+        return TieCounts(0, 0, 0)
+    return TieCounts(len(ties.left), len(ties.sizes), int(ties.sizes.max()))

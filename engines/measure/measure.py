@@ -15,11 +15,10 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, block_group
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.alike_matches import PlacedShapes, placed_shapes
+from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.confidence.moved_matches import moved_matches
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 

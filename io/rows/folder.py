@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cepctl.atomic.files import real_place
 from cepctl.atomic.folders import folder_beside
-from cepctl.atomic.places import real_place
 from cepctl.atomic.replacing import NEW, put_in_place, restore
 from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.io.rows.folder_names import MARKER, foreign_entry, is_row_folder, marker_text, part_name

@@ -10,8 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cepctl.cli import main
-from cepctl.cli.output.metrics import metrics_text
-from cepctl.cli.output.run_figures import RunFigures
+from cepctl.cli.output.metrics import RunFigures, metrics_text
 
 QUERY = "PATTERN SEQ(A a, B b)"
 

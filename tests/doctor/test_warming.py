@@ -19,7 +19,7 @@ from cepctl.errors import JobError
 ENTRIES = {
     "confidence.chain.closed_form.sum_chains",
     "confidence.chain.closed_form._first_ticks",
-    "confidence.moved_matches._first_alike",
+    "confidence.alike_matches._first_alike",
     "pattern.difference_constraints._tighten",
     "kleene.cell_products.lengthen",
     "kleene.cell_products.count_tries",

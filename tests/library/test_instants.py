@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cepctl.errors import UsageError
-from cepctl.library.instants import instant
+from cepctl.library.selection import instant
 
 NOW = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
 

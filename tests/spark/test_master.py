@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.errors import JobError, UsageError
-from cepctl.spark.master import require_master, require_reachable
+from cepctl.spark.settings import require_master, require_reachable
 
 
 @pytest.fixture

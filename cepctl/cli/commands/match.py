@@ -316,6 +316,6 @@ def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
     plan, inputs, rows = matches.found.plan, matches.found.inputs, matches.table()[:limit]
     if plan.group_by is None:
         return trace_pieces(matched_events(plan, inputs, rows))
-    from cepctl.library.key_pages import best_matches
+    from cepctl.library.pages import best_matches
 
     return trace_pieces(best_matches(plan, inputs, rows), rows)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from cepctl.cli.match.request import MatchRequest
+from cepctl.cli.output.metrics import RunFigures
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import write_rows
-from cepctl.cli.output.run_figures import RunFigures
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import RowFile
 from cepctl.render.counting import counted

@@ -18,9 +18,8 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.cli.match.delivery import ComputedRun, hand_over, tell
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_sketch import sketch_after, sketch_before
-from cepctl.cli.output.metrics import write_metrics
+from cepctl.cli.output.metrics import RunFigures, rejects_in, write_metrics
 from cepctl.cli.output.notices import say
-from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.errors import CepctlError, StateError, UnsupportedQueryError, UsageError
 from cepctl.io.rows.forms import FORMS, forms_by_rows
 from cepctl.library.finding import planned

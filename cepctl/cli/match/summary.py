@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepctl.cli.match.why_not import HINT
+from cepctl.cli.output.metrics import RunFigures
 from cepctl.cli.output.notices import say
-from cepctl.cli.output.run_figures import RunFigures
 
 if TYPE_CHECKING:
     from cepctl.library.summary import MatchSummary

@@ -11,8 +11,7 @@ import click
 
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
 from cepctl.errors import UsageError
-from cepctl.library.instants import instant, nanoseconds_now
-from cepctl.library.selection import Matching
+from cepctl.library.selection import Matching, instant, nanoseconds_now
 from cepctl.plan.evaluation_order import ORDERS
 
 

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cepctl.cli.output.metrics import write_metrics
+from cepctl.cli.output.metrics import RunFigures, rejects_in, write_metrics
 from cepctl.cli.output.notices import in_json, say
-from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.render.counting import counted
 from cepctl.side_figures import SideFigure, beside
 

@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cepctl.cli.output.rows import refuse_unwritable, write_whole
-from cepctl.cli.output.run_figures import RunFigures
 from cepctl.side_figures import SideFigure, beside
+
+if TYPE_CHECKING:
+    from cepctl.ingestion.summary import IngestSummary
+
 
 _METRICS = {
     "events": ("cepctl_events", "Events that the last run read."),
@@ -87,3 +91,32 @@ def write_metrics(file: str | None, figures: RunFigures) -> None:
     text = beside(SideFigure.METRICS, lambda: metrics_text(figures, Path(file).stem, time.time()), None)
     if text is not None:
         write_whole(file, [text.encode()])
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """What a run took in and gave out.
+
+    `events` are those it read (with --state those that were new), `rejects` the bad records that it
+    left out, `seconds` its length by the clock.  None is what such a run has not: `matches` (the rows
+    written) in an ingest, `late` events and the `watermark` (seconds since 1970 UTC) without --state,
+    the `relevant` events that predicates on single ones leave and, on Spark, the `slices` elsewhere.
+    """
+
+    events: int
+    rejects: int
+    seconds: float
+    matches: int | None = None
+    late: int | None = None
+    watermark: float | None = None
+    relevant: int | None = None
+    slices: int | None = None
+
+    def known(self) -> dict[str, int | float]:
+        """The figures that such a run has, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def rejects_in(summary: IngestSummary | None) -> int:
+    """How many records were left out as bad; there are none where nothing raw was read."""
+    return 0 if summary is None else summary.rejected.total()

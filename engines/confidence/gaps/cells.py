@@ -12,8 +12,13 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
-from cepctl.engines.confidence.gauss_nodes import holds_polynomials, lies_inside, real_count, zeros_of_gram
-from cepctl.engines.confidence.gram_shares import expand
+from cepctl.engines.confidence.gauss_nodes import (
+    expand,
+    holds_polynomials,
+    lies_inside,
+    real_count,
+    zeros_of_gram,
+)
 from cepctl.engines.confidence.quadrature import node_count
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses
 from cepctl.engines.kernels.kernel import inner
@@ -25,7 +30,7 @@ class Cells(NamedTuple):
     `cut`: shape (n + 1,), cell i being the ticks from cut[i] to cut[i + 1] - 1.  `degree`: that of the sums
     over a cell.  `first`: shape (n + 1,), the nodes of cell i being first[i] to first[i + 1] - 1.  `every`:
     whether all ticks of a cell are nodes; else they lie between ticks.  Of each node: its offset, cell, and
-    weight in a sum.  `across`, `basis`: what `gram_shares` needs of cells whose nodes lie between ticks.
+    weight in a sum.  `across`, `basis`: what `gauss_nodes` needs of cells whose nodes lie between ticks.
     """
 
     cut: Ticks

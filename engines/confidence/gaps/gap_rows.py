@@ -23,8 +23,12 @@ from cepctl.engines.confidence.gaps.product_trees import (
     plan_room,
 )
 from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
-from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
-from cepctl.engines.confidence.gram_shares import shares_of_sums, shares_of_values
+from cepctl.engines.confidence.gauss_nodes import (
+    place_real,
+    place_real_to_end,
+    shares_of_sums,
+    shares_of_values,
+)
 from cepctl.engines.confidence.quadrature import place_nodes
 from cepctl.engines.kernels.kernel import inner
 

@@ -26,8 +26,7 @@ from cepctl.engines.confidence.gaps.gap_rows import (
 )
 from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, fill_plan
 from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
-from cepctl.engines.confidence.gauss_nodes import place_real
-from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
+from cepctl.engines.confidence.gauss_nodes import place_real, shares_of_sums_to_end
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
 

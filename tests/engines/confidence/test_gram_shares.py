@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Reals
-from cepctl.engines.confidence.gauss_nodes import zeros_of_gram
-from cepctl.engines.confidence.gram_shares import (
+from cepctl.engines.confidence.gauss_nodes import (
     expand,
     shares_of_sums,
     shares_of_sums_to_end,
     shares_of_values,
+    zeros_of_gram,
 )
 
 

@@ -10,8 +10,8 @@ import pytest
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence import moved_matches as module
-from cepctl.engines.confidence.moved_matches import moved_matches
+from cepctl.engines.confidence import alike_matches as module
+from cepctl.engines.confidence.alike_matches import moved_matches
 from cepctl.engines.event.match import match_events
 from cepctl.engines.measure import measure
 from cepctl.engines.rows.order import ordered
