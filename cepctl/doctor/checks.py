@@ -123,8 +123,6 @@ def java() -> Finding:
 
 def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
     """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
-    from cepctl.doctor.checks import worker_of
-
     try:
         worker = worker_of(master, conf)
     except CepctlError as problem:

@@ -77,7 +77,6 @@ def derived(
 
     from cepctl.atomic.folders import temporary_folder
     from cepctl.language.parser import parse
-    from cepctl.library.derive import run_request, runs_of
     from cepctl.matching.inputs import open_events
     from cepctl.memory import reading_budget
     from cepctl.uncertainty.model import UncertaintyModel

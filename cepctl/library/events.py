@@ -80,8 +80,6 @@ def _written(given: Any, file: Path) -> Path:
     import pyarrow as pa
 
     if is_of(given, "pyspark"):
-        from cepctl.library.events import write_frame
-
         write_frame(given, file)
         return file
     try:

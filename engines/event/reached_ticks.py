@@ -26,14 +26,12 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import MatchBatch, TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.joint_matches import JointMatches, bound_by
 from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import LATEST_TICK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
-    from cepctl.engines.event.reached_ticks import SampledDecisions
 
 
 ROWS_AT_ONCE = 4096
@@ -105,7 +103,6 @@ class _Decisions:
 
     @cached_property
     def _samples(self) -> SampledDecisions:
-        from cepctl.engines.event.reached_ticks import SampledDecisions
 
         return SampledDecisions(self._sources, self.matches)
 
