@@ -100,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "io.catalogue": {"io.formats"},
     "engines.confidence.gaps": {"engines.columns", "engines.pattern", "engines.confidence"},
-    "engines.confidence.chain": {"engines.columns"},
+    "engines.confidence.chain": {"engines.columns", "engines.pattern"},
     "engines.confidence.coupled": {
         "plan",
         "engines.columns",

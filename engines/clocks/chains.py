@@ -8,7 +8,7 @@
     one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
     anything else, or a mass with holes                      left to `conditioned`
 
-Between two walls (walls.py) the confidence of a chain is a polynomial in the offset. In a chain ties run
+Between two breakpoints the confidence of a chain is a polynomial in the offset. In a chain ties run
 along the order, and once at most through the window: cuts of two events meet where they are equal, or where
 that of the later event is W after that of the earlier one.
 """
@@ -28,7 +28,7 @@ from cepctl.engines.clocks.nodes import MOST_NODES, too_many_offsets
 from cepctl.engines.clocks.offset_masses import Difference, has_holes, mass_at, mass_between, support
 from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.columns.tick_sums import apart, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
@@ -70,29 +70,29 @@ def piece_ends(parts, level, difference, window, first, last):
             still += buckets
     own = offsets.starts[clock + 1] - offsets.starts[clock]
     against = 1 if other < 0 else offsets.starts[other + 1] - offsets.starts[other]
-    walls = np.empty(8 * moved * still + 4 * own * against + 2, dtype=np.int64)
-    walls[0], walls[1] = first, last + 1
-    count = _ends_of_mass(difference, first, last, walls, 2)
+    breakpoints = np.empty(8 * moved * still + 4 * own * against + 2, dtype=np.int64)
+    breakpoints[0], breakpoints[1] = first, last + 1
+    count = _ends_of_mass(difference, first, last, breakpoints, 2)
     for i in range(len(level)):
         for j in range(len(level)):
             if level[i] == 1 and level[j] != 1:
                 by = 0 if window == NO_WINDOW else (window if j < i else -window)
-                count = _meetings(parts, i, j, by, first, last, walls, count)
-    return _sorted_once(walls[:count])
+                count = _meetings(parts, i, j, by, first, last, breakpoints, count)
+    return breakpoints[: sort_cuts(breakpoints, count)]
 
 
 @inner
-def _meetings(parts, moved, still, by, first, last, walls, count):
+def _meetings(parts, moved, still, by, first, last, breakpoints, count):
     """Add the offsets at which a cut of one event meets one of another, or that moved `by`."""
     for b in range(2 * parts.starts[moved], 2 * parts.starts[moved + 1]):
         mine = _cut(parts, b)
         for o in range(2 * parts.starts[still], 2 * parts.starts[still + 1]):
-            wall = _cut(parts, o) - mine
-            if first < wall <= last:
-                walls[count] = wall
+            at = _cut(parts, o) - mine
+            if first < at <= last:
+                breakpoints[count] = at
                 count += 1
-            if by != 0 and first < wall + by <= last:
-                walls[count] = wall + by
+            if by != 0 and first < at + by <= last:
+                breakpoints[count] = at + by
                 count += 1
     return count
 
@@ -104,36 +104,25 @@ def _cut(buckets, number):
 
 
 @inner
-def _ends_of_mass(difference, first, last, walls, count):
+def _ends_of_mass(difference, first, last, breakpoints, count):
     """Add the ticks at which the mass of a difference of offsets can change."""
     offsets, clock, other = difference
     for b in range(2 * offsets.starts[clock], 2 * offsets.starts[clock + 1]):
         end = _cut(offsets, b)
         begin, stop = (0, 1) if other < 0 else (2 * offsets.starts[other], 2 * offsets.starts[other + 1])
         for o in range(begin, stop):
-            wall = end
+            at = end
             if other >= 0:
-                wall -= _cut(offsets, o)
-            if first < wall <= last:
-                walls[count] = wall
+                at -= _cut(offsets, o)
+            if first < at <= last:
+                breakpoints[count] = at
                 count += 1
     return count
 
 
 @inner
-def _sorted_once(values):
-    values = np.sort(values)
-    kept = 1
-    for i in range(1, len(values)):
-        if values[i] != values[kept - 1]:
-            values[kept] = values[i]
-            kept += 1
-    return values[:kept]
-
-
-@inner
-def sum_over_offset(chain, rule, system, window, level, difference, walls):
-    """The sum over all ticks between the walls, and whether the chain was certain at each that was looked at.
+def sum_over_offset(chain, rule, system, window, level, difference, breakpoints):
+    """The sum over all ticks between breakpoints, and whether the chain was certain at each looked at.
 
     The sum is -1 where more than MOST_NODES ticks would be looked at.
     """
@@ -141,8 +130,8 @@ def sum_over_offset(chain, rule, system, window, level, difference, walls):
     for j in range(len(level)):
         degree += chain.raised[j]
     total, certain, looked_at = 0.0, True, 0
-    for p in range(len(walls) - 1):
-        begin, ticks = walls[p], walls[p + 1] - walls[p]
+    for p in range(len(breakpoints) - 1):
+        begin, ticks = breakpoints[p], breakpoints[p + 1] - breakpoints[p]
         every = takes_every_tick(ticks, degree)
         count = ticks if every else summation_rule(ticks, degree, rule.nodes, rule.weights)
         looked_at += count
@@ -293,8 +282,8 @@ def _over_offset(chain, rule, system, window, level, difference, reach, ties, sh
     everywhere = least == first and most == last
     if sharp:
         return 1.0 if everywhere else min(mass_between(difference, least, most), 1.0)
-    walls = piece_ends(chain.still, level, difference, ties, least, most)
-    total, certain = sum_over_offset(chain, rule, system, window, level, difference, walls)
+    breakpoints = piece_ends(chain.still, level, difference, ties, least, most)
+    total, certain = sum_over_offset(chain, rule, system, window, level, difference, breakpoints)
     return 1.0 if certain and everywhere else min(total, 1.0)
 
 

@@ -17,8 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, part_at
-from cepctl.engines.clocks.curves import part_of_curve, sum_before, times_curve
+from cepctl.engines.clocks.curved_cells import (
+    CellSums,
+    cell_sums,
+    fill_cells,
+    part_at,
+    part_of_curve,
+    sum_before,
+    times_curve,
+)
 from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW

@@ -13,9 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.curved_chains import curved_chain, curved_space
-from cepctl.engines.clocks.curved_masses import CurvedMasses
-from cepctl.engines.clocks.deciding import groups_of
-from cepctl.engines.columns.bindings import Bindings, take
+from cepctl.engines.clocks.summed_masses import CurvedMasses
 from cepctl.engines.columns.laws import Curves
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
@@ -28,7 +26,7 @@ from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.rivals import BoundMatches
 
 FEWEST_LEVELS = 2
 """Offsets to be summed over from which on matches are measured so: one is cheap to sum."""
@@ -40,12 +38,10 @@ def takes_curves(shape: Shape) -> bool:
     return all(block.kind is BlockKind.SINGLE for block in shape.blocks)
 
 
-def curved_measured(
-    shape: Shape, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]
-) -> Measured:
+def curved_measured(shape: Shape, masses: Masses, asked: BoundMatches) -> Measured:
     """Measure matches that the given rivals can break; the confidence of what is too much work is NaN."""
     # A part of an OR may bind groups, of one event each where all parts are to hold together.
-    matches = np.stack([group.members for group in groups_of(shape, bound)], axis=1)
+    matches = np.stack([group.members for group in asked.groups(shape)], axis=1)
     found = impossible(len(matches))
     if not len(matches):
         return found
@@ -57,9 +53,8 @@ def curved_measured(
         return found
     for begin in range(0, len(matches), _PROBLEMS_AT_ONCE):
         rows = np.arange(begin, min(begin + _PROBLEMS_AT_ONCE, len(matches)))
-        part = {i: take(each, rows) for i, each in bound.items()}
-        near = [each.taken(rows) for each in rivals]
-        found.put(rows, _coupled(CoupledMatches(shape, masses, groups_of(shape, part), near), masses))
+        some = asked.taken(rows)
+        found.put(rows, _coupled(CoupledMatches(shape, masses, some.groups(shape), some.rivals), masses))
     return found
 
 

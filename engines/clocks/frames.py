@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.rivals import Rivals
 
 MOST_PAIRS = 64
@@ -47,10 +47,38 @@ class Frames:
     levels: Indexes
     reference: Indexes
 
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    @cached_property
+    def offsets(self) -> Indexes:
+        """Where the events of each match begin among the pairs, shape (n + 1,)."""
+        return np.searchsorted(self.match, np.arange(len(self) + 1))
+
     @property
-    def sizes(self) -> Indexes:
-        """How many events matter to each match, shape (n,)."""
-        return np.bincount(self.match, minlength=len(self.levels))
+    def most_levels(self) -> int:
+        """So many offsets are summed over at most."""
+        return int(self.levels.max(initial=0))
+
+    @cached_property
+    def degree(self) -> Indexes:
+        """How many own parts and offsets raise the degree of each match's measure by one each, shape (n,)."""
+        wide = is_wide(self.clocks)[self.event]
+        found = np.bincount(self.match[wide], minlength=len(self))
+        return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
+
+    @property
+    def unmoved(self) -> Flags:
+        """Matches whose own parts tell all but when they happened: no offset moves one against another."""
+        found: Flags = self.levels == 0
+        found[self.clocks_of_level(CONVOLVED)[0]] = False
+        return found
+
+    def clocks_of_level(self, level: int) -> tuple[Indexes, Indexes]:
+        """Pairs of a match and a clock that has this level there, by match."""
+        width = max(len(self.clocks.offsets.lower), 1)
+        keys = self.keys[self.level == level]
+        return keys // width, keys % width
 
     def level_of(self, match: Indexes, event: Indexes) -> Indexes:
         """Level of the clocks of some events in some matches; REFERENCE without a clock."""
@@ -61,6 +89,11 @@ class Frames:
             wanted = match[stamped] * len(self.clocks.offsets.lower) + clock[stamped]
             found[stamped] = self.level[np.searchsorted(self.keys, wanted)]
         return found
+
+
+def is_wide(clocks: EventClocks) -> Flags:
+    """Which events have more than one own tick, shape (n,)."""
+    return np.asarray(clocks.own.lower < clocks.own.upper)
 
 
 def frames_of(
@@ -76,57 +109,64 @@ def frames_of(
 
     `curved` says that any event alone on its clock may have the mass of its own tick and the offset together.
     """
-    match, event = _involved(len(clocks.clock), bound, rivals)
-    clock = clocks.clock[event]
-    stamped = clock != NO_CLOCK
-    width = len(clocks.offsets.lower)
-    keys, place, together = np.unique(
-        match[stamped] * width + clock[stamped], return_inverse=True, return_counts=True
-    )
-    owner = keys // max(width, 1)
-    sharp = clocks.own.lower[event[stamped]] == clocks.own.upper[event[stamped]]
-    alone = together == 1
+    match, event = involved(len(clocks.clock), bound, rivals)
+    stamped = clocks.clock[event] != NO_CLOCK
+    keys, place, together = stamping(clocks, match[stamped], event[stamped])
+    owner = owners(clocks, keys)
+    may_be = ~is_wide(clocks)[event[stamped]]
+    if curved:
+        may_be |= _may_be_summed(clocks, event[stamped])
     convolved = np.zeros(len(keys), dtype=bool)
-    convolved[place[sharp | _may_be_summed(clocks, event[stamped]) if curved else sharp]] = True
-    convolved &= alone
+    convolved[place[may_be]] = True
+    convolved &= together == 1
     fixed = np.full(count, absolute)
     fixed[match[~stamped]] = True
-    lone_only = _per_match(count, owner, ~convolved) == 0
     fixed[owner[convolved]] = True
-    fixed |= lone_only
-    left = _per_match(count, owner, ~convolved)
-    drops = ~fixed & (left <= 2)
+    left = np.bincount(owner[~convolved], minlength=count)
+    return framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+
+
+def framed(
+    clocks: EventClocks, match: Indexes, event: Indexes, keys: Indexes, kept: Flags, drops: Flags
+) -> Frames:
+    """Frames that sum over the clocks that are `kept`, shape of `keys`.
+
+    `drops`, shape (n,): whether one of the offsets of a match drops out; then the first is its reference.
+    """
+    owner, count = owners(clocks, keys), len(drops)
+    left = np.bincount(owner[kept], minlength=count)
+    summed = np.flatnonzero(kept)
+    number = np.arange(len(summed)) - np.searchsorted(owner[summed], owner[summed])
     level = np.full(len(keys), CONVOLVED, dtype=np.int64)
-    kept = np.flatnonzero(~convolved)
-    # The first of a match's clocks that are left is its reference, where one drops out.
-    number = _number_within(owner[kept])
-    level[kept] = np.where(drops[owner[kept]], number, number + 1)
+    level[summed] = np.where(drops[owner[summed]], number, number + 1)
     reference = np.full(count, NO_CLOCK, dtype=np.int64)
-    first = kept[(number == 0) & drops[owner[kept]]]
-    reference[owner[first]] = keys[first] % max(width, 1)
-    levels = np.where(drops, np.maximum(left - 1, 0), left)
-    return Frames(clocks, match, event, keys, level, levels, reference)
+    first = summed[(number == 0) & drops[owner[summed]]]
+    reference[owner[first]] = keys[first] - owner[first] * len(clocks.offsets.lower)
+    return Frames(clocks, match, event, keys, level, left - drops, reference)
+
+
+def stamping(clocks: EventClocks, match: Indexes, event: Indexes) -> tuple[Indexes, Indexes, Indexes]:
+    """The keys of stamped events, the place of each event's, and how many events have each."""
+    named = match * len(clocks.offsets.lower) + clocks.clock[event]
+    keys, place, together = np.unique(named, return_inverse=True, return_counts=True)
+    return keys, place.reshape(-1), together
+
+
+def owners(clocks: EventClocks, keys: Indexes) -> Indexes:
+    return keys // max(len(clocks.offsets.lower), 1)
 
 
 def _may_be_summed(clocks: EventClocks, event: Indexes) -> Flags:
     """Events whose own part and offset have no holes, and few enough buckets, to be added up."""
     clock = clocks.clock[event]
     pairs = np.diff(clocks.own.starts)[event] * np.diff(clocks.offsets.starts)[clock]
-    whole = ~_with_holes(clocks.own)[event] & ~_with_holes(clocks.offsets)[clock]
+    whole = ~clocks.own.has_hole[event] & ~clocks.offsets.has_hole[clock]
     return np.asarray(whole & (pairs <= MOST_PAIRS))
 
 
-def _with_holes(masses: Masses) -> Flags:
-    """Masses some tick of which is impossible, between their ends."""
-    apart = np.concatenate([masses.lo[1:] != masses.hi[:-1] + 1, [False]])
-    apart[masses.starts[1:] - 1] = False
-    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
-    return np.bincount(owner[apart], minlength=len(masses.lower)) > 0
-
-
-def _involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
-    """Pairs of a match and an event that matters to it, each once."""
-    pairs = []
+def involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
+    """Pairs of a match and an event that it binds, or that could break it, each once."""
+    pairs = [np.zeros(0, dtype=np.int64)]
     for each in bound:
         owner, members = (
             (each.owner, each.members) if isinstance(each, Group) else (np.arange(len(each)), each)
@@ -135,13 +175,3 @@ def _involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) 
     pairs += [each.row * events + each.event for each in rivals]
     together = np.unique(np.concatenate(pairs))
     return together // events, together % events
-
-
-def _per_match(count: int, owner: Indexes, wanted: Flags) -> Indexes:
-    return np.bincount(owner[wanted], minlength=count)
-
-
-def _number_within(owner: Indexes) -> Indexes:
-    """The place of each entry among those of its owner, which stand together."""
-    begin = np.searchsorted(owner, owner)
-    return np.arange(len(owner)) - begin

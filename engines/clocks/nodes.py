@@ -1,6 +1,6 @@
 """Offsets at which a match is measured, with weights that sum it exactly over all offsets.
 
-Between two walls the measure is a polynomial in the offset, so that few of its ticks stand for all (see
+Between two breakpoints the measure is a polynomial in the offset, so that few of its ticks stand for all (see
 `quadrature`). Time ranges need the ends of each piece as well: a polynomial that is not zero vanishes at no
 more ticks than its degree, so that the earliest and the latest match are found among the first and the last
 degree + 1 offsets of some piece.
@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.clocks.breakpoints import OffsetBreakpoints
 from cepctl.engines.clocks.frames import Frames
 from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
-from cepctl.engines.clocks.walls import Walls
-from cepctl.engines.confidence.measured import Measured, Total
+from cepctl.engines.columns.tick_sums import sort_cuts
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -47,6 +48,11 @@ class Nodes:
         """Some of them."""
         return Nodes(self.match[rows], self.offset[rows], self.weight[rows])
 
+    def with_each(self, offsets: Indexes) -> tuple[Indexes, Indexes]:
+        """Every node with all that its match owns by offsets: the node, and which of these."""
+        at, begins = owned(offsets, self.match)
+        return np.repeat(np.arange(len(self)), np.diff(begins)), at
+
     def in_blocks(self, sizes: Indexes, most: int) -> Iterator[Nodes]:
         """All of them in their order, about so many at once, each of them counted as its match's size."""
         block = np.cumsum(sizes[self.match]) // most
@@ -55,23 +61,33 @@ class Nodes:
             yield self.taken(slice(begin, end))
 
 
-def nodes_of(frames: Frames, matches: Indexes, walls: Walls, degree: Indexes, *, edges: bool) -> Nodes:
-    """The nodes of some matches, which have as many levels each.
+def nodes_of(
+    frames: Frames,
+    matches: Indexes,
+    breakpoints: OffsetBreakpoints,
+    *,
+    edges: bool,
+    costly: Flags | None = None,
+) -> Nodes:
+    """The nodes of some matches, which have as many levels each; with `edges` also those that tell ranges.
 
-    `degree`, shape (n,), bounds that of the measure of every match of the frames in all offsets together.
+    A match with more than MOST_NODES has none, and is marked in `costly`, if that is given.
 
     Raises
     ------
     QueryTooLargeError
-        If a match has more than MOST_NODES.
+        If a match has more than MOST_NODES, and `costly` is not given.
     """
     levels = int(frames.levels[matches[0]]) if len(matches) else 0
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
-        nodes = _with_level(frames, nodes, walls, degree + (levels - level), level, edges=edges)
-        most = np.bincount(nodes.match).max(initial=0)
-        if most > MOST_NODES:
-            raise too_many_offsets(levels)
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
+        over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
+        if over.any():
+            if costly is None:
+                raise too_many_offsets(levels)
+            costly |= over
+            nodes = nodes.taken(~over[nodes.match])
     return nodes
 
 
@@ -83,21 +99,16 @@ def too_many_offsets(levels: int) -> QueryTooLargeError:
 
 
 def _with_level(
-    frames: Frames, nodes: Nodes, walls: Walls, degree: Indexes, level: int, *, edges: bool
+    frames: Frames, nodes: Nodes, breakpoints: OffsetBreakpoints, degree: Indexes, level: int, *, edges: bool
 ) -> Nodes:
     """Every node once for each offset of one more clock."""
-    clocks = frames.clocks
-    width = len(clocks.offsets.lower)
-    here = np.flatnonzero(frames.level == level)
-    clock_of = np.zeros(len(frames.levels), dtype=np.int64)
-    clock_of[frames.keys[here] // width] = frames.keys[here] % width
-    clock, other = clock_of[nodes.match], frames.reference[nodes.match]
-    starts = np.stack([walls[earlier, level].offsets for earlier in range(level)])
-    values = [walls[earlier, level].values for earlier in range(level)]
+    clock, other = _clock_of(frames, level)[nodes.match], frames.reference[nodes.match]
+    starts = np.stack([breakpoints[earlier, level].offsets for earlier in range(level)])
+    values = [breakpoints[earlier, level].values for earlier in range(level)]
     begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
     rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match])
     cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
-    offsets = clocks.offsets.buckets
+    offsets = frames.clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
     _fill(rows, cuts, offsets, edges, _Written(sizes, nothing, nothing, np.zeros(0)), True)
@@ -112,6 +123,14 @@ def _with_level(
     )
 
 
+def _clock_of(frames: Frames, level: int) -> Indexes:
+    """Each match's clock of a level, -1 for none."""
+    found = np.full(len(frames), -1, dtype=np.int64)
+    match, clock = frames.clocks_of_level(level)
+    found[match] = clock
+    return found
+
+
 class _Rows(NamedTuple):
     """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from."""
 
@@ -123,10 +142,10 @@ class _Rows(NamedTuple):
 
 
 class _Cuts(NamedTuple):
-    """Walls of the new level with each level before: those of match m from begins[level, m] on."""
+    """Breakpoints of the new level with each level before: those of match m from begins[level, m] on."""
 
     begins: Indexes
-    walls: Ticks
+    ticks: Ticks
 
 
 class _Written(NamedTuple):
@@ -151,7 +170,7 @@ def _fill(rows, cuts, offsets, edges, written, counting):
             nodes = np.empty(2 * degree + 8, dtype=np.int64)
             weights = np.empty(2 * degree + 8)
         first, last = support(difference)
-        pieces = _pieces(rows.match[r], rows.fixed[r], cuts.begins, cuts.walls, first, last)
+        pieces = _pieces(rows.match[r], rows.fixed[r], cuts.begins, cuts.ticks, first, last)
         for p in range(len(pieces)):
             begin = pieces[p]
             end = pieces[p + 1] if p + 1 < len(pieces) else last + 1
@@ -181,7 +200,7 @@ def _fill(rows, cuts, offsets, edges, written, counting):
 
 
 @inner
-def _pieces(match, fixed, begins, walls, first, last):
+def _pieces(match, fixed, begins, ticks, first, last):
     """Where the pieces of one offset begin, given those of the levels before; in order, each once."""
     count = 1
     for earlier in range(len(begins)):
@@ -191,18 +210,12 @@ def _pieces(match, fixed, begins, walls, first, last):
     count = 1
     for earlier in range(len(begins)):
         by = 0 if earlier == 0 else fixed[earlier - 1]
-        for w in range(begins[earlier, match], begins[earlier, match + 1]):
-            at = walls[w] + by
+        for b in range(begins[earlier, match], begins[earlier, match + 1]):
+            at = ticks[b] + by
             if first < at <= last:
                 found[count] = at
                 count += 1
-    found = np.sort(found[:count])
-    kept = 1
-    for i in range(1, count):
-        if found[i] != found[kept - 1]:
-            found[kept] = found[i]
-            kept += 1
-    return found[:kept]
+    return found[: sort_cuts(found, count)]
 
 
 @kernel
@@ -230,30 +243,12 @@ def offset_range(frames: Frames, nodes: Nodes) -> tuple[Ticks, Ticks]:
     relative = np.flatnonzero(reference >= 0)
     if not len(relative):
         return first, last
-    width = len(frames.clocks.offsets.lower)
-    here = np.flatnonzero(frames.level == 1)
-    other_of = np.full(len(frames.levels), -1, dtype=np.int64)
-    other_of[frames.keys[here] // width] = frames.keys[here] % width
     difference = nodes.offset[relative, 0] if nodes.offset.shape[1] else np.zeros(len(relative), np.int64)
     offsets = frames.clocks.offsets
     begin, end = np.empty(len(relative), np.int64), np.empty(len(relative), np.int64)
     reference_range(
-        reference[relative], other_of[nodes.match[relative]], difference, offsets.starts, offsets.lo,
-        offsets.hi, begin, end,
+        reference[relative], _clock_of(frames, 1)[nodes.match[relative]], difference, offsets.starts,
+        offsets.lo, offsets.hi, begin, end,
     )  # fmt: skip
     first[relative], last[relative] = begin, end
     return first, last
-
-
-def add_at_nodes(total: Total, nodes: Nodes, found: Measured, first: Ticks, last: Ticks) -> None:
-    """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
-    happens = found.start <= found.end
-    weighted = nodes.weight * found.confidence
-    total.add(nodes.match, weighted, found.start + first, found.end + last, happens)
-    total.certain[nodes.match[(nodes.weight != 0.0) & (found.confidence != 1.0)]] = False
-
-
-def summed_over_nodes(total: Total) -> Measured:
-    """What was added at nodes: weights add up to 1 but for rounding, and what is certain does so exactly."""
-    total.confidence[total.certain & total.possible] = 1.0
-    return total.measured()

@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.clocks.union_frames import events_of_problems
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
+from cepctl.engines.pattern.propagation import propagated
 
 MOST_STEPS, MOST_EDGES = 200_000, 200_000_000
 """Systems that may be solved for one end of one problem, and edges of all of them."""
@@ -93,7 +94,7 @@ class _Nodes(NamedTuple):
 
 def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
     count, width = len(clauses.clause_offsets) - 1, len(clocks.offsets.lower)
-    problem, event = events_of_problems(clauses)
+    problem, event = clauses.events()
     events = len(clocks.clock)
     pairs = np.unique(problem * events + event)
     problem, event = pairs // events, pairs % events
@@ -116,36 +117,20 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
             np.stack([whose, node, base, mass.upper[row]], axis=1),
             np.stack([whose, base, node, -mass.lower[row]], axis=1),
         ]
-        bucket = np.arange(len(mass.lo))
-        gap = np.flatnonzero(np.diff(np.repeat(np.arange(len(mass.lower)), np.diff(mass.starts))) == 0)
-        gap = gap[mass.lo[gap + 1] > mass.hi[gap] + 1]
-        of_gap = np.repeat(np.arange(len(mass.lower)), np.diff(mass.starts))[bucket[gap]]
+        of_bucket = np.repeat(np.arange(len(mass.lower)), np.diff(mass.starts))
+        gap = np.flatnonzero((np.diff(of_bucket) == 0) & (mass.lo[1:] > mass.hi[:-1] + 1))
         order = np.argsort(row, kind="stable")
-        begin = np.searchsorted(row[order], of_gap)
-        sizes = np.searchsorted(row[order], of_gap, side="right") - begin
-        which = np.repeat(np.arange(len(gap)), sizes)
-        total = np.concatenate([[0], np.cumsum(sizes)])
-        place = order[np.arange(total[-1]) - np.repeat(total[:-1] - begin, sizes)]
-        holes.append(
-            np.stack(
-                [
-                    whose[place],
-                    node[place],
-                    base[place],
-                    mass.hi[gap[which]] + 1,
-                    mass.lo[gap[which] + 1] - 1,
-                ],
-                axis=1,
-            )
-        )
+        at, begins = owned(np.searchsorted(row[order], np.arange(len(mass.lower) + 1)), of_bucket[gap])
+        place, which = order[at], np.repeat(gap, np.diff(begins))
+        ends = mass.hi[which] + 1, mass.lo[which + 1] - 1
+        holes.append(np.stack([whose[place], node[place], base[place], *ends], axis=1))
     return _written(clauses, nodes, np.concatenate(edges), np.concatenate(holes)), nodes
 
 
 def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Systems:
     """The systems of all problems; a hole (problem, node, base, first, last) is where a mass is not."""
     count = len(clauses.clause_offsets) - 1
-    clause = np.repeat(np.arange(len(clauses.absent)), np.diff(clauses.difference_offsets))
-    of_clause = np.repeat(np.arange(count), np.diff(clauses.clause_offsets))
+    clause, of_clause = clauses.clause_of_differences, clauses.problem_of_clauses
     problem = of_clause[clause]
     rows = np.stack(
         [problem, nodes.of(problem, clauses.left), nodes.of(problem, clauses.right), clauses.bound], axis=1
@@ -161,10 +146,7 @@ def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Sy
     of_holes = np.stack([last, first], axis=1).reshape(-1, 3)
     differences = np.concatenate([rows[is_absent][:, 1:], of_holes])
     order = np.argsort(owner, kind="stable")
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    taken = sizes[order]
-    total = np.concatenate([[0], np.cumsum(taken)]).astype(np.int64)
-    at = np.arange(total[-1]) - np.repeat(total[:-1] - begins[:-1][order], taken)
+    at, total = owned(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order)
     ends = np.arange(count + 1)
     return _Systems(
         np.diff(nodes.offsets), np.searchsorted(every[:, 0], ends).astype(np.int64),
@@ -189,20 +171,22 @@ def _least_tick(systems, p, node):
     own = systems.edges[systems.edge_offsets[p] : systems.edge_offsets[p + 1]]
     first, last = systems.clause_offsets[p], systems.clause_offsets[p + 1]
     depths = last - first + 1
-    tick = np.empty((depths + 1, size), np.int64)
+    tick, latest = np.empty((depths + 1, size), np.int64), np.empty((depths + 1, size), np.int64)
     asked, tried = np.empty(depths + 1, np.int64), np.empty(depths + 1, np.int64)
-    extra = np.empty((depths + 1, 3), np.int64)
-    tick[0, :] = -_NEVER
-    tick[0, 0] = 0
+    held = np.empty((len(own) + depths, 3), np.int64)
+    held[: len(own)] = own
+    tick[0, :], latest[0, :] = -_NEVER, _NEVER
+    tick[0, 0] = latest[0, 0] = 0
     best, depth, steps, edges = _NEVER, 0, 0, 0
     fresh = True
     while depth >= 0:
         if fresh:
             steps += 1
             edges += len(own) + depth
+            now = held[: len(own) + depth]
             if steps > _MOST_STEPS or edges > _MOST_EDGES:
                 return -_NEVER
-            holds = _raised(tick[depth], own, extra, depth) and tick[depth, node] < best
+            holds = propagated(now, tick[depth], latest[depth]) and tick[depth, node] < best
             asked[depth], tried[depth] = -1, 0
             if holds:
                 asked[depth] = _broken(systems, tick[depth], first, last)
@@ -216,35 +200,13 @@ def _least_tick(systems, p, node):
             continue
         tried[depth] += 1
         # It must not hold: t_x - t_y > c.
-        extra[depth, 0], extra[depth, 1] = systems.differences[d, 1], systems.differences[d, 0]
-        extra[depth, 2] = plus(-systems.differences[d, 2], np.int64(-1))
+        last_held = len(own) + depth
+        held[last_held, 0], held[last_held, 1] = systems.differences[d, 1], systems.differences[d, 0]
+        held[last_held, 2] = plus(-systems.differences[d, 2], np.int64(-1))
         depth += 1
-        tick[depth] = tick[depth - 1]
+        tick[depth], latest[depth] = tick[depth - 1], latest[depth - 1]
         fresh = True
     return best
-
-
-@inner
-def _raised(tick, own, extra, depth):
-    """Bring ticks to the least that edges allow; False where none do."""
-    for _ in range(len(tick) + 1):
-        changed = False
-        for i in range(len(own) + depth):
-            if i < len(own):
-                x, y, c = own[i, 0], own[i, 1], own[i, 2]
-            else:
-                x, y, c = extra[i - len(own), 0], extra[i - len(own), 1], extra[i - len(own), 2]
-            if tick[x] == -_NEVER or c == _NEVER:
-                continue
-            least = plus(tick[x], -c)
-            if least > tick[y]:
-                tick[y] = least
-                changed = True
-        if tick[0] > 0:
-            return False
-        if not changed:
-            return True
-    return False
 
 
 @inner

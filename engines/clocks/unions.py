@@ -1,36 +1,37 @@
 """The probability that some row of a group holds, for events that share clocks.
 
-Given the offsets that have to be summed over, every row asks for differences between independent variables
-again: own parts, and offsets that stand for sharp events.  That is what the room `occurrence` measures; it is
-summed over few offsets (nodes), between the walls of each part.
+The parts of a group that share neither events nor clocks are measured by themselves.  Given the offsets that
+have to be summed over, every row asks for differences between independent variables again: own parts, and
+offsets that stand for sharp events.  That is what the room `occurrence` measures; it is summed over few
+offsets (nodes), between the breakpoints of each part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.clocks.frames import Frames
-from cepctl.engines.clocks.nodes import MOST_NODES, Nodes, nodes_of
-from cepctl.engines.clocks.offset_masses import moved_masses
-from cepctl.engines.clocks.union_frames import (
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.clocks.clause_breakpoints import (
     EVENT,
     LEVEL,
+    MOST_BREAKPOINTS,
     OFFSET,
-    SUBSTITUTED,
-    is_wide,
+    breakpoints_of_clauses,
+    frames_of_clauses,
     moved_bounds,
     places_of,
-    union_frames,
-    union_parts,
 )
-from cepctl.engines.clocks.union_variables import MOST_BREAKPOINTS, part_variables, walls_of_parts
-from cepctl.engines.clocks.walls import Segments
-from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.nodes import MOST_NODES, Nodes
+from cepctl.engines.clocks.offset_masses import moved_masses
+from cepctl.engines.clocks.offset_sums import OffsetSum, shifts
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.ties import connected
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.occurrence.occurrence import Occurrences
@@ -42,19 +43,62 @@ MeasuringClauses = Callable[[Events, Clauses], Occurrences]
 """From independent events and clauses of these to the occurrences of groups."""
 
 
+@dataclass(frozen=True)
+class UnionParts:
+    """Clauses whose groups are independent parts, and the group `of` that each is a part of, shape (p,)."""
+
+    clauses: Clauses
+    of: Indexes
+    groups: int
+
+    def together(self, probability: Reals) -> Reals:
+        """Of each group the probability that some part of it holds; shape (p,) to shape (groups,)."""
+        none = np.ones(self.groups)
+        np.multiply.at(none, self.of, 1.0 - probability)
+        whole = np.bincount(self.of, minlength=self.groups) == 1
+        found: Reals = 1.0 - none
+        alone = whole[self.of]
+        found[self.of[alone]] = probability[alone]
+        return found
+
+
+def union_parts(clocks: EventClocks, clauses: Clauses) -> UnionParts:
+    """The independent parts of every group."""
+    problems, group = len(clauses.clause_offsets) - 1, clauses.group_of_problems
+    problem, event = clauses.events()
+    # An event or a clock is shared within a group alone.
+    count = len(clocks.clock)
+    clock = clocks.clock[event]
+    stamped = np.flatnonzero(clock != NO_CLOCK)
+    width = count + len(clocks.offsets.lower)
+    names = np.concatenate(
+        [group[problem] * width + event, group[problem[stamped]] * width + count + clock[stamped]]
+    )
+    _, shared = np.unique(names, return_inverse=True)
+    left = np.concatenate([problem, problem[stamped]])
+    right = problems + shared.reshape(-1)
+    label = connected(problems + int(shared.max(initial=-1)) + 1, left, right)[:problems]
+    order = np.lexsort((np.arange(problems), label, group))
+    fresh = np.ones(problems, dtype=bool)
+    fresh[1:] = (np.diff(group[order]) != 0) | (np.diff(label[order]) != 0)
+    starts = np.flatnonzero(fresh)
+    parted = clauses.of_problems(order, np.append(starts, problems).astype(np.int64))
+    return UnionParts(parted, group[order][starts], clauses.groups)
+
+
 def occurrences_on_clocks(
-    clocks: EventClocks, id_rank: Indexes, clauses: Clauses, measuring: MeasuringClauses, *, give_up: bool
+    clocks: EventClocks, measuring: MeasuringClauses, events: Events, clauses: Clauses, *, give_up: bool
 ) -> Occurrences:
     """Measure groups of rows whose events share clocks.
 
     Parameters
     ----------
-    clocks, id_rank
-        Of all events; the second is the rank of their ids, from 1.
-    clauses
-        What the rows of each group ask for.
+    clocks
+        Of all events.
     measuring
         How independent events are measured.
+    events, clauses
+        What the rows of each group ask of which events.
     give_up
         Whether the occurrence of a group that needs its measure at too many offsets is NaN.
 
@@ -64,54 +108,30 @@ def occurrences_on_clocks(
         If there is such a group, and it is not.
     """
     parts = union_parts(clocks, clauses)
-    frames = union_frames(clocks, parts.clauses)
-    count = len(frames.levels)
-    walls, costly = walls_of_clauses(frames, parts.clauses)
-    if costly.any() and not give_up:
-        raise _too_many(int(frames.levels[costly][0]), f"{MOST_BREAKPOINTS:,} breakpoints of an event")
-    total, certain = np.where(costly, np.nan, 0.0), np.ones(count, dtype=np.int64)
+    frames = frames_of_clauses(clocks, parts.clauses)
+    breakpoints, costly = breakpoints_of_clauses(frames, parts.clauses)
+
+    def refuse_costly(what: str) -> None:
+        if costly.any() and not give_up:
+            raise _too_many(int(frames.levels[costly][0]), what)
+
+    refuse_costly(f"{MOST_BREAKPOINTS:,} breakpoints of an event")
+    clauses_of = parts.clauses.clause_offsets[parts.clauses.problem_offsets]
+    sizes = np.diff(parts.clauses.difference_offsets[clauses_of])
+    total, certain = np.zeros(len(frames)), np.ones(len(frames), dtype=bool)
     figures = [np.zeros(parts.groups, dtype=np.int64) for _ in range(3)]
-    for nodes in _nodes(frames, parts.clauses, walls, np.flatnonzero(~costly)):
-        if isinstance(nodes, int):
-            if not give_up:
-                raise _too_many(int(frames.levels[nodes]), f"{MOST_NODES:,} combinations of offsets")
-            total[nodes] = np.nan
-            continue
-        events, moved = _given_offsets(frames, nodes, id_rank, parts.clauses)
-        found = measuring(events, moved)
+    offsets, few = OffsetSum(frames, breakpoints, ranges=False), np.flatnonzero(~costly)
+    for nodes in offsets.nodes(few, sizes, at_once=DIFFERENCES_AT_ONCE, costly=costly):
+        found = measuring(*_given_offsets(frames, nodes, events.id_rank, parts.clauses))
         np.add.at(total, nodes.match, nodes.weight * found.probability)
-        certain[nodes.match[found.probability < 1.0]] = 0
+        certain[nodes.match[found.probability < 1.0]] = False
         unknown = np.flatnonzero(np.isnan(found.probability))
         for into, values in zip(figures, (found.hubs, found.rows, found.products), strict=True):
             into[parts.of[nodes.match[unknown]]] = values[unknown]
-    probability: Reals = np.where(certain.astype(bool) & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
+    refuse_costly(f"{MOST_NODES:,} combinations of offsets")
+    total[costly] = np.nan
+    probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)
-
-
-def _nodes(
-    frames: Frames, clauses: Clauses, walls: Mapping[tuple[int, int], Segments], parts: Indexes
-) -> Iterator[Nodes | int]:
-    """The nodes of some parts, in blocks of bounded size; a part alone where it has too many."""
-    wide = is_wide(frames.clocks)[frames.event]
-    count, width = len(frames.levels), max(len(frames.clocks.offsets.lower), 1)
-    degree = np.bincount(frames.match[wide], minlength=count)
-    degree += np.bincount(frames.keys[frames.level == SUBSTITUTED] // width, minlength=count)
-    sizes = np.diff(clauses.difference_offsets[clauses.clause_offsets[clauses.problem_offsets]])
-    most = int(frames.levels.max(initial=-1))
-    waiting = [parts[frames.levels[parts] == levels] for levels in range(most, -1, -1)]
-    while waiting:
-        alike = waiting.pop()
-        if not len(alike):
-            continue
-        try:
-            nodes = nodes_of(frames, alike, walls, degree, edges=False)
-        except QueryTooLargeError:
-            if len(alike) == 1:
-                yield int(alike[0])
-            else:
-                waiting += [alike[len(alike) // 2 :], alike[: len(alike) // 2]]
-            continue
-        yield from nodes.in_blocks(sizes, DIFFERENCES_AT_ONCE)
 
 
 def _too_many(levels: int, what: str) -> QueryTooLargeError:
@@ -122,86 +142,30 @@ def _too_many(levels: int, what: str) -> QueryTooLargeError:
 def _given_offsets(
     frames: Frames, nodes: Nodes, id_rank: Indexes, clauses: Clauses
 ) -> tuple[Events, Clauses]:
-    """The clauses of a part once for each of its nodes, and the independent events that they speak of."""
-    taken = clauses.of_groups(nodes.match)
-    clause = np.repeat(np.arange(len(taken.absent)), np.diff(taken.difference_offsets))
-    problem = np.repeat(np.arange(len(taken.clause_offsets) - 1), np.diff(taken.clause_offsets))
-    node = np.repeat(np.arange(len(nodes)), np.diff(taken.problem_offsets))[problem[clause]]
-    copies = _Copies(frames, nodes, id_rank)
-    left, left_by = copies.of(node, taken.left)
-    right, right_by = copies.of(node, taken.right)
-    bound = moved_bounds(taken.bound, right_by - left_by)
-    events, (left, right) = copies.events(left, right)
-    return events, taken._replace(left=left, right=right, bound=bound)
+    """The clauses of a part once for each of its nodes, and the independent events that they speak of.
 
-
-class _Copies:
-    """The variables of some nodes: events where offsets put them, and offsets that stand for sharp events.
-
-    A variable is told by a record (event, shift), or (-1 - clock, 0) of an offset.
+    These are events where offsets put them, and offsets that stand for sharp events, after all others.
     """
-
-    def __init__(self, frames: Frames, nodes: Nodes, id_rank: Indexes) -> None:
-        self.frames, self.nodes, self.id_rank = frames, nodes, id_rank
-
-    def of(self, node: Indexes, event: Indexes) -> tuple[Indexes, Ticks]:
-        """Records of the variables of events at nodes, shape (k, 3), and what is to be added to their ticks.
-
-        The columns: whether there is a variable, its event or -1 - clock, its shift.
-        """
-        places = places_of(self.frames, self.nodes.match[node], event)
-        by = places.by.copy()
-        at_level = np.flatnonzero(places.kind == LEVEL)
-        by[at_level] += self.nodes.offset[node[at_level], places.variable[at_level]]
-        records = np.zeros((len(event), 3), dtype=np.int64)
-        records[:, 0] = (places.kind == EVENT) | (places.kind == OFFSET)
-        own = np.flatnonzero(places.kind == EVENT)
-        level = self.frames.level_of(self.nodes.match[node[own]], event[own])
-        summed = np.flatnonzero(level > 0)
-        records[own, 1] = event[own]
-        records[own[summed], 2] = self.nodes.offset[node[own[summed]], level[summed] - 1]
-        offsets = np.flatnonzero(places.kind == OFFSET)
-        records[offsets, 1] = -1 - places.variable[offsets]
-        return records, by
-
-    def events(self, *records: Indexes) -> tuple[Events, list[Indexes]]:
-        """The variables as events, and the row number of each record, NO_EVENT where it has none."""
-        clocks = self.frames.clocks
-        every = np.concatenate(records)
-        real = every[every[:, 0] == 1]
-        rank = np.where(
-            real[:, 1] < 0, len(self.id_rank) - real[:, 1], self.id_rank[np.maximum(real[:, 1], 0)]
-        )
-        order = np.lexsort((real[:, 2], rank))
-        fresh = np.ones(len(order), dtype=bool)
-        sorted_rank, shift = rank[order], real[order, 2]
-        fresh[1:] = (sorted_rank[1:] != sorted_rank[:-1]) | (shift[1:] != shift[:-1])
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = np.cumsum(fresh) - 1
-        numbers = np.full(len(every), NO_EVENT, dtype=np.int64)
-        numbers[every[:, 0] == 1] = number
-        chosen = real[order[fresh]]
-        masses = moved_masses(clocks, chosen[:, 1], chosen[:, 2])
-        # They stand in the order of their ranks.
-        frame = pl.DataFrame({"event_id": np.arange(len(chosen))})
-        ends = np.cumsum([len(each) for each in records])[:-1]
-        return Events(masses, frame), np.split(numbers, ends)
-
-
-def walls_of_clauses(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
-    """The walls of all parts, as `nodes_of` takes them, and which parts have too many."""
-    count, most = len(frames.levels), int(frames.levels.max(initial=0))
-    costly = np.zeros(count, dtype=bool)
-    if not most:
-        return {}, costly
-    parts = part_variables(frames, clauses)
-    found = np.empty((64 * count, 4), dtype=np.int64)
-    while (number := walls_of_parts(parts, found, costly)) > len(found):
-        found = np.empty((number, 4), dtype=np.int64)
-    part, later, earlier, constant = found[:number].T
-    walls = {}
-    for level in range(1, most + 1):
-        for before in range(level):
-            rows = np.flatnonzero((later == level - 1) & (earlier == before - 1))
-            walls[before, level] = Segments.of(count, part[rows], constant[rows])
-    return walls, costly
+    taken = clauses.of_groups(nodes.match)
+    node = np.tile(taken.group_of_problems[taken.problem_of_differences], 2)
+    event = np.concatenate([taken.left, taken.right])
+    places = places_of(frames, nodes.match[node], event)
+    known, shift = np.flatnonzero(event != NO_EVENT), np.zeros(len(event), dtype=np.int64)
+    shift[known] = shifts(frames, nodes, node[known], event[known])[1]
+    left, right = np.split(places.by + np.where(places.kind == LEVEL, shift, 0), 2)
+    bound = moved_bounds(taken.bound, right - left)
+    real = np.flatnonzero((places.kind == EVENT) | (places.kind == OFFSET))
+    source = np.where(places.kind == OFFSET, -1 - places.variable, event)[real]
+    moved = np.where(places.kind == EVENT, shift, 0)[real]
+    rank = np.where(source < 0, len(id_rank) - source, id_rank[np.maximum(source, 0)])
+    order = np.lexsort((moved, rank))
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (np.diff(rank[order]) != 0) | (np.diff(moved[order]) != 0)
+    number = np.full(len(event), NO_EVENT, dtype=np.int64)
+    number[real[order]] = np.cumsum(fresh) - 1
+    chosen = order[fresh]
+    masses = moved_masses(frames.clocks, source[chosen], moved[chosen])
+    # They stand in the order of their ranks.
+    variables = Events(masses, pl.DataFrame({"event_id": np.arange(len(chosen))}))
+    left, right = np.split(number, 2)
+    return variables, taken._replace(left=left, right=right, bound=bound)

@@ -49,6 +49,8 @@ class EventClocks:
     def envelopes(self) -> Masses:
         """Where events can be; events without a clock keep their masses."""
         own, stamped = self.own, self.clock != NO_CLOCK
+        if not stamped.any():
+            return own
         least, most = self.extremes
         lower, upper = own.lower + least[self.clock], own.upper + most[self.clock]
         if own.uniform:

@@ -43,10 +43,9 @@ def cut_masses(masses: Masses, event: Indexes, first: Ticks, last: Ticks) -> tup
     whole: Reals = np.bincount(row, weights=mass, minlength=len(event)).astype(np.float64)
     row = np.concatenate([row, bare])
     lo, hi = (np.concatenate([each, masses.lower[event[bare]]]) for each in (lo, hi))
-    density = np.concatenate([density, np.ones(len(bare))]) / np.where(whole > 0, whole, 1.0)[row]
     # What is not cut keeps its digits.
-    uncut = (first <= masses.lower[event]) & (masses.upper[event] <= last)
-    whole[uncut] = 1.0
+    whole[(first <= masses.lower[event]) & (masses.upper[event] <= last)] = 1.0
+    density = np.concatenate([density, np.ones(len(bare))]) / np.where(whole > 0, whole, 1.0)[row]
     order = np.argsort(row, kind="stable")
     row, lo, hi, density = row[order], lo[order], hi[order], density[order]
     starts = np.searchsorted(row, np.arange(len(event) + 1))

@@ -26,8 +26,7 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.given.components import share_of_worlds
-from cepctl.engines.given.known import known_events
-from cepctl.engines.given.known_endpoints import depends_on_ends, known_endpoints
+from cepctl.engines.given.known import depends_on_ends, known_endpoints, known_events
 from cepctl.engines.intervals.components import require_worlds
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import QueryTooLargeError

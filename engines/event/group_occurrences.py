@@ -82,17 +82,28 @@ class WantedGroups:
         deciding = self.ordered.get_column("fewest").to_numpy()
         problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
         events, options = self.prepared[0].events, self.prepared[0].options
-        if events.ties is not None and events.clocks is None:
+        measuring = self._measuring(events.clocks)
+        if events.ties is None:
+            return measuring(events, clauses_of(problems, len(groups), limited=limited)), problems
+        if events.clocks is None:
             return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
-        if events.clocks is not None:
-            give_up = options.approximate is not None
-            give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
-            measuring = partial(_measured, options=options)
-            found = _on_clocks(
-                *(events, events.clocks, measuring, problems, len(groups)), limited=limited, give_up=give_up
-            )
-            return found, problems
-        return _measured(events, clauses_of(problems, len(groups), limited=limited), options), problems
+        from cepctl.engines.given.groups import GroupWholes
+        from cepctl.engines.given.on_clocks import GivenOnClocks
+
+        wholes = GroupWholes.of(GivenOnClocks.of(events.clocks, events.ties), problems, len(groups))
+        return wholes.occurrences(events, problems, measuring, limited=limited), problems
+
+    def _measuring(self, clocks: EventClocks | None) -> MeasuringClauses:
+        """How clauses of events are measured that may share clocks."""
+        options = self.prepared[0].options
+        measuring = partial(_measured, options=options)
+        if clocks is None:
+            return measuring
+        from cepctl.engines.clocks.unions import occurrences_on_clocks
+
+        give_up = options.approximate is not None
+        give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
+        return partial(occurrences_on_clocks, clocks, measuring, give_up=give_up)
 
     def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
         """The same where matches bind interval events."""
@@ -105,19 +116,8 @@ class WantedGroups:
             chosen = np.flatnonzero(group >= 0)
             for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
                 found.append(GroupedMatches(search, matches, group[chosen[rows]]))
-        events, options = self.prepared[0].events, self.prepared[0].options
-        measuring = partial(_measured, options=options)
-        if (clocks := events.endpoint_clocks) is not None:
-            from cepctl.engines.clocks.unions import occurrences_on_clocks
-
-            give_up = options.approximate is not None
-            give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
-
-            def on_clocks(endpoints: Events, clauses: Clauses) -> Occurrences:
-                return occurrences_on_clocks(clocks, endpoints.id_rank, clauses, measuring, give_up=give_up)
-
-            return occurrences_of_intervals(events, found, groups, on_clocks)
-        return occurrences_of_intervals(events, found, groups, measuring)
+        events = self.prepared[0].events
+        return occurrences_of_intervals(events, found, groups, self._measuring(events.endpoint_clocks))
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
         """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""
@@ -187,29 +187,6 @@ def _given(
     clauses = clauses_of(problems, groups, limited=limited, tied=tied)
     found = _measured(events, clauses, options, components.weighted(ties, groups))
     return replace(found, probability=found.probability / components.probability(ties, events.masses, groups))
-
-
-def _on_clocks(
-    events: Events,
-    clocks: EventClocks,
-    measuring: MeasuringClauses,
-    problems: list[Problems],
-    groups: int,
-    *,
-    limited: bool,
-    give_up: bool,
-) -> Occurrences:
-    """The same where events share clocks, and some may be tied as well."""
-    if events.ties is None:
-        from cepctl.engines.clocks.unions import occurrences_on_clocks
-
-        clauses = clauses_of(problems, groups, limited=limited)
-        return occurrences_on_clocks(clocks, events.id_rank, clauses, measuring, give_up=give_up)
-    from cepctl.engines.given.groups import GroupWholes
-    from cepctl.engines.given.on_clocks import GivenOnClocks
-
-    wholes = GroupWholes.of(GivenOnClocks.of(clocks, events.ties), problems, groups)
-    return wholes.occurrences(events.id_rank, problems, measuring, limited=limited, give_up=give_up)
 
 
 def _of_groups(problems: Problems, group: Indexes) -> Problems:

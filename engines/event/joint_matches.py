@@ -9,25 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import (
-    Bindings,
-    Group,
-    MatchBatch,
-    TickSpans,
-    events_in,
-    flattened,
-    places_of,
-    take,
-)
-from cepctl.engines.columns.endpoints import cut_masses
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.measured import Measured
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.combinators import touched
 from cepctl.engines.solve.methods import measure
 
 if TYPE_CHECKING:
@@ -57,72 +44,13 @@ class JointMatches:
         QueryTooLargeError
             If one needs more work than is allowed.
         """
-        bound = {i: take(each, rows) for i, each in self._bound.items()}
-        rivals = [each.taken(rows) for each in self._rivals]
-        tied = self._tied(bound, rivals, len(rows))
-        found = np.zeros(len(rows))
-        for some, measured in ((~tied, self._of_free), (tied, self._of_tied)):
-            here = np.flatnonzero(some)
-            if len(here):
-                chosen = {i: take(each, here) for i, each in bound.items()}
-                others = [each.taken(here) for each in rivals]
-                found[here] = measured(chosen, others, spans.take(here))
-        return found
-
-    def _of_free(self, bound: _Bound, rivals: list[Rivals], spans: TickSpans) -> Reals:
-        """Of matches that nothing is given of."""
-        events = self.sources[0].events
-        if events.clocks is not None:
-            from cepctl.engines.clocks.within_spans import within_on_clocks
-
-            return within_on_clocks(
-                events.clocks, events.masses, self._shape, bound, rivals, spans, self._measured
-            )
-        others = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.event for each in rivals)]))
-        row, event, numbered = flattened(bound)
-        whose = spans.take(row).followed_by_everywhere(len(others))
-        masses, share = cut_masses(events.masses, np.concatenate([event, others]), whose.first, whose.last)
-        inside = np.ones(len(spans.first))
-        np.multiply.at(inside, row, share[: len(row)])
-        possible = np.flatnonzero(inside > 0.0)
-        found = np.zeros(len(inside))
-        if len(possible):
-            moved = []
-            for each in rivals:
-                # An event that a match binds may be another rule's rival of it: it is cut there, too.
-                stranger = len(row) + np.searchsorted(others, each.event)
-                number = places_of(row, event, each.row, each.event, stranger)
-                moved.append(replace(each, event=number).taken(possible))
-            chosen = {i: take(each, possible) for i, each in numbered.items()}
-            found[possible] = inside[possible] * self._measured(masses, chosen, moved).confidence
-        return found
-
-    def _of_tied(self, bound: _Bound, rivals: list[Rivals], spans: TickSpans) -> Reals:
-        """Of matches that something is given of, in the worlds that remain."""
-        from cepctl.engines.given.within_spans import tied_within
-
-        events, shape, memory = self.sources[0].events, self._shape, self.sources[0].options.block_memory
-        assert events.ties is not None
-        if events.clocks is None:
-            return tied_within(shape, memory, events.masses, events.ties, bound, rivals, spans).confidence
-        from cepctl.engines.given.clocked_confidences import given_within_on_clocks
-        from cepctl.engines.given.on_clocks import GivenOnClocks
-
-        known = GivenOnClocks.of(events.clocks, events.ties)
-        return given_within_on_clocks(known, events.masses, shape, bound, rivals, spans, memory)
-
-    def _tied(self, bound: _Bound, rivals: list[Rivals], count: int) -> Flags:
-        if self._measure.ties is None:
-            return np.zeros(count, dtype=bool)
-        return touched(Batch(self._measure, bound, rivals))
-
-    def _measured(self, masses: Masses, bound: _Bound, rivals: list[Rivals]) -> Measured:
-        """The confidence of independent events with these masses."""
-        return measure(Batch(self._measure.placed(masses), bound, rivals))
+        whole = Batch(self._measure, self._bound, self._rivals).taken(rows)
+        return measure(replace(whole, spans=spans)).confidence
 
     @cached_property
     def _measure(self) -> Measure:
-        own = self.sources[0].measure
+        # Each is measured exactly: the ticks at which a match is decided are looked for.
+        own = replace(self.sources[0].measure, sampling=None)
         return own if len(self.sources) == 1 else replace(own, shape=self._shape, joint=True)
 
     @cached_property
@@ -155,10 +83,14 @@ class JointMatches:
 def bound_by(source: PreparedAlternative, matches: MatchBatch) -> _Bound:
     """The events of matches as one of the alternatives binds them: one that is a group for it is one here."""
     return {
-        i: _as_group(each) if source.alternative.components[i].kleene else events_in(each)
+        i: _as_group(each) if source.alternative.components[i].kleene else _as_single(each)
         for i, each in zip(source.search.singles, matches.bound, strict=True)
     }
 
 
 def _as_group(bound: Bindings) -> Group:
     return bound if isinstance(bound, Group) else Group(np.arange(len(bound) + 1), bound)
+
+
+def _as_single(bound: Bindings) -> Indexes:
+    return bound.members if isinstance(bound, Group) else bound

@@ -1,21 +1,27 @@
-"""The intervals that GIVEN leaves to events: differences between pairs, followed until nothing changes.
+"""What GIVEN leaves to events and to the offsets of clocks: differences, followed until nothing changes.
 
 An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no
 world satisfies them: the earliest tick of each event, its mass and those of the others regarded, is a
 world, since the earlier of two worlds, event by event, is one. Then the events on the way there are named.
 The masses of events are cut to what is left.
+
+An event of a clock is its own tick plus the offset, so own ticks and offsets are what is independent. Of
+two events of one clock the own parts tell the order; what is known of others may narrow an offset by
+itself, and then the mass of the offset is cut, as that of an event without a clock is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import connected, distinct
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.given.edges import NO_CLAUSE, Differences, contradicted
@@ -24,17 +30,66 @@ from cepctl.plan.plan import Given
 
 def cut(masses: Masses, lower: Ticks, upper: Ticks) -> Masses:
     """Masses within these ends, renormalised."""
-    changed = (lower > masses.lower) | (upper < masses.upper)
-    if not changed.any():
+    if (lower <= masses.lower).all() and (upper >= masses.upper).all():
         return masses
-    owner = np.repeat(np.arange(len(lower)), np.diff(masses.starts))
-    lo, hi = np.maximum(masses.lo, lower[owner]), np.minimum(masses.hi, upper[owner])
-    kept = lo <= hi
-    owner, lo, hi, density = owner[kept], lo[kept], hi[kept], masses.density[kept].copy()
-    total = np.bincount(owner, weights=density * ticks_between(lo, hi), minlength=len(lower))
-    narrowed = changed[owner]
-    density[narrowed] /= total[owner[narrowed]]
-    return Masses(lower, upper, np.searchsorted(owner, np.arange(len(lower) + 1)), lo, hi, density)
+    return cut_masses(masses, np.arange(len(lower)), lower, upper)[0]
+
+
+def _same_clock(found: Differences, clocks: EventClocks) -> Flags:
+    return np.asarray(clocks.clock[found.left] == clocks.clock[found.right])
+
+
+def open_still(found: Differences, events: Events) -> Differences:
+    """Without those that hold wherever events are: of two on one clock the own parts tell the order."""
+    implied, clocks = found.implied(events.masses), events.clocks
+    if clocks is not None:
+        implied = np.where(_same_clock(found, clocks), found.implied(clocks.own), implied).astype(bool)
+    return found.taken(np.flatnonzero(~implied))
+
+
+def refuse_impossible(given: Sequence[Given], found: Differences, events: Events) -> None:
+    """Raise ContradictionError where own parts of one clock's events contradict what is given."""
+    clocks = _clocks_of(events)
+    own = clocks.own
+    never = _same_clock(found, clocks) & (own.lower[found.left] - own.upper[found.right] > found.bound)
+    for first in np.flatnonzero(never)[:1].tolist():
+        clauses = [given[int(found.clause[first])]]
+        raise contradicted(clauses, [int(found.left[first]), int(found.right[first])], events)
+
+
+def events_left(given: Sequence[Given], found: Differences, events: Events) -> Events:
+    """The events with the masses, and the clocks with the offsets, that are left.
+
+    Raises
+    ------
+    ContradictionError
+        If no world is left; names the clauses and the events.
+    """
+    count, clocks = len(events), _clocks_of(events)
+    own = clocks.own
+    tied = distinct(np.concatenate([found.left, found.right]), count)
+    tied = tied[clocks.clock[tied] != NO_CLOCK]
+    offset = count + clocks.clock[tied]
+    nothing = np.full(2 * len(tied), NO_CLAUSE)
+    whole = Differences(
+        np.concatenate([found.left, tied, offset]),
+        np.concatenate([found.right, offset, tied]),
+        np.concatenate([found.bound, own.upper[tied], -own.lower[tied]]),
+        np.concatenate([found.clause, nothing]),
+    )
+    # Offsets follow the events.
+    lower, upper = intervals_left(given, whole, events, clocks.envelopes.followed_by(clocks.offsets))
+    stamped = clocks.clock != NO_CLOCK
+    stamps = EventClocks(
+        clocks.clock,
+        cut(own, np.where(stamped, own.lower, lower[:count]), np.where(stamped, own.upper, upper[:count])),
+        cut(clocks.offsets, lower[count:], upper[count:]),
+    )
+    return replace(events, masses=stamps.envelopes, clocks=events.clocks and stamps)
+
+
+def _clocks_of(events: Events) -> EventClocks:
+    return events.clocks or EventClocks.none(events.masses)
 
 
 _NONE = -1

@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.clocks.unions import MeasuringClauses, occurrences_on_clocks
+from cepctl.engines.clocks.unions import MeasuringClauses
+from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.given.components import Pieces, piece_probability
 from cepctl.engines.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.given.series import series_of, weighted_events
@@ -59,36 +60,27 @@ class GroupWholes:
 
     def tied(self, problems: Problems) -> Tied:
         """What each problem asks for besides: all ties of its group."""
-        begin = np.searchsorted(self.ties.match, problems.match)
-        sizes = np.searchsorted(self.ties.match, problems.match, side="right") - begin
-        ends = np.cumsum(sizes)
-        at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begin - ends + sizes, sizes)
-        problem = np.repeat(np.arange(len(sizes)), sizes)
+        at, begins = owned(self.ties.offsets, problems.match)
+        problem = np.repeat(np.arange(len(problems.match)), np.diff(begins))
         return problem, self.ties.left[at], self.ties.right[at], self.ties.bound[at]
 
     def occurrences(
-        self,
-        id_rank: Indexes,
-        problems: Sequence[Problems],
-        measuring: MeasuringClauses,
-        *,
-        limited: bool,
-        give_up: bool,
+        self, events: Events, problems: Sequence[Problems], measuring: MeasuringClauses, *, limited: bool
     ) -> Occurrences:
-        """The occurrence of each group, in the worlds that satisfy what is given; as `occurrences_on_clocks`.
+        """Of each group the probability of its rows and ties together, over that of its ties.
 
-        `limited`: whether some variable of the problems has a constant limit of its own.
+        `measuring`: how clauses of events that share clocks are measured; `limited`: whether some variable of
+        the problems has a constant limit of its own.
 
         Raises
         ------
         QueryTooLargeError
-            If a group needs its measure at too many offsets, unless `give_up`.
+            As `measuring` does.
         """
-        clocks = self.known.clocks
         rows = clauses_of(problems, self.groups, limited=limited, tied=[self.tied(each) for each in problems])
-        both = occurrences_on_clocks(clocks, id_rank, rows, measuring, give_up=give_up)
+        both = measuring(events, rows)
         wholes, of = np.unique(self.whole, return_inverse=True)
-        alone = occurrences_on_clocks(clocks, id_rank, self._alone(wholes), measuring, give_up=give_up)
+        alone = measuring(events, self._alone(wholes))
         given = np.ones(self.groups)
         np.multiply.at(given, self.group, alone.probability[of.reshape(-1)])
         return replace(both, probability=both.probability / given)
@@ -97,15 +89,8 @@ class GroupWholes:
         """Each whole as a group of one row, which asks for its ties and nothing else."""
         ties = self.known.ties_of(len(wholes), np.arange(len(wholes)), wholes)
         count = len(ties.left)
-        return Clauses(
-            np.arange(len(wholes) + 1),
-            np.searchsorted(ties.match, np.arange(len(wholes) + 1)).astype(np.int64),
-            np.zeros(count, dtype=bool),
-            np.arange(count + 1),
-            ties.left,
-            ties.right,
-            ties.bound,
-        )
+        every = np.arange(len(wholes) + 1), ties.offsets, np.zeros(count, dtype=bool), np.arange(count + 1)
+        return Clauses(*every, ties.left, ties.right, ties.bound)
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,11 @@ def with_series(ties: EventTies, masses: Masses) -> EventTies:
     return replace(ties, series=SeriesMasses(laws, place, forward.ratio, meeting))
 
 
+def without_series(ties: EventTies, masses: Masses) -> EventTies:
+    """The same, all of whose components are summed as wholes: offsets tie the events of series to others."""
+    return with_series(replace(ties, serial=np.zeros(len(ties.serial), dtype=bool)), masses)
+
+
 def series_of(ties: EventTies) -> SeriesMasses:
     """What is given of the events of series."""
     assert ties.series is not None

@@ -13,7 +13,6 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import EndpointTies, event_of_endpoint
 from cepctl.engines.given.edges import contradicted
-from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_without_ties
@@ -46,7 +45,7 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
     if ties is None or clocks is None:
         return
     owner = event_of_endpoint(events.endpoints)
-    holed = np.unique(owner[np.flatnonzero(have_holes(clocks.own))])
+    holed = np.unique(owner[np.flatnonzero(clocks.own.has_hole)])
     found = ties.component[holed]
     components = np.unique(found[found >= 0])
     measure = IntervalMeasure((), events.endpoints, clocks=clocks)

@@ -1,9 +1,6 @@
 """The edges between endpoints of matches alike: none redundant, which are open, and what those couple.
 
-An edge is open if some ticks of its endpoints violate it; the others need not be summed.  The solutions of
-difference constraints, each variable on any set of ticks, are closed under taking the smaller value of each:
-there is a smallest one.  Bounds are tightened edge by edge (Bellman and Ford) and moved to the next tick that
-has mass until nothing moves; then each end is reached in some world, at once for all.
+An edge is open if some ticks of its endpoints violate it; the others need not be summed.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.pattern.propagation import settled
 
 Lasting: TypeAlias = tuple[bool, ...]
 """Of each event whether it is an interval event."""
@@ -137,7 +135,7 @@ def reached(
 @kernel
 def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, found):
     places = 2 * matches.shape[1]
-    endpoint, bound = np.empty(places, dtype=np.int64), edges[:, 2].copy()
+    endpoint, held = np.empty(places, dtype=np.int64), edges.copy()
     shared = len(edges) - 2 * lasting.sum()
     for row in range(len(matches)):
         earliest, latest = found.lower[row], found.upper[row]
@@ -146,13 +144,13 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
             event = matches[row, k]
             endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event] if lasting[k] else event
             if lasting[k]:
-                bound[own], bound[own + 1] = -shortest[event], longest[event]
+                held[own, 2], held[own + 1, 2] = -shortest[event], longest[event]
                 own += 2
         for p in range(places):
             earliest[p] = max(buckets.lower[endpoint[p]], allowed[p, 0])
             latest[p] = min(buckets.upper[endpoint[p]], allowed[p, 1])
-        found.open_edges[row] = _open(edges, bound, earliest, latest)
-        if not _settled(buckets, endpoint, edges, bound, earliest, latest):
+        found.open_edges[row] = _open(held, earliest, latest)
+        if not settled(buckets, endpoint, held, earliest, latest):
             found.open_edges[row] = IMPOSSIBLE
         for k in range(matches.shape[1]):
             if not lasting[k]:
@@ -164,65 +162,12 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
 
 
 @inner
-def _open(edges, bound, earliest, latest):
+def _open(edges, earliest, latest):
     bits = np.int64(0)
     for e in range(min(len(edges), MOST_TOLD)):
-        if latest[edges[e, 0]] > plus(earliest[edges[e, 1]], bound[e]):
+        if latest[edges[e, 0]] > plus(earliest[edges[e, 1]], edges[e, 2]):
             bits |= np.int64(1) << e
     return bits
-
-
-@inner
-def _settled(buckets, endpoint, edges, bound, earliest, latest):
-    """Tighten until nothing moves; whether ticks are left."""
-    places = len(endpoint)
-    rounds, moving = 0, True
-    while moving:
-        moving = _tightened(edges, bound, earliest, latest)
-        rounds += 1
-        if rounds > places + 1:  # without a contradiction nothing moves that often
-            return False
-        for p in range(places):
-            if earliest[p] > latest[p]:
-                return False
-        if not moving and _onto_masses(buckets, endpoint, earliest, latest):
-            rounds, moving = 0, True
-    return True
-
-
-@inner
-def _tightened(edges, bound, earliest, latest):
-    """Tighten by every edge once; whether anything moved."""
-    moved = False
-    for e in range(len(edges)):
-        i, j = edges[e, 0], edges[e, 1]
-        most, least = plus(latest[j], bound[e]), plus(earliest[i], -bound[e])
-        if most < latest[i]:
-            latest[i], moved = most, True
-        if least > earliest[j]:
-            earliest[j], moved = least, True
-    return moved
-
-
-@inner
-def _onto_masses(buckets, endpoint, earliest, latest):
-    """Move ends, none of which is beyond its mass, onto ticks that have some; whether anything moved."""
-    moved = False
-    for p in range(len(endpoint)):
-        begin, end = buckets.starts[endpoint[p]], buckets.starts[endpoint[p] + 1]
-        if end - begin == 1:
-            continue
-        b = begin
-        while buckets.hi[b] < earliest[p]:
-            b += 1
-        if buckets.lo[b] > earliest[p]:
-            earliest[p], moved = buckets.lo[b], True
-        b = end - 1
-        while buckets.lo[b] > latest[p]:
-            b -= 1
-        if buckets.hi[b] < latest[p]:
-            latest[p], moved = buckets.hi[b], True
-    return moved
 
 
 SHARED = -1

@@ -7,12 +7,15 @@ summed, and divided by that of the events' own laws, where these are among them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.bindings import TickSpans
+from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.certain import with_certain_ones
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.edges import (
@@ -36,14 +39,20 @@ BLOCK = 1 << 16
 OWN_LENGTHS = 1 << MOST_TOLD
 
 
-def measured_independently(measure: IntervalMeasure, matches: Indexes) -> Measured:
+def measured_independently(
+    measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None
+) -> Measured:
     """Measure matches, shape (n, l).
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
     QueryTooLargeError
         If a match needs too many products.
     """
+    if spans is not None:
+        return _within(measure, matches, spans)
     count = len(matches)
     found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, FIRST))
     for begin in range(0, count, BLOCK):
@@ -57,6 +66,28 @@ def measured_independently(measure: IntervalMeasure, matches: Indexes) -> Measur
     found.start[never], found.end[never] = 1, 0
     confidence = with_certain_ones(found.confidence, measure, measure.cases, (), matches)
     return Measured(confidence, found.error, found.start, found.end)
+
+
+def _within(measure: IntervalMeasure, matches: Indexes, spans: TickSpans) -> Measured:
+    """The endpoints that matches bind are cut where their spans end; those of their rivals stay."""
+    count, size = matches.shape
+    near = [] if measure.rivals is None else measure.rivals(matches)
+    strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(event for _, _, event in near)]))
+    whose = spans.of_each(size, measure.counted or size).followed_by_everywhere(len(strangers))
+    events = np.concatenate([matches.reshape(-1), strangers])
+    endpoints, share = cut_endpoints(measure.endpoints, events, whose)
+    inside = share[: matches.size].reshape(count, size).prod(axis=1)
+    found, possible = impossible(count), np.flatnonzero(inside > 0.0)
+    moved = [(each, row, matches.size + np.searchsorted(strangers, event)) for each, row, event in near]
+
+    def rivals(matches: Indexes) -> list[FoundRivals]:
+        return [renumbered(each, matches[:, 0] // size) for each in moved]
+
+    if len(possible):
+        cut = replace(measure, endpoints=endpoints, rivals=rivals if moved else None)
+        part = measured_independently(cut, np.arange(matches.size).reshape(count, size)[possible])
+        found.put(possible, replace(part, confidence=inside[possible] * part.confidence))
+    return found
 
 
 def _add(

@@ -1,10 +1,9 @@
 """Matches of interval events which share clocks: measured given the offsets, summed over these.
 
 One clock stamps both ends of an event, so that they move together.  Given the offsets, events are
-independent again: copies, moved, and so are the rivals that may break a match.  Few offsets of each match
-stand for all (cepctl.engines.clocks.nodes): between two walls the measure is a polynomial.  Which rivals can
-break a match is told by where its own clock sees it: what that clock stamped moves with it, anything else may
-be anywhere in its envelope.  What no world allows there none allows at all.
+independent again: copies, moved, and so are the rivals that may break a match.  Which rivals can break a
+match is told by where its own clock sees it: what that clock stamped moves with it, anything else may be
+anywhere in its envelope.  What no world allows there none allows at all.
 """
 
 from __future__ import annotations
@@ -15,23 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
+from cepctl.engines.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.clocks.frames import Frames, frames_of
-from cepctl.engines.clocks.nodes import (
-    Nodes,
-    add_at_nodes,
-    nodes_of,
-    offset_range,
-    summed_over_nodes,
-    too_many_offsets,
-)
-from cepctl.engines.clocks.unions import walls_of_clauses
-from cepctl.engines.clocks.walls import Walls
+from cepctl.engines.clocks.nodes import Nodes, too_many_offsets
+from cepctl.engines.clocks.offset_sums import OffsetSum, copied
 from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
+from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
-from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.clauses import compare_with_constants, cutting_clauses
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.edges import Lasting
@@ -45,8 +36,12 @@ MATCHES_AT_ONCE = 1_000
 COPIES_AT_ONCE = 200_000
 
 
-def measured_without_ties(measure: IntervalMeasure, matches: Indexes) -> Measured:
+def measured_without_ties(
+    measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None
+) -> Measured:
     """Measure matches, shape (n, l), in all worlds, whether events share clocks or not.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
@@ -54,24 +49,8 @@ def measured_without_ties(measure: IntervalMeasure, matches: Indexes) -> Measure
         If a match needs its measure at too many offsets, or too many products.
     """
     if measure.clocks is None:
-        return measured_independently(measure, matches)
-    return measured_on_clocks(measure, measure.clocks, matches)
-
-
-def measured_on_clocks(
-    measure: IntervalMeasure, clocks: EventClocks, matches: Indexes, spans: TickSpans | None = None
-) -> Measured:
-    """Measure matches, shape (n, l).
-
-    `clocks` are those of the endpoints of all events, whose own parts `measure` knows.  With `spans` the
-    confidence is that of a match within its span; its time range then means nothing.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If a match needs its measure at too many offsets, or too many products.
-    """
-    total = Total(len(matches))
+        return measured_independently(measure, matches, spans)
+    total = impossible(len(matches))
     for start in range(0, len(matches), ROWS_AT_ONCE):
         block = matches[start : start + ROWS_AT_ONCE]
         rivals = [] if measure.rivals is None else measure.rivals(block)
@@ -80,17 +59,18 @@ def measured_on_clocks(
                 some = rows[begin : begin + MATCHES_AT_ONCE]
                 own = [renumbered(each, some) for each in rivals]
                 within = None if spans is None else spans.take(start + some)
-                alike = _Alike(measure, clocks, block[some], lasting, spans=within)
+                alike = _Alike(measure, measure.clocks, block[some], lasting, spans=within)
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
-                    _add_alike(total, part, start + some[chosen])
-    return summed_over_nodes(total)
+                    total.put(start + some[chosen], part.measured())
+    return total
 
 
 @dataclass(frozen=True)
 class _Alike:
     """Matches that bind points at the same places; `matches` has the shape (n, l).
 
-    `spans`: in which all that they bind has to lie.
+    `clocks` are those of the endpoints of all events, whose own parts `measure` knows.  `spans`: in which all
+    that matches bind has to lie.
     """
 
     measure: IntervalMeasure
@@ -119,50 +99,33 @@ class _Alike:
         spans = None if self.spans is None else self.spans.take(rows)
         return replace(self, matches=self.matches[rows], spans=spans)
 
-    @property
-    def found(self) -> list[FoundRivals]:
-        """The rivals as pairs of a row and an event."""
-        return [(each, group.owner, group.members) for each, group in self.rivals]
-
-    @property
-    def most_events(self) -> int:
-        """So many events a match and its rivals are at most."""
-        return len(self.lasting) + sum(int(group.sizes.max(initial=0)) for _, group in self.rivals)
-
-    def frames(self) -> Frames:
-        """Which clocks of each match are summed over."""
-        columns = [np.ascontiguousarray(each) for each in self.measure.endpoints.places(self.matches).T]
-        absolute = self.spans is not None or compare_with_constants(self.measure.cases, self.found)
+    def measured(self) -> Measured:
+        """All of them."""
+        measure = self.measure
+        found: list[FoundRivals] = [(each, group.owner, group.members) for each, group in self.rivals]
+        absolute = self.spans is not None or compare_with_constants(measure.cases, found)
         starts = [group for _, group in self.rivals]
-        ends = [Group(each.offsets, self.measure.endpoints.end[each.members]) for each in starts]
-        return frames_of(self.clocks, len(self.matches), [*columns, *starts, *ends], [], absolute=absolute)
-
-    def walls(self, frames: Frames) -> Walls:
-        """Where the measure can change its polynomial.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If there are too many such places.
-        """
+        ends = [Group(each.offsets, measure.endpoints.end[each.members]) for each in starts]
+        columns = [np.ascontiguousarray(each) for each in measure.endpoints.places(self.matches).T]
+        frames = frames_of(self.clocks, len(self.matches), [*columns, *starts, *ends], [], absolute=absolute)
         clauses = cutting_clauses(
-            *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found),
-            self.measure.counted,
-            self.spans,
+            *(measure.endpoints, measure.cases, self.matches, self.lasting, found),
+            *(measure.counted, self.spans),
         )
-        walls, costly = walls_of_clauses(frames, clauses)
+        breakpoints, costly = breakpoints_of_clauses(frames, clauses)
         if costly.any():
             raise too_many_offsets(int(frames.levels[costly][0]))
-        return walls
+        offsets = OffsetSum(frames, breakpoints, ranges=self.spans is None)
+        return offsets.measured(lambda nodes: self._at(frames, nodes), at_once=COPIES_AT_ONCE)
 
-    def measured(self, frames: Frames, nodes: Nodes) -> Measured:
+    def _at(self, frames: Frames, nodes: Nodes) -> Measured:
         """The matches of some nodes, where the offsets put their events."""
         size = len(self.lasting)
         at_nodes = [(negation, group.take(nodes.match)) for negation, group in self.rivals]
         strangers, numbers = _once_at_each_node([each for _, each in at_nodes])
         events = np.concatenate([self.matches[nodes.match].reshape(-1), strangers.members])
         node = np.concatenate([np.repeat(np.arange(len(nodes)), size), strangers.owner])
-        count, first = len(events), len(nodes) * size
+        first = len(nodes) * size
         pairs: list[FoundRivals] = [
             (negation, each.owner, first + own)
             for (negation, each), own in zip(at_nodes, numbers, strict=True)
@@ -171,51 +134,15 @@ class _Alike:
         def rivals(matches: Indexes) -> list[FoundRivals]:
             return [renumbered(each, matches[:, 0] // size) for each in pairs]
 
-        copies = self._copies(frames, nodes, node, events)
-        here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
-        matches = np.arange(len(nodes) * size).reshape(len(nodes), size)
-        if self.spans is None:
-            return measured_independently(here, matches)
-        whose = self.spans.take(nodes.match).of_each(size, self.measure.counted or size)
-        copies, share = cut_endpoints(
-            copies, np.arange(count), whose.followed_by_everywhere(count - matches.size)
-        )
-        inside = share[: matches.size].reshape(matches.shape).prod(axis=1)
-        some = np.flatnonzero(inside > 0.0)
-        found = impossible(len(nodes))
-        found.put(some, measured_independently(replace(here, endpoints=copies), matches[some]))
-        return replace(found, confidence=inside * found.confidence)
-
-    def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:
-        """Events at nodes, one after the other."""
         ends = self.measure.endpoints
-        lasting = ends.lasting_among(event)
-        starts = self._moved(frames, nodes, node, event)
-        masses = starts.followed_by(self._moved(frames, nodes, node[lasting], ends.end[event[lasting]]))
-        return ends.copies(event, masses)
-
-    def _moved(self, frames: Frames, nodes: Nodes, node: Indexes, endpoint: Indexes) -> Masses:
-        return copy_masses(self.clocks, copy_keys(frames, nodes, node, endpoint))
-
-
-def _add_alike(total: Total, alike: _Alike, rows: Indexes) -> None:
-    """Add matches, which are `rows` of all."""
-    frames = alike.frames()
-    walls, degree = alike.walls(frames), degree_of(frames, len(rows))
-    for levels in np.unique(frames.levels).tolist():
-        matches = np.flatnonzero(frames.levels == levels)
-        nodes = nodes_of(frames, matches, walls, degree, edges=alike.spans is None)
-        for part in _parts(nodes, alike.most_events):
-            found = alike.measured(frames, part)
-            own = replace(part, match=rows[part.match])
-            add_at_nodes(total, own, found, *offset_range(frames, part))
-
-
-def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
-    """Nodes in blocks of bounded size."""
-    size = max(COPIES_AT_ONCE // events, 1)
-    for begin in range(0, len(nodes), size):
-        yield nodes.taken(slice(begin, begin + size))
+        lasting = ends.lasting_among(events)
+        last = copied(frames, nodes, node[lasting], ends.end[events[lasting]])
+        copies = ends.copies(events, copied(frames, nodes, node, events).followed_by(last))
+        here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
+        matches = np.arange(first).reshape(len(nodes), size)
+        return measured_independently(
+            here, matches, None if self.spans is None else self.spans.take(nodes.match)
+        )
 
 
 def _grouped(count: int, row: Indexes, event: Indexes) -> Group:

@@ -14,10 +14,8 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, TickSpans
-from cepctl.engines.columns.endpoints import cut_endpoints
-from cepctl.engines.intervals.independent import measured_independently
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.on_clocks import measured_on_clocks
+from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.intervals.rivals import FoundRivals, renumbered
 from cepctl.engines.intervals.search import IntervalSearch, alike_in_size, measure_of_all, of_sizes
 from cepctl.engines.intervals.tied_matches import with_tied_events
@@ -57,31 +55,10 @@ class PartOfMatches:
         QueryTooLargeError
             If one needs more work than is allowed.
         """
-        return np.minimum(self._of_both(rows, spans) / self.given[rows], 1.0)
-
-    def _of_both(self, rows: Indexes, spans: TickSpans) -> Reals:
-        matches = self.matches[rows]
-        if self.measure.clocks is not None:
-            near = [renumbered(each, rows) for each in self._rivals]
-            measure = replace(self.measure, rivals=(lambda _: near) if near else None)
-            return measured_on_clocks(measure, self.measure.clocks, matches, spans).confidence
-        count, size = matches.shape
-        strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(each[2] for each in self._rivals)]))
-        whose = spans.of_each(size, self.measure.counted or size).followed_by_everywhere(len(strangers))
-        events = np.concatenate([matches.reshape(-1), strangers])
-        endpoints, share = cut_endpoints(self.measure.endpoints, events, whose)
-        inside = share[: matches.size].reshape(count, size).prod(axis=1)
-        possible = np.flatnonzero(inside > 0.0)
-        found = np.zeros(count)
-        if len(possible):
-            near = [renumbered(each, rows[possible]) for each in self._rivals]
-            moved = [
-                (each, row, matches.size + np.searchsorted(strangers, event)) for each, row, event in near
-            ]
-            measure = replace(self.measure, endpoints=endpoints, rivals=(lambda _: moved) if moved else None)
-            numbers = np.arange(matches.size).reshape(count, size)[possible]
-            found[possible] = inside[possible] * measured_independently(measure, numbers).confidence
-        return found
+        near = [renumbered(each, rows) for each in self._rivals]
+        measure = replace(self.measure, rivals=(lambda _: near) if near else None)
+        both = measured_without_ties(measure, self.matches[rows], spans).confidence
+        return np.minimum(both / self.given[rows], 1.0)
 
     @cached_property
     def _rivals(self) -> list[FoundRivals]:

@@ -42,9 +42,43 @@ class Clauses(NamedTuple):
     right: Indexes
     bound: Ticks
 
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.problem_offsets) - 1
+
+    @property
+    def group_of_problems(self) -> Indexes:
+        """The group of each problem."""
+        return np.repeat(np.arange(self.groups), np.diff(self.problem_offsets))
+
+    @property
+    def clause_of_differences(self) -> Indexes:
+        """The clause of each difference."""
+        return np.repeat(np.arange(len(self.absent)), np.diff(self.difference_offsets))
+
+    @property
+    def problem_of_clauses(self) -> Indexes:
+        """The problem of each clause."""
+        return np.repeat(np.arange(len(self.clause_offsets) - 1), np.diff(self.clause_offsets))
+
+    @property
+    def problem_of_differences(self) -> Indexes:
+        """The problem of each difference."""
+        return self.problem_of_clauses[self.clause_of_differences]
+
+    def events(self) -> tuple[Indexes, Indexes]:
+        """Pairs of a problem and an event that it speaks of, with repetitions."""
+        event = np.concatenate([self.left, self.right])
+        known = np.flatnonzero(event != NO_EVENT)
+        return np.tile(self.problem_of_differences, 2)[known], event[known]
+
     def of_groups(self, groups: Indexes) -> Clauses:
         """Those of some groups."""
-        problems, problem_offsets = owned(self.problem_offsets, groups)
+        return self.of_problems(*owned(self.problem_offsets, groups))
+
+    def of_problems(self, problems: Indexes, problem_offsets: Indexes) -> Clauses:
+        """Those of some problems, which make groups anew."""
         clauses, clause_offsets = owned(self.clause_offsets, problems)
         differences, difference_offsets = owned(self.difference_offsets, clauses)
         return Clauses(

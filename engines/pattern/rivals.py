@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
@@ -42,6 +42,37 @@ class Rivals:
         at = number[self.row]
         kept = at >= 0
         return replace(self, row=at[kept], event=self.event[kept])
+
+
+@dataclass(frozen=True)
+class BoundMatches:
+    """n matches: what they bind, by component, and the events that could break them.
+
+    `spans`: in which all that a match binds has to lie; None for anywhere.
+    """
+
+    bound: dict[int, Bindings]
+    rivals: list[Rivals]
+    spans: TickSpans | None = None
+
+    def __len__(self) -> int:
+        first = next(iter(self.bound.values()))
+        return len(first.sizes) if isinstance(first, Group) else len(first)
+
+    def taken(self, rows: Indexes) -> BoundMatches:
+        """Some of the matches, by ascending rows."""
+        bound = {i: take(each, rows) for i, each in self.bound.items()}
+        spans = None if self.spans is None else self.spans.take(rows)
+        return BoundMatches(bound, [each.taken(rows) for each in self.rivals], spans)
+
+    def groups(self, shape: Shape) -> list[Group]:
+        """The members of each block."""
+        return groups_of(shape, self.bound)
+
+
+def groups_of(shape: Shape, bound: Mapping[int, Bindings]) -> list[Group]:
+    """The members of each block of matches."""
+    return [block_group([bound[i] for i in block.components]) for block in shape.blocks]
 
 
 def rivals_of(

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
+from cepctl.engines.columns.bindings import Bindings, Group, single_events
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern.difference_constraints import possible
+from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 from cepctl.engines.solve.form import Form
 
 if TYPE_CHECKING:
+    from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.clocks import EventClocks
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.intervals.search import IntervalSearch
-    from cepctl.engines.pattern.rivals import Rivals
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ class Batch:
     """n matches of one form.
 
     `bound`: what each component binds; `rivals`: every event that may break a match.  `lasting` says what is
-    asked of starts and ends where events last, and finds the rivals itself.
+    asked of starts and ends where events last, and finds the rivals itself.  `spans`: in which all that a
+    match binds has to lie; then its time range means nothing.
     """
 
     measure: Measure
     bound: dict[int, Bindings]
     rivals: list[Rivals]
     lasting: IntervalSearch | None = None
+    spans: TickSpans | None = None
 
     def __len__(self) -> int:
         first = next(iter(self.bound.values()))
@@ -54,14 +57,24 @@ class Batch:
             lasting=self.lasting is not None,
             joint=measure.joint,
             estimated=measure.sampling is not None,
+            within=self.spans is not None,
         )
 
     def taken(self, rows: Indexes) -> Batch:
         """Some of the matches, by ascending rows."""
         if len(rows) == len(self):
             return self
-        bound = {i: take(each, rows) for i, each in self.bound.items()}
-        return replace(self, bound=bound, rivals=[each.taken(rows) for each in self.rivals])
+        some = self.matches.taken(rows)
+        return replace(self, bound=some.bound, rivals=some.rivals, spans=some.spans)
+
+    @property
+    def matches(self) -> BoundMatches:
+        """The matches without how they are measured."""
+        return BoundMatches(self.bound, self.rivals, self.spans)
+
+    def placed(self, measure: Measure, matches: BoundMatches) -> Batch:
+        """A simpler batch, of copies of the events or of some matches."""
+        return Batch(measure, matches.bound, matches.rivals, spans=matches.spans)
 
     @property
     def clocks(self) -> EventClocks:

@@ -1,4 +1,4 @@
-"""Methods that make simpler batches of one: what is given, offsets of clocks, samples beside exact sums.
+"""Methods that make simpler batches of one: what is given, offsets of clocks, spans, samples beside sums.
 
 Each has the door as its first argument, through which the simpler batches are measured again.
 """
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings
+from cepctl.engines.columns.bindings import flattened, places_of
 from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.pattern.rivals import BoundMatches
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.masses import Masses
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.intervals.measure import IntervalMeasure
-    from cepctl.engines.pattern.rivals import Rivals
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
@@ -106,7 +107,8 @@ def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
     from cepctl.engines.given.confidences import tied_matches
 
-    return rows, tied_matches(batch.taken(rows).coupled, batch.ties, batch.measure.memory)
+    whole = batch.taken(rows)
+    return rows, tied_matches(whole.coupled, batch.ties, batch.measure.memory, whole.spans)
 
 
 def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
@@ -114,13 +116,13 @@ def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.given.clocked_confidences import given_on_clocks
     from cepctl.engines.given.on_clocks import GivenOnClocks
 
-    measure, whole = batch.measure, batch.taken(rows)
+    measure = batch.measure
     known = GivenOnClocks.of(batch.clocks, batch.ties)
 
-    def placed(masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        return door(Batch(replace(measure.placed(masses), ties=ties), bound, rivals))
+    def placed(masses: Masses, ties: EventTies, matches: BoundMatches) -> Measured:
+        return door(batch.placed(replace(measure.placed(masses), ties=ties), matches))
 
-    return rows, given_on_clocks(known, measure.masses, measure.shape, whole.bound, whole.rivals, placed)
+    return rows, given_on_clocks(known, measure.masses, measure.shape, batch.taken(rows).matches, placed)
 
 
 def clock_chains(batch: Batch, rows: Indexes) -> Found:
@@ -141,10 +143,33 @@ def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Matches given the offsets of their clocks, summed over these."""
     from cepctl.engines.clocks.conditioned import conditioned
 
-    measure, whole = batch.measure, batch.taken(rows)
+    measure = batch.measure
 
-    def placed(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        return door(Batch(measure.placed(masses), bound, rivals))
+    def placed(masses: Masses, matches: BoundMatches) -> Measured:
+        return door(batch.placed(measure.placed(masses), matches))
 
-    found = conditioned(batch.clocks, measure.masses, measure.shape, whole.bound, whole.rivals, placed)
+    return rows, conditioned(batch.clocks, measure.masses, measure.shape, batch.taken(rows).matches, placed)
+
+
+def within(door: Door, batch: Batch, rows: Indexes) -> Found:
+    """Independent matches within their spans: what they bind is cut, other events stay as they are."""
+    whole = batch.taken(rows)
+    assert whole.spans is not None
+    strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.event for each in whole.rivals)]))
+    row, event, numbered = flattened(whole.bound)
+    spans = whole.spans.take(row).followed_by_everywhere(len(strangers))
+    events = np.concatenate([event, strangers])
+    masses, share = cut_masses(batch.measure.masses, events, spans.first, spans.last)
+    inside = np.ones(len(rows))
+    np.multiply.at(inside, row, share[: len(row)])
+    found, possible = impossible(len(rows)), np.flatnonzero(inside > 0.0)
+    if len(possible):
+        rivals = []
+        for each in whole.rivals:
+            # An event that a match binds may be another rule's rival of it: it is cut there, too.
+            stranger = len(row) + np.searchsorted(strangers, each.event)
+            rivals.append(replace(each, event=places_of(row, event, each.row, each.event, stranger)))
+        cut = BoundMatches(numbered, rivals).taken(possible)
+        part = door(batch.placed(batch.measure.placed(masses), cut))
+        found.put(possible, replace(part, confidence=inside[possible] * part.confidence))
     return rows, found

@@ -15,7 +15,7 @@ class Form:
     `rivals`: some events may break matches; `on_clocks`: events may share clocks; `given`: something is
     given of them; `lasting`: some last, or their ends are asked for; `joint`: several alternatives hold at
     once, so that blocks need not stand in the order of components; `estimated`: a confidence that costs too
-    much may be an estimate.
+    much may be an estimate; `within`: each match has to lie within a span of ticks.
     """
 
     shape: Shape
@@ -25,6 +25,7 @@ class Form:
     lasting: bool = False
     joint: bool = False
     estimated: bool = False
+    within: bool = False
 
     @property
     def tied(self) -> bool:
@@ -44,7 +45,12 @@ class Form:
     @property
     def independent(self) -> bool:
         """Whether each event is a point, independent of all others."""
-        return not (self.on_clocks or self.given or self.lasting)
+        return not (self.on_clocks or self.given or self.lasting or self.within)
+
+    @property
+    def cut(self) -> bool:
+        """Whether each event is such a point, and matches have to lie within spans."""
+        return self.within and not (self.on_clocks or self.given or self.lasting)
 
     @property
     def in_order(self) -> bool:
@@ -59,7 +65,7 @@ class Form:
     @property
     def plain(self) -> bool:
         """Whether order and window alone decide single points, however these depend on each other."""
-        return self.shape.plain_chain and not (self.rivals or self.joint or self.lasting)
+        return self.shape.plain_chain and not (self.rivals or self.joint or self.lasting or self.within)
 
     @property
     def set_between(self) -> bool:

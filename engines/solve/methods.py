@@ -105,6 +105,8 @@ METHODS = (
            EXACT, combinators.clock_chains, "events share clocks, and order and window alone decide"),
     Method(work.AT_OFFSETS, lambda form: form.clocked,
            PARTS, partial(combinators.offsets, measure), "events share clocks"),
+    Method("within a span of ticks", lambda form: form.cut,
+           PARTS, partial(combinators.within, measure), "all that it binds has to lie within two ticks"),
     # Points that are independent of each other.
     Method("nothing to sum", lambda form: form.independent and form.rivals,
            EXACT, points.broken, "a rival breaks it in every world"),

@@ -30,8 +30,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_masses import first_possible
-from cepctl.engines.columns.tick_sums import LAST, apart, plus, sort_cuts
+from cepctl.engines.columns.tick_sums import plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import (
     MOST_PARTS,
     NO_WINDOW,
@@ -51,6 +50,7 @@ from cepctl.engines.confidence.chain.runs import (
     sum_twos,
 )
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.pattern.propagation import ticks_left
 
 _BUCKETS_AT_ONCE = 1 << 11
 """Buckets, at most, of the chains that are summed at a time: what they take stays in the cache of a core."""
@@ -225,38 +225,20 @@ def chain_range(
     """Tightest first and last ticks, each of shape (n,), and whether the match can happen at all.
 
     Parameters are those of `chain_confidence`.  Where masses have no holes these are the ends of the valid
-    intervals; a histogram can have holes, in which no world puts the event: then the earliest chain from each
-    possible start is followed until one fits the window.
+    intervals; a histogram can have holes, in which no world puts the event: then valid intervals are narrowed
+    to ticks that have mass.
     """
     first, last, happens = valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
     if masses.uniform or not masses.has_hole.any():
         return first, last, happens
     rows = np.flatnonzero(masses.has_hole[matches].any(axis=1))
     if len(rows):
-        width, chains = np.int64(0 if window is None else window), matches[rows]
+        length = matches.shape[1]
+        edges = [(i, i + 1, -1) for i in range(length - 1)]
+        if window is not None:
+            edges.append((length - 1, 0, window - 1))
+        table = np.array(edges, dtype=np.int64).reshape(-1, 3)
+        lower, upper, happens[rows] = ticks_left(masses, matches[rows], table)
         first, last = first.copy(), last.copy()
-        first[rows] = _first_ticks(masses.buckets, chains, width)
-        last[rows] = -_first_ticks(masses.mirrored.buckets, chains[:, ::-1].copy(), width)
-        happens[rows] = first[rows] != LAST
+        first[rows], last[rows] = lower[:, 0], upper[:, -1]
     return first, last, happens
-
-
-@kernel
-def _first_ticks(buckets, matches, window):
-    result = np.empty(matches.shape[0], dtype=np.int64)
-    for row in range(matches.shape[0]):
-        tick = buckets.lo[buckets.starts[matches[row, 0]]]
-        while tick != LAST:
-            tick = first_possible(buckets, matches[row, 0], tick)
-            last = tick
-            for position in range(1, matches.shape[1]):
-                if last != LAST:
-                    last = first_possible(buckets, matches[row, position], last + 1)
-            if LAST in (tick, last):
-                tick = LAST
-            elif window > 0 and apart(tick, last) >= window:
-                tick = last - window + 1
-                continue
-            break
-        result[row] = tick
-    return result

@@ -22,7 +22,7 @@ variables symbolically, last to first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -33,6 +33,8 @@ from cepctl.engines.columns.tick_sums import LAST
 
 Closed: TypeAlias = list[list[int]]
 NO_VARIABLE = -1
+FARTHEST_APART = 2**62
+"""Ticks; no two cuts that make a breakpoint of offsets are so far apart."""
 
 Edge: TypeAlias = tuple[int, int, int]
 """(i, j, c): t_i - t_j <= c ticks, for variables i and j."""
@@ -58,6 +60,11 @@ class Breakpoints:
 
     shifts: tuple[tuple[int, ...], ...]
     relatives: tuple[tuple[tuple[int, int], ...], ...]
+
+    def differences(self) -> Iterator[int]:
+        """By how much two cuts may be apart that make one."""
+        for level in self.shifts:
+            yield from (a - b for a in level for b in level if abs(a - b) < FARTHEST_APART)
 
 
 @dataclass(frozen=True)

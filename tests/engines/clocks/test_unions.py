@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
 from cepctl.engines.clocks import unions
+from cepctl.engines.clocks.breakpoints import OffsetBreakpoints, Segments
+from cepctl.engines.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.clocks.frames import Frames
-from cepctl.engines.clocks.union_frames import UnionParts, union_parts
-from cepctl.engines.clocks.walls import Segments
+from cepctl.engines.clocks.unions import UnionParts, union_parts
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.occurrence.clauses import Clauses
@@ -105,13 +106,11 @@ def test_rows_that_share_a_clock_alone_are_not_taken_apart(monkeypatch: pytest.M
         test_the_rows_of_a_key_err_together()
 
 
-def test_offsets_are_summed_between_all_walls(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = unions.walls_of_clauses
+def test_offsets_are_summed_between_all_breakpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(frames: Frames, clauses: Clauses) -> tuple[OffsetBreakpoints, Flags]:
+        found, costly = breakpoints_of_clauses(frames, clauses)
+        return {key: Segments(0 * each.offsets, each.values[:0]) for key, each in found.items()}, costly
 
-    def none(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
-        walls, costly = every(frames, clauses)
-        return {key: Segments(0 * each.offsets, each.values[:0]) for key, each in walls.items()}, costly
-
-    monkeypatch.setattr(unions, "walls_of_clauses", none)
+    monkeypatch.setattr(unions, "breakpoints_of_clauses", none)
     with pytest.raises(AssertionError):
         test_wide_offsets_and_own_parts_are_summed_exactly(10)

@@ -14,6 +14,7 @@ from cepctl.clocks import Clocks
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.match import match_events
 from cepctl.engines.given import clocked_confidences, on_clocks
+from cepctl.engines.given.clocked_confidences import at_offsets
 from cepctl.engines.given.groups import GroupWholes
 from cepctl.engines.occurrence.clauses import clauses_of
 from cepctl.errors import ContradictionError, QueryTooLargeError
@@ -104,8 +105,6 @@ def test_event_engine_agrees_with_the_judge_on(case: str) -> None:
 
 
 def _unweighed(frames: Any, nodes: Any, wholes: Any) -> Any:
-    from cepctl.engines.given.on_clocks import at_offsets
-
     found = at_offsets(frames, nodes, wholes)
     return replace(found, chance=np.ones(len(found.chance)))
 

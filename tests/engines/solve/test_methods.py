@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.clocks import Clocks
-from cepctl.engines.columns.bindings import Bindings
+from cepctl.engines.columns.bindings import Bindings, TickSpans
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
@@ -17,7 +17,8 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.given.known import known_events
-from cepctl.engines.solve.methods import METHODS
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
@@ -76,6 +77,7 @@ MATCHES = {
     "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
+WITHIN = "within a span of ticks"
 SAMPLED = "exact sums, or sampled worlds where they cost too much"
 BROKEN = Asked("SEQ(A a, !N n, C c)", (A, replace(N, lower=10, upper=12), C), "a c")
 
@@ -90,7 +92,7 @@ def test_show_names_the_method_that_measured_a_match(name: str) -> None:
     assert set(told) <= set(foretold)
 
 
-def heard_of(asked: Asked, error: float | None = None) -> list[str]:
+def heard_of(asked: Asked, error: float | None = None, spans: TickSpans | None = None) -> list[str]:
     """The methods that measured the bindings of single events, which need not be matches."""
     plan, (alternative,) = asked.plan, asked.plan.alternatives
     events = known_events(plan, events_of(event_table(asked.events), plan.clocks))
@@ -98,7 +100,8 @@ def heard_of(asked: Asked, error: float | None = None) -> list[str]:
     rows = [np.array([events.ids.index_of(each)]) for each in asked.ids.split()]
     bound: dict[int, Bindings] = dict(zip(alternative.positive, rows, strict=True))
     heard: list[str] = []
-    prepared.decided(bound, prepared.rivals(bound), heard.append)
+    measured = replace(prepared.measure, heard=heard.append)
+    measure(Batch(measured, bound, prepared.rivals(bound), prepared.intervals, spans))
     return heard
 
 
@@ -111,9 +114,19 @@ def test_where_an_error_is_allowed_worlds_are_sampled_if_exact_sums_cost_too_muc
         assert heard_of(MATCHES[name], error=0.1) == [SAMPLED]
 
 
+def test_a_match_within_a_span_is_one_of_events_that_are_cut() -> None:
+    spans = TickSpans(np.array([3]), np.array([24]))
+    assert heard_of(MATCHES["chain in closed form"], spans=spans) == ["chain in closed form", WITHIN]
+    at_offsets = heard_of(MATCHES["sum over few offsets of clocks"], spans=spans)
+    assert WITHIN in at_offsets
+    assert at_offsets[-1] == "sum over few offsets of clocks"
+    beside = heard_of(MATCHES["nested sums beside what is given"], spans=spans)
+    assert beside == ["nested sums beside what is given"]
+
+
 def test_every_method_has_a_query_that_reaches_it() -> None:
     """A new method needs one, too."""
-    apart = {"nothing to sum", SAMPLED}
+    apart = {"nothing to sum", SAMPLED, WITHIN}
     assert {each.name for each in METHODS} == {*MATCHES, *apart}
 
 

@@ -1,4 +1,13 @@
-"""The variables of the parts of groups, and where the probability of a union can change its polynomial.
+"""Where what clauses ask of events that share clocks can change its polynomial in the offsets.
+
+    clocks of a part                                     what becomes of them
+    one, nothing else and no constant time               it drops out: own parts tell who is first
+    two, nothing else, an event with an own part         the difference of the offsets is summed over
+    all of its events there are sharp                    its offset stands for them, as one event
+    any other                                            its offset is summed over
+
+An event then is a tick of a *variable* plus a constant: a sharp event is a constant, or its clock's offset
+plus its own tick; any other is a variable of its own.
 
 Breakpoints are eliminated in numbers, for each part by itself. The variables of a part are its offsets that
 are summed over, outermost, and then its events; a clause is a cut of the later of its two variables, at the
@@ -13,21 +22,106 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.clocks.frames import Frames
-from cepctl.engines.clocks.union_frames import EVENT, LEVEL, NOTHING, Places, moved_bounds, places_of
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.clocks.breakpoints import OffsetBreakpoints, Segments
+from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, framed, is_wide, owners, stamping
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import LAST, plus
+from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.occurrence.clauses import Clauses
+from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 
 MOST_BREAKPOINTS = 4096
 """Breakpoints of one variable; a part with more is too costly."""
+SUBSTITUTED = CONVOLVED
+"""Level of a clock whose offset is a variable like an event; `frames` has others."""
 _CONSTANT = -1
 
 
-class PartVariables(NamedTuple):
+def frames_of_clauses(clocks: EventClocks, clauses: Clauses) -> Frames:
+    """The frames of the groups of clauses, each of which is a part."""
+    count, events = clauses.groups, len(clocks.clock)
+    part = clauses.group_of_problems
+    problem, event = clauses.events()
+    pairs = np.unique(part[problem] * events + event)
+    match, event = pairs // events, pairs % events
+    stamped = clocks.clock[event] != NO_CLOCK
+    keys, place, _ = stamping(clocks, match[stamped], event[stamped])
+    owner = owners(clocks, keys)
+    jittery = np.zeros(len(keys), dtype=bool)
+    jittery[place[is_wide(clocks)[event[stamped]]]] = True
+    fixed = np.zeros(count, dtype=bool)
+    fixed[match[~stamped]] = True
+    constant = (clauses.left == NO_EVENT) | (clauses.right == NO_EVENT)
+    fixed[part[clauses.problem_of_differences[constant]]] = True
+    several = np.bincount(owner, minlength=count)
+    summed = np.bincount(owner[jittery], minlength=count)
+    drops = ~fixed & ((several == 1) | (several == 2) & (summed > 0))
+    return framed(clocks, match, event, keys, jittery | drops[owner], drops)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where events stand: at the tick of `variable` plus `by`; all of shape (k,).
+
+    `kind` says what the variable is: an EVENT, the OFFSET of a clock, a LEVEL (an offset that is summed
+    over, from 0), or NOTHING, tick 0.
+    """
+
+    kind: Indexes
+    variable: Indexes
+    by: Ticks
+
+
+NOTHING, LEVEL, EVENT, OFFSET = range(4)
+
+
+def places_of(frames: Frames, match: Indexes, event: Indexes) -> Places:
+    """Where some events stand in some parts; NO_EVENT stands at tick 0."""
+    clocks = frames.clocks
+    known = event != NO_EVENT
+    chosen = np.where(known, event, 0)
+    level = np.full(len(event), REFERENCE, dtype=np.int64)
+    level[known] = frames.level_of(match[known], event[known])
+    wide = is_wide(clocks)[chosen]
+    kind = np.where(wide, EVENT, np.where(level == REFERENCE, NOTHING, LEVEL))
+    kind = np.where(~wide & (level == SUBSTITUTED), OFFSET, kind)
+    variable = np.where(kind == LEVEL, level - 1, np.where(kind == OFFSET, clocks.clock[chosen], chosen))
+    by = np.where(wide, 0, clocks.own.lower[chosen])
+    return Places(np.where(known, kind, NOTHING), np.where(known, variable, 0), np.where(known, by, 0))
+
+
+def moved_bounds(bound: Ticks, by: Ticks) -> Ticks:
+    """Bounds plus as many ticks, which stop at the ends of int64."""
+    with np.errstate(over="ignore"):
+        found = bound + by
+    found = np.where((by > 0) & (found < bound), LAST, found)
+    moved: Ticks = np.where((by < 0) & (found > bound), FIRST, found)
+    moved[bound == LAST] = LAST
+    return moved
+
+
+def breakpoints_of_clauses(frames: Frames, clauses: Clauses) -> tuple[OffsetBreakpoints, Flags]:
+    """The breakpoints of the offsets of all parts, the groups of the clauses, and which have too many."""
+    count, most = len(frames), frames.most_levels
+    costly = np.zeros(count, dtype=bool)
+    if not most:
+        return {}, costly
+    parts = _part_variables(frames, clauses)
+    found = np.empty((64 * count, 4), dtype=np.int64)
+    while (number := _breakpoints_of_parts(parts, found, costly)) > len(found):
+        found = np.empty((number, 4), dtype=np.int64)
+    part, later, earlier, constant = found[:number].T
+    breakpoints = {}
+    for level in range(1, most + 1):
+        for before in range(level):
+            rows = np.flatnonzero((later == level - 1) & (earlier == before - 1))
+            breakpoints[before, level] = Segments.of(count, part[rows], constant[rows])
+    return breakpoints, costly
+
+
+class _PartVariables(NamedTuple):
     """The variables of p parts and what is known of them before any is summed out.
 
     Part i owns the variables offsets[i] to offsets[i + 1] - 1, the first levels[i] of which are offsets;
@@ -47,7 +141,7 @@ class PartVariables(NamedTuple):
 
 
 @kernel
-def walls_of_parts(parts, found, costly):
+def _breakpoints_of_parts(parts, found, costly):
     """Write the breakpoints of offsets into `found`, rows (part, variable, other, constant); counts them.
 
     Where `found` is too small the count is larger than it.  `costly` says where some variable has too many.
@@ -64,7 +158,7 @@ def walls_of_parts(parts, found, costly):
         while not _eliminated(parts, i, base, held, others, constants):
             room *= 4
             held[:] = 0
-            if room > _MOST:
+            if room > _MOST_BREAKPOINTS:
                 costly[i] = True
                 break
             others, constants = np.empty((variables, room), np.int64), np.empty((variables, room), np.int64)
@@ -79,7 +173,7 @@ def walls_of_parts(parts, found, costly):
     return count
 
 
-_MOST = MOST_BREAKPOINTS
+_MOST_BREAKPOINTS = MOST_BREAKPOINTS
 
 
 @inner
@@ -125,11 +219,9 @@ def _added(lower, upper, base, v, other, constant, held, others, constants):
     return True
 
 
-def part_variables(frames: Frames, clauses: Clauses) -> PartVariables:
+def _part_variables(frames: Frames, clauses: Clauses) -> _PartVariables:
     """The variables of all parts, the groups of the clauses."""
-    clause = np.repeat(np.arange(len(clauses.absent)), np.diff(clauses.difference_offsets))
-    problem = np.repeat(np.arange(len(clauses.clause_offsets) - 1), np.diff(clauses.clause_offsets))
-    part = np.repeat(np.arange(len(frames.levels)), np.diff(clauses.problem_offsets))[problem[clause]]
+    part = clauses.group_of_problems[clauses.problem_of_differences]
     left, right = places_of(frames, part, clauses.left), places_of(frames, part, clauses.right)
     names = np.unique(
         np.concatenate([_levels(frames), _named(frames, part, left), _named(frames, part, right)])
@@ -142,31 +234,27 @@ def part_variables(frames: Frames, clauses: Clauses) -> PartVariables:
     apart = np.flatnonzero(x != y)
     of_clauses = np.stack([part[apart], later[apart], earlier[apart], cut[apart]], axis=1)
     rows = np.unique(np.concatenate([of_clauses, _of_masses(numbers)]), axis=0)
-    return PartVariables(
+    return _PartVariables(
         numbers.offsets, frames.levels, *_ranges(numbers),
-        np.searchsorted(rows[:, 0], np.arange(len(frames.levels) + 1)),
+        np.searchsorted(rows[:, 0], np.arange(len(frames) + 1)),
         *(np.ascontiguousarray(rows[:, column]) for column in (1, 2, 3)),
     )  # fmt: skip
 
 
 def _width(frames: Frames) -> int:
-    return _most(frames) + len(frames.clocks.clock) + len(frames.clocks.offsets.lower)
-
-
-def _most(frames: Frames) -> int:
-    return int(frames.levels.max(initial=0))
+    return frames.most_levels + len(frames.clocks.clock) + len(frames.clocks.offsets.lower)
 
 
 def _named(frames: Frames, part: Indexes, places: Places) -> Indexes:
     """One number for the variable of each place, -1 for nothing: by part, levels first."""
-    beside = np.where(places.kind == EVENT, _most(frames), _most(frames) + len(frames.clocks.clock))
+    beside = np.where(places.kind == EVENT, frames.most_levels, frames.most_levels + len(frames.clocks.clock))
     code = places.variable + np.where(places.kind == LEVEL, 0, beside)
     return np.where(places.kind == NOTHING, -1, part * _width(frames) + code)
 
 
 def _levels(frames: Frames) -> Indexes:
     """The numbers of all offsets that are summed over."""
-    part = np.repeat(np.arange(len(frames.levels)), frames.levels)
+    part = np.repeat(np.arange(len(frames)), frames.levels)
     first = np.cumsum(frames.levels) - frames.levels
     numbers: Indexes = part * _width(frames) + np.arange(len(part)) - np.repeat(first, frames.levels)
     return numbers
@@ -186,7 +274,7 @@ class _Numbers:
     @cached_property
     def offsets(self) -> Indexes:
         """Where the variables of each part begin."""
-        return np.searchsorted(self.part, np.arange(len(self.frames.levels) + 1))
+        return np.searchsorted(self.part, np.arange(len(self.frames) + 1))
 
     @cached_property
     def place(self) -> Indexes:
@@ -206,24 +294,22 @@ class _Numbers:
     @cached_property
     def of_levels(self) -> tuple[Indexes, Indexes]:
         """Which are offsets that are summed over, and their clocks."""
-        frames = self.frames
-        rows, level = self._between(0, _most(frames))
-        width = max(len(frames.clocks.offsets.lower), 1)
-        here = np.flatnonzero(frames.level > 0)
-        names = (frames.keys[here] // width) * (_most(frames) + 1) + frames.level[here] - 1
-        order = np.argsort(names)
-        wanted = self.part[rows] * (_most(frames) + 1) + level
-        return rows, (frames.keys[here] % width)[order[np.searchsorted(names[order], wanted)]]
+        rows, level = self._between(0, self.frames.most_levels)
+        clock_of = np.zeros((len(self.frames), self.frames.most_levels), dtype=np.int64)
+        for each in range(self.frames.most_levels):
+            part, clock = self.frames.clocks_of_level(each + 1)
+            clock_of[part, each] = clock
+        return rows, clock_of[self.part[rows], level]
 
     @cached_property
     def of_events(self) -> tuple[Indexes, Indexes]:
         """Which are events, and these."""
-        return self._between(_most(self.frames), _most(self.frames) + len(self.frames.clocks.clock))
+        return self._between(self.frames.most_levels, self.frames.most_levels + len(self.frames.clocks.clock))
 
     @cached_property
     def of_offsets(self) -> tuple[Indexes, Indexes]:
         """Which are offsets that stand for sharp events, and their clocks."""
-        return self._between(_most(self.frames) + len(self.frames.clocks.clock), _width(self.frames))
+        return self._between(self.frames.most_levels + len(self.frames.clocks.clock), _width(self.frames))
 
 
 def _ranges(numbers: _Numbers) -> tuple[Ticks, Ticks]:

@@ -1,0 +1,75 @@
+"""Intervals narrowed by differences: each end that is left is reached in some world, none beyond it is."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.arrays import Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.pattern import propagation
+from cepctl.engines.pattern.propagation import narrowed, ticks_left
+from tests.engines.agreement import FEW_EXAMPLES, check
+
+Edges = list[tuple[int, int, int]]
+TICKS = st.sets(st.integers(0, 7), min_size=1)
+PLACES = st.integers(0, 2)
+CASES = st.tuples(
+    st.lists(TICKS, min_size=3, max_size=3),
+    st.lists(st.tuples(PLACES, PLACES, st.integers(-3, 4)), max_size=5),
+)
+
+
+def masses_on(ticks: list[set[int]]) -> Masses:
+    """Of each event a bucket for each of its ticks."""
+    lo = np.array([tick for each in ticks for tick in sorted(each)], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in ticks])]).astype(np.int64)
+    return Masses(lo[starts[:-1]], lo[starts[1:] - 1], starts, lo, lo, np.ones(len(lo)))
+
+
+def worlds(ticks: list[set[int]], edges: Edges) -> Ticks:
+    """All that edges allow, a row for each."""
+    found = [each for each in product(*ticks) if all(each[i] - each[j] <= c for i, j, c in edges)]
+    return np.array(found, dtype=np.int64).reshape(-1, len(ticks))
+
+
+def table(edges: Edges) -> Ticks:
+    return np.array(edges, dtype=np.int64).reshape(-1, 3)
+
+
+def agrees_with_all_worlds(case: tuple[list[set[int]], Edges]) -> None:
+    ticks, edges = case
+    lower, upper, possible = ticks_left(masses_on(ticks), np.array([[0, 1, 2]]), table(edges))
+    every = worlds(ticks, edges)
+    assert possible.tolist() == [len(every) > 0]
+    if len(every):
+        assert lower.tolist() == [every.min(axis=0).tolist()]
+        assert upper.tolist() == [every.max(axis=0).tolist()]
+
+
+def test_ends_that_are_left_are_those_of_all_worlds() -> None:
+    check(CASES, agrees_with_all_worlds, 10 * FEW_EXAMPLES)
+
+
+def test_ends_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(propagation, "_onto_masses", nothing)
+    with pytest.raises(AssertionError):
+        check(CASES, agrees_with_all_worlds, 10 * FEW_EXAMPLES, shrink=False)
+
+
+def test_rows_of_different_sizes_are_narrowed_each_by_its_own_edges() -> None:
+    """One row of two events in order, one that contradicts itself, one of a single event."""
+    lower, upper = np.array([3, 0, 0, 0, 5]), np.array([9, 4, 9, 9, 6])
+    edges = np.array([[0, 1, -1], [0, 1, -1], [1, 0, -1]])
+    narrow = narrowed(lower, upper, np.array([0, 2, 4, 5]), edges, np.array([0, 1, 3, 3]))
+    assert narrow[2].tolist() == [True, False, True]
+    assert narrow[0][[0, 1, 4]].tolist() == [3, 4, 5]
+    assert narrow[1][[0, 1, 4]].tolist() == [3, 4, 6]
+    assert lower.tolist() == [3, 0, 0, 0, 5]
