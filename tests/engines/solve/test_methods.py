@@ -15,10 +15,11 @@ from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.group_occurrences import key_methods_of
+from cepctl.engines.event.group_occurrences import AskedKeys, KeyMethod, key_methods_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.given.known import known_events
+from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of
@@ -192,10 +193,15 @@ def test_each_method_for_keys_has_a_query_that_reaches_it(name: str, monkeypatch
     asked = Asked(grouped, (*events, *more), "")
     assert name in [each.method for each in key_methods_of(asked.plan)]
     used: list[str] = []
-    methods = tuple(
-        replace(each, measure=lambda keys, each=each: used.append(each.name) or each.measure(keys))
-        for each in group_occurrences.KEY_METHODS
-    )
+
+    def told(method: KeyMethod) -> KeyMethod:
+        def measure(keys: AskedKeys) -> Occurrences:
+            used.append(method.name)
+            return method.measure(keys)
+
+        return replace(method, measure=measure)
+
+    methods = tuple(told(each) for each in group_occurrences.KEY_METHODS)
     monkeypatch.setattr(group_occurrences, "KEY_METHODS", methods)
     match_events(asked.plan, event_table(asked.events))
     assert used == [name]
