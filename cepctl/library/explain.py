@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -27,7 +27,6 @@ from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.stated_ranges import StatedRange
-    from cepctl.engines.solve.stated import StatedMethod
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
@@ -117,7 +116,7 @@ def explained(
 
     if not paths:
         plan = analyze(query, None)
-        return Explanation(plan, ShownFacts(None, order, methods=_methods(plan)))
+        return Explanation(plan, replace(ShownFacts(None, order), **_methods(plan)))
     from cepctl.matching.inputs import open_events
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
@@ -132,19 +131,19 @@ def explained(
         ranges = shown(SideFigure.RANGES, partial(_ranges, plan, inputs), ())
         trial = partial(_forecast, plan, read, order, memory)
         said, figures = shown(SideFigure.FORECAST, trial, (None, None))
-        facts = ShownFacts(
-            *(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges), _methods(plan)
-        )
-        return Explanation(plan, facts)
+        facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
+        return Explanation(plan, replace(facts, **_methods(plan)))
 
 
-def _methods(plan: Plan) -> Sequence[Sequence[StatedMethod]]:
-    """By which methods the matches of each reading are measured; none where the engine does not run them."""
+def _methods(plan: Plan) -> dict[str, Any]:
+    """By which methods matches of each reading, and keys, are measured; nothing where neither is."""
     if plan.never is not None or engine_refusals(plan, "event"):
-        return ()
+        return {}
+    from cepctl.engines.event.group_occurrences import key_methods_of
     from cepctl.engines.solve.stated import methods_of
 
-    return [methods_of(plan, each) for each in plan.alternatives]
+    readings = [methods_of(plan, each) for each in plan.alternatives]
+    return {"methods": readings, "key_methods": key_methods_of(plan)}
 
 
 def _memory(plan: Plan, counts: Mapping[str, int], memory: MemoryBudget) -> tuple[str, Mapping[str, int]]:

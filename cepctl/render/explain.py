@@ -31,7 +31,8 @@ class ShownFacts:
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
     to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run,
-    `ranges` which pairs are left out before they are measured, `methods` by which each reading is measured.
+    `ranges` which pairs are left out before they are measured, `methods` by which each reading is measured,
+    `key_methods` by which keys are.
     """
 
     counts: Mapping[str, int] | None
@@ -45,6 +46,7 @@ class ShownFacts:
     forecast_figures: Mapping[str, int | float] | None = None
     ranges: Sequence[StatedRange] = ()
     methods: Sequence[Sequence[StatedMethod]] = ()
+    key_methods: Sequence[StatedMethod] = ()
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
@@ -57,15 +59,24 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     planned = to_json(plan, facts.counts, facts.order)
     for alternative, methods in zip(planned["alternatives"], facts.methods, strict=False):
         alternative["methods"] = [asdict(each) for each in methods]
+    if facts.key_methods:
+        planned["occurrence"] = [asdict(each) for each in facts.key_methods]
     return planned | beside | ties
 
 
-def _method_lines(methods: Sequence[Sequence[StatedMethod]]) -> Iterator[str]:
-    """By which methods the matches of each reading are measured."""
-    for number, asked in enumerate(methods, start=1):
-        reading = f"reading {number} of {len(methods)}, " if len(methods) > 1 else ""
+def _method_lines(facts: ShownFacts) -> Iterator[str]:
+    """By which methods the matches of each reading are measured, and the keys."""
+    for number, asked in enumerate(facts.methods, start=1):
+        reading = f"reading {number} of {len(facts.methods)}, " if len(facts.methods) > 1 else ""
         yield f"Confidence  {reading}by the first of these methods that can measure a match"
-        yield from (f"    {each.method}: {each.why}" for each in asked)
+        yield from _each_method(asked)
+    if facts.key_methods:
+        yield "Occurrence  by the first of these methods that can measure a key"
+        yield from _each_method(facts.key_methods)
+
+
+def _each_method(methods: Sequence[StatedMethod]) -> Iterator[str]:
+    yield from (f"    {each.method}: {each.why}" for each in methods)
 
 
 def _range_lines(plan: Plan, ranges: Sequence[StatedRange]) -> Iterator[str]:
@@ -97,7 +108,7 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
-    lines += _method_lines(facts.methods)
+    lines += _method_lines(facts)
     lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:
         lines.append(f"Ties        {facts.ties}")

@@ -27,6 +27,7 @@ from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
@@ -160,6 +161,12 @@ class PreparedAlternative:
             *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),
             *(events.clocks, events.ties),
         )
+
+    @property
+    def form(self) -> Form:
+        """What all its matches have in common."""
+        own = Batch(self.measure, {}, [], self.intervals).form
+        return replace(own, rivals=bool(self.shape.rules), counted=self.members is not None)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.event.match.match_batches`."""

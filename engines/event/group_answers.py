@@ -58,7 +58,8 @@ def group_answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> Group
     most = np.fmin(expected, 1.0)
     occurrence = np.where(rows.sizes == 1, ordered.get_column("some").to_numpy()[rows.first], most)
     asked = np.flatnonzero((rows.sizes > 1) & ~(expected < least_occurrence(plan)) & ~(confidence >= 1.0))
-    measured, problems = wanted.occurrences(asked) if len(asked) else (None, [])
+    keys_asked = wanted.occurrences(asked) if len(asked) else None
+    measured = None if keys_asked is None else keys_asked.found
     if measured is not None:
         occurrence[asked] = measured.probability
     answers = GroupAnswers(occurrence, error, expected, expected_error)
@@ -70,6 +71,7 @@ def group_answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> Group
         if source.members is not None:
             _bound_by_rows(answers, wanted, costly)
         elif options.approximate is not None and sampled:
+            problems = [] if keys_asked is None else keys_asked.problems
             _estimate(answers, wanted, costly, problems, np.searchsorted(asked, costly))
         costly = np.flatnonzero(np.isnan(occurrence))
         error[costly] = np.nan

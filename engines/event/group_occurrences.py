@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,18 +14,23 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.work import COUNTS, UNIONS, most_products
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import joined_batches
-from cepctl.engines.occurrence.clauses import Clauses, clauses_of
+from cepctl.engines.occurrence.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.occurrence.moved_groups import moved_groups
 from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.order import match_text
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.methods import Guarantee
+from cepctl.engines.solve.stated import StatedMethod, form_of
+from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -67,84 +72,41 @@ class WantedGroups:
     rows: GroupedRows
     ordered: pl.DataFrame
 
-    def occurrences(self, groups: Indexes) -> tuple[Occurrences, list[Problems]]:
-        """The probability that some match of each of these groups holds, and the problems of all of them."""
+    def occurrences(self, groups: Indexes) -> AskedKeys:
+        """The probability that some match of each of these groups holds, by the first method for them."""
         number = np.full(self.rows.count, -1)
         number[groups] = np.arange(len(groups))
-        if self.prepared[0].intervals is not None:
-            return self._of_intervals(number[self.rows.group], len(groups)), []
-        members = self.prepared[0].members
-        if members is not None:
-            chosen = np.flatnonzero(number[self.rows.group] >= 0)
-            ((_, batch),) = self.sources
-            key = number[self.rows.group[chosen]]
-            return members.occurrences(batch.take(self.rows.place[chosen]), key, len(groups)), []
-        deciding = self.ordered.get_column("fewest").to_numpy()
-        problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
-        events, options = self.prepared[0].events, self.prepared[0].options
-        measuring = self._measuring(events.clocks)
-        if events.ties is None:
-            return measuring(events, clauses_of(problems, len(groups), limited=limited)), problems
-        if events.clocks is None:
-            return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
-        from cepctl.engines.given.groups import GroupWholes
-        from cepctl.engines.given.on_clocks import GivenOnClocks
-
-        wholes = GroupWholes.of(GivenOnClocks.of(events.clocks, events.ties), problems, len(groups))
-        return wholes.occurrences(events, problems, measuring, limited=limited), problems
-
-    def _measuring(self, clocks: EventClocks | None) -> MeasuringClauses:
-        """How clauses of events are measured that may share clocks."""
-        options = self.prepared[0].options
-        measuring = partial(_measured, options=options)
-        if clocks is None:
-            return measuring
-        from cepctl.engines.clocks.unions import occurrences_on_clocks
-
-        give_up = options.approximate is not None
-        give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
-        return partial(occurrences_on_clocks, clocks, measuring, give_up=give_up)
-
-    def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
-        """The same where matches bind interval events."""
-        from cepctl.engines.intervals.search import by_size
-        from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
-
-        found = []
-        for source, batch, group in self._parts(of_row):
-            assert source.intervals is not None
-            chosen = np.flatnonzero(group >= 0)
-            for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
-                found.append(GroupedMatches(search, matches, group[chosen[rows]]))
-        events = self.prepared[0].events
-        return occurrences_of_intervals(events, found, groups, self._measuring(events.endpoint_clocks))
+        keys = AskedKeys(self, len(groups), number[self.rows.group])
+        form = self.prepared[0].form
+        method = next(each for each in KEY_METHODS if each.takes(form))
+        return replace(keys, found=method.measure(keys))
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
         """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""
-        events, options = self.prepared[0].events, self.prepared[0].options
+        source = self.prepared[0]
         sizes = self.rows.sizes[groups]
         chosen = np.isin(self.rows.group, groups)
         probability = self.rows.confidence[chosen]
         pairs = Pairs.of(sizes)
-        if events.ties is not None or events.clocks is not None:
+        if not source.form.independent:
             return bounds_by_pairs(probability, sizes, pairs, np.full(len(pairs.one), np.nan))
-        problems, limited = self._problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
+        problems, limited = self.problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
         rows = clauses_of(problems, int(sizes.sum()), limited=limited)
         return bounds_by_pairs(
-            probability, sizes, pairs, _measured(events, pairs.clauses(rows), options).probability
+            probability, sizes, pairs, _measured(source, source.events, pairs.clauses(rows)).probability
         )
 
     def by_row(self, groups: Indexes) -> RowProblems:
         """What the rows of some groups ask for."""
         chosen = np.isin(self.rows.group, groups)
-        problems, _ = self._problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
+        problems, _ = self.problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
         return RowProblems(problems, self.rows.sizes[groups], self.rows.confidence[chosen])
 
-    def _problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
+    def problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
         """The problems of rows by the number of each, -1 for none; and whether some variable is limited."""
         problems: list[Problems] = []
         limited = False
-        for source, batch, group in self._parts(of_row):
+        for source, batch, group in self.parts(of_row):
             chosen = np.flatnonzero(group >= 0)
             bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
             limited |= any(None in (each.left, each.right) for each in source.shape.timings)
@@ -152,7 +114,7 @@ class WantedGroups:
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited
 
-    def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
+    def parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
         """The matches of each alternative with the group of each, -1 for none."""
         if len(self.prepared) == 1:
             ((source, batch),) = self.sources
@@ -170,23 +132,140 @@ class WantedGroups:
             yield source, whole, own.get_column("group").fill_null(-1).to_numpy()
 
 
-def _given(
-    events: Events,
-    ties: EventTies,
-    problems: list[Problems],
-    groups: int,
-    options: MatchOptions,
-    *,
-    limited: bool,
-) -> Occurrences:
-    """The same where events are tied: together with what is given, in its share of the worlds."""
+@dataclass(frozen=True)
+class AskedKeys:
+    """Keys whose occurrence is asked for: their number, and that of the key of each row, -1 for none."""
+
+    wanted: WantedGroups
+    count: int
+    of_row: Indexes
+    found: Occurrences | None = None
+
+    @property
+    def source(self) -> PreparedAlternative:
+        """The first alternative, whose events all of them bind."""
+        return self.wanted.prepared[0]
+
+    @property
+    def none(self) -> Batch:
+        """A batch of no match of it, which knows clocks and what is given."""
+        return Batch(self.source.measure, {}, [])
+
+    @cached_property
+    def problems(self) -> list[Problems]:
+        """The problems of all rows that decide; `match` is the number of a key."""
+        return self._problems[0]
+
+    @cached_property
+    def _problems(self) -> tuple[list[Problems], bool]:
+        deciding = self.wanted.ordered.get_column("fewest").to_numpy()
+        return self.wanted.problems(np.where(deciding, self.of_row, -1))
+
+    def clauses(self, tied: Sequence[Tied] = ()) -> Clauses:
+        """The same as clauses, with what is `tied` to the events of each problem."""
+        return clauses_of(self.problems, self.count, limited=self._problems[1], tied=tied)
+
+    def measuring(self, clocks: EventClocks | None) -> MeasuringClauses:
+        """How clauses of events are measured that may share clocks."""
+        measuring, options = partial(_measured, self.source), self.source.options
+        if clocks is None:
+            return measuring
+        from cepctl.engines.clocks.unions import occurrences_on_clocks
+
+        give_up = options.approximate is not None or rows_may_lack_occurrence(self.source.plan, options)
+        return partial(occurrences_on_clocks, clocks, measuring, give_up=give_up)
+
+
+def _of_intervals(keys: AskedKeys) -> Occurrences:
+    """Rows that bind interval events: clauses between starts and ends."""
+    from cepctl.engines.intervals.search import by_size
+    from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
+
+    found = []
+    for source, batch, group in keys.wanted.parts(keys.of_row):
+        assert source.intervals is not None
+        chosen = np.flatnonzero(group >= 0)
+        for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
+            found.append(GroupedMatches(search, matches, group[chosen[rows]]))
+    events = keys.source.events
+    return occurrences_of_intervals(events, found, keys.count, keys.measuring(events.endpoint_clocks))
+
+
+def _of_counted_members(keys: AskedKeys) -> Occurrences:
+    """Rows that stand for all sets of members between some neighbours."""
+    chosen, members = np.flatnonzero(keys.of_row >= 0), keys.source.members
+    assert members is not None
+    ((_, batch),) = keys.wanted.sources
+    return members.occurrences(batch.take(keys.wanted.rows.place[chosen]), keys.of_row[chosen], keys.count)
+
+
+def _given_at_offsets(keys: AskedKeys) -> Occurrences:
+    """Rows beside what is given of events that share clocks."""
+    from cepctl.engines.given.groups import GroupWholes
+    from cepctl.engines.given.on_clocks import GivenOnClocks
+
+    clocks = keys.none.clocks
+    wholes = GroupWholes.of(GivenOnClocks.of(clocks, keys.none.ties), keys.problems, keys.count)
+    measuring, limited = keys.measuring(clocks), keys._problems[1]
+    return wholes.occurrences(keys.source.events, keys.problems, measuring, limited=limited)
+
+
+def _given(keys: AskedKeys) -> Occurrences:
+    """Rows together with what is given of their events, in its share of the worlds."""
     from cepctl.engines.given.groups import GroupComponents
 
-    components = GroupComponents.of(problems, ties)
-    tied = [components.ties_of(each, ties) for each in problems]
-    clauses = clauses_of(problems, groups, limited=limited, tied=tied)
-    found = _measured(events, clauses, options, components.weighted(ties, groups))
-    return replace(found, probability=found.probability / components.probability(ties, events.masses, groups))
+    source, ties = keys.source, keys.none.ties
+    components = GroupComponents.of(keys.problems, ties)
+    clauses = keys.clauses([components.ties_of(each, ties) for each in keys.problems])
+    found = _measured(source, source.events, clauses, components.weighted(ties, keys.count))
+    share = components.probability(ties, source.events.masses, keys.count)
+    return replace(found, probability=found.probability / share)
+
+
+def _of_points(keys: AskedKeys) -> Occurrences:
+    """Rows of points, at the offsets of their clocks if they share some."""
+    events = keys.source.events
+    return keys.measuring(events.clocks)(events, keys.clauses())
+
+
+@dataclass(frozen=True)
+class KeyMethod:
+    """One way to find the probability that a key has a match at all; as `Method` is for one match."""
+
+    name: str
+    takes: Callable[[Form], bool]
+    measure: Callable[[AskedKeys], Occurrences]
+    why: str
+
+
+# fmt: off
+KEY_METHODS = (
+    KeyMethod("union of sums over starts and ends", lambda form: form.lasting,
+              _of_intervals, "rows bind interval events, or ask for ends"),
+    KeyMethod(COUNTS, lambda form: form.counted,
+              _of_counted_members, "rows are sets of a group, whose members can be counted"),
+    KeyMethod("union at few offsets of clocks, beside what is given", lambda form: form.tied and form.clocked,
+              _given_at_offsets, "events share clocks, and GIVEN ties some"),
+    KeyMethod("union beside what is given", lambda form: form.tied,
+              _given, "GIVEN ties events to each other"),
+    KeyMethod("union at few offsets of clocks", lambda form: form.clocked,
+              _of_points, "events share clocks"),
+    KeyMethod(UNIONS, lambda form: form.independent,
+              _of_points, "rows of a key share events"),
+)
+# fmt: on
+"""In the order in which they are asked: the first that takes the keys of a form measures all of them."""
+
+
+def key_methods_of(plan: Plan) -> list[StatedMethod]:
+    """Those by which the keys of GROUP BY may be measured; none of a query without."""
+    if plan.group_by is None:
+        return []
+    form, counted = form_of(plan, plan.alternatives[0]), counted_sets(plan) is not None
+    forms = (replace(form, counted=counted and not form.lasting), form)
+    methods = dict.fromkeys(next(each for each in KEY_METHODS if each.takes(one)) for one in forms)
+    most = {name: most_products(name) for name in (COUNTS, UNIONS)}
+    return [StatedMethod(each.name, each.why, Guarantee.EXACT.value, most.get(each.name)) for each in methods]
 
 
 def _of_groups(problems: Problems, group: Indexes) -> Problems:
@@ -194,9 +273,10 @@ def _of_groups(problems: Problems, group: Indexes) -> Problems:
 
 
 def _measured(
-    events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted | None = None
+    source: PreparedAlternative, events: Events, clauses: Clauses, weighted: Weighted | None = None
 ) -> Occurrences:
     """Each group by itself, so that no other changes a bit; of those that are others moved in time one."""
+    options = source.options
     if weighted is not None:
         return _in_blocks(events, clauses, options, weighted)
     count = len(clauses.problem_offsets) - 1

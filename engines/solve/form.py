@@ -14,8 +14,9 @@ class Form:
 
     `rivals`: some events may break matches; `on_clocks`: events may share clocks; `given`: something is
     given of them; `lasting`: some last, or their ends are asked for; `joint`: several alternatives hold at
-    once, so that blocks need not stand in the order of components; `estimated`: a confidence that costs too
-    much may be an estimate; `within`: each match has to lie within a span of ticks.
+    once, so that blocks need not stand in the order of components; `counted`: a row stands for all sets of a
+    group; `estimated`: a confidence that costs too much may be an estimate; `within`: each match has to lie
+    within a span of ticks.
     """
 
     shape: Shape
@@ -24,6 +25,7 @@ class Form:
     given: bool = False
     lasting: bool = False
     joint: bool = False
+    counted: bool = False
     estimated: bool = False
     within: bool = False
 

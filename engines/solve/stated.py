@@ -26,10 +26,14 @@ class StatedMethod:
 
 def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
     """All that are asked for matches of one reading, in their order; each takes what those before leave."""
+    return [_stated(each) for each in _asked(form_of(plan, alternative))]
+
+
+def form_of(plan: Plan, alternative: Alternative) -> Form:
+    """What the matches of one reading have in common, whatever the events are."""
     shape = shape_of(plan, alternative)
     lasting = plan.of_intervals or alternative.reads_ends
-    form = Form(shape, bool(shape.rules), bool(plan.clocks), bool(plan.given), lasting)
-    return [_stated(each) for each in _asked(form)]
+    return Form(shape, bool(shape.rules), bool(plan.clocks), bool(plan.given), lasting)
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:

@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.event import group_occurrences
-from cepctl.engines.occurrence.clauses import Clauses, clauses_of
+from cepctl.engines.occurrence.clauses import Clauses, Tied, clauses_of
 from tests.engines.agreement import check
 from tests.engines.occurrence.groups_agree import grouped, groups_agree
 from tests.strategies import LEVELS
@@ -33,17 +33,19 @@ def kept_clauses(clauses: Clauses, kept: Sequence[int]) -> Clauses:
     )
 
 
-def _a_comparison_is_forgotten(problems: Sequence[Problems], count: int, *, limited: bool) -> Clauses:
-    found = clauses_of(problems, count, limited=limited)
+def _a_comparison_is_forgotten(
+    problems: Sequence[Problems], count: int, *, limited: bool, tied: Sequence[Tied] = ()
+) -> Clauses:
+    found = clauses_of(problems, count, limited=limited, tied=tied)
     firsts = set(found.clause_offsets[:-1].tolist())
     return kept_clauses(found, [k for k in range(len(found.absent)) if k not in firsts])
 
 
 def _a_row_is_absorbed_that_is_not_implied(
-    problems: Sequence[Problems], count: int, *, limited: bool
+    problems: Sequence[Problems], count: int, *, limited: bool, tied: Sequence[Tied] = ()
 ) -> Clauses:
     """The last problem of each group becomes the one before it."""
-    found = clauses_of(problems, count, limited=limited)
+    found = clauses_of(problems, count, limited=limited, tied=tied)
     order = np.arange(int(found.problem_offsets[-1]))
     for begin, end in zip(found.problem_offsets[:-1], found.problem_offsets[1:], strict=True):
         if end - begin > 1:
@@ -56,8 +58,10 @@ def _a_row_is_absorbed_that_is_not_implied(
     )  # fmt: skip
 
 
-def _a_rival_is_present(problems: Sequence[Problems], count: int, *, limited: bool) -> Clauses:
-    found = clauses_of(problems, count, limited=limited)
+def _a_rival_is_present(
+    problems: Sequence[Problems], count: int, *, limited: bool, tied: Sequence[Tied] = ()
+) -> Clauses:
+    found = clauses_of(problems, count, limited=limited, tied=tied)
     return found._replace(absent=np.zeros(len(found.absent), dtype=bool))
 
 

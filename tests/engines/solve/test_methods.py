@@ -13,10 +13,13 @@ from cepctl.engines.columns.bindings import Bindings, TickSpans
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
+from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.group_occurrences import AskedKeys, KeyMethod, key_methods_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.given.known import known_events
+from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of
@@ -166,3 +169,43 @@ def test_every_method_has_one_bound_in_one_scale() -> None:
     allowed = {each.name: each.most_products for each in METHODS if each.most_products is not None}
     assert allowed["nested sums"] == 20_000_000
     assert {count * NANOSECONDS[name] for name, count in allowed.items()} == {MOST_NANOSECONDS}
+
+
+KEYS = {
+    "union of sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), ""),
+    "counts of members": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), ""),
+    "union at few offsets of clocks, beside what is given": Asked(
+        f"SEQ(A a, B b) WITHIN 12 ticks {A_BEFORE_B}", stamped(A, B), ""
+    ),
+    "union beside what is given": Asked(f"SEQ(A a, B b) WITHIN 12 ticks {A_BEFORE_B}", (A, B), ""),
+    "union at few offsets of clocks": Asked("SEQ(A a, B b)", stamped(A, B), ""),
+    "union over shared events": Asked("SEQ(A a, B b)", (A, B), ""),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_each_method_for_keys_has_a_query_that_reaches_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two events of each kind, so that a key has several matches."""
+    query, events, _ = KEYS[name]
+    pattern, *given = query.split(" GIVEN ")
+    grouped = " GIVEN ".join([f"{pattern} GROUP BY ()", *given])
+    more = (replace(each, event_id=f"{each.event_id}2") for each in events)
+    asked = Asked(grouped, (*events, *more), "")
+    assert name in [each.method for each in key_methods_of(asked.plan)]
+    used: list[str] = []
+
+    def told(method: KeyMethod) -> KeyMethod:
+        def measure(keys: AskedKeys) -> Occurrences:
+            used.append(method.name)
+            return method.measure(keys)
+
+        return replace(method, measure=measure)
+
+    methods = tuple(told(each) for each in group_occurrences.KEY_METHODS)
+    monkeypatch.setattr(group_occurrences, "KEY_METHODS", methods)
+    match_events(asked.plan, event_table(asked.events))
+    assert used == [name]
+
+
+def test_the_methods_for_keys_are_all_reached() -> None:
+    assert {each.name for each in group_occurrences.KEY_METHODS} == set(KEYS)
