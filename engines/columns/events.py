@@ -86,18 +86,25 @@ class Events:
         return self.points if self.clocks is None else of_points(self.clocks.own)
 
     @cached_property
+    def stamps(self) -> EventClocks:
+        """The clocks of all events; of those without any the masses are the own parts."""
+        return self.clocks or EventClocks.none(self.masses)
+
+    @cached_property
+    def endpoint_stamps(self) -> EventClocks:
+        """The same of all endpoints: one clock stamps both ends of an event."""
+        ends, clock = self.endpoints, self.stamps.clock
+        return EventClocks(np.concatenate([clock, clock[ends.lasting]]), ends.masses, self.stamps.offsets)
+
+    @property
     def endpoint_clocks(self) -> EventClocks | None:
-        """The clocks of all endpoints: one clock stamps both ends of an event."""
-        if self.clocks is None:
-            return None
-        ends, clock = self.endpoints, self.clocks.clock
-        return EventClocks(np.concatenate([clock, clock[ends.lasting]]), ends.masses, self.clocks.offsets)
+        """The clocks of all endpoints, if events share some."""
+        return self.clocks and self.endpoint_stamps
 
     @cached_property
     def hulls(self) -> Masses:
         """All ticks from the first possible start of each event to its last possible end."""
-        clocks = self.endpoint_clocks
-        return (self.endpoints if clocks is None else replace(self.endpoints, masses=clocks.envelopes)).hulls
+        return replace(self.endpoints, masses=self.endpoint_stamps.envelopes).hulls
 
     @cached_property
     def happening(self) -> Indexes:
@@ -117,14 +124,11 @@ class Events:
             return self
         from cepctl.engines.columns.start_laws import masses_of_starts
 
-        if self.clocks is None:
-            masses = masses_of_starts(self.ends, self.masses)
-            return self if masses is self.masses else replace(self, masses=masses)
-        own = masses_of_starts(self.ends, self.clocks.own)
-        if own is self.clocks.own:
+        own = masses_of_starts(self.ends, self.stamps.own)
+        if own is self.stamps.own:
             return self
-        clocks = replace(self.clocks, own=own)
-        return replace(self, masses=clocks.envelopes, clocks=clocks)
+        stamps = replace(self.stamps, own=own)
+        return replace(self, masses=stamps.envelopes, clocks=self.clocks and stamps)
 
     @cached_property
     def points(self) -> Endpoints:

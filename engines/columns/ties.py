@@ -195,18 +195,15 @@ def event_of_endpoint(endpoints: Endpoints) -> Indexes:
 
 
 def endpoint_ties(
-    endpoints: Endpoints, left: Indexes, right: Indexes, bound: Ticks, clocks: EventClocks | None
+    endpoints: Endpoints, left: Indexes, right: Indexes, bound: Ticks, clocks: EventClocks
 ) -> EndpointTies:
-    """The ties between some endpoints; `clocks` are those of the endpoints, where events share some.
+    """The ties between some endpoints; `clocks` are those of the endpoints.
 
     What is given of events of several clocks tells of their offsets, so that it connects these, too.
     """
     count, owner = len(endpoints), event_of_endpoint(endpoints)
-    many = 0 if clocks is None else len(clocks.offsets.lower)
-    one, other = owner[left], owner[right]
-    if clocks is not None:
-        one, other = _through_clocks(one, other, clocks.clock[:count])
-    label = connected(count + many, one, other)
+    one, other = _through_clocks(owner[left], owner[right], clocks.clock[:count])
+    label = connected(count + len(clocks.offsets.lower), one, other)
     tied = distinct(np.concatenate([owner[left], owner[right]]), count)
     number = numbered(label, tied)
     component = np.full(count, NO_COMPONENT)

@@ -162,14 +162,13 @@ _UNDER_WAY = (((0, 2, 0), (2, 1, 0)),)
 
 def endpoint_spans(events: Events) -> Masses:
     """First and last ticks of all endpoints, in any world; only these are meant."""
-    clocks = events.endpoint_clocks
-    return events.endpoints.masses if clocks is None else clocks.envelopes
+    return events.endpoint_stamps.envelopes
 
 
 def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     """P(start <= tick <= end) of one event that lasts, for each of n ticks, shape (n,)."""
-    ends, clocks = events.endpoints, events.endpoint_clocks
-    if clocks is None or clocks.clock[event] == NO_CLOCK:
+    ends, clocks = events.endpoints, events.endpoint_stamps
+    if clocks.clock[event] == NO_CLOCK:
         return under_way(ends, event, ticks)
     count = len(ticks)
     starts = ends.masses.take(np.array([event])).followed_by(Masses.at(ticks))

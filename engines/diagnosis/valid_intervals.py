@@ -197,8 +197,8 @@ def _valid_alike(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks
 
 def time_shares(events: Events, event: int, edges: Reals) -> Reals:
     """Probability that an event lies in each bin, shape (bins,); an offset is part of it."""
-    clocks = events.clocks
-    if clocks is None or clocks.clock[event] == NO_CLOCK:
+    clocks = events.stamps
+    if clocks.clock[event] == NO_CLOCK:
         return prior_shares(events.masses, event, edges)
     first, last = bin_ticks(edges)
     shares: Reals = np.zeros(len(first))
@@ -210,10 +210,8 @@ def shared_offsets(
     plan: Plan, events: Events, system: Ticks, match: Sequence[int]
 ) -> tuple[OffsetShown, ...]:
     """What a possible match leaves of the offsets of its clocks, one by one and by pairs."""
-    if events.clocks is None:
-        return ()
-    names, offsets = sorted(plan.clocks), events.clocks.offsets.buckets
-    clocks, bound = offsets_of(events.clocks, system, np.array(match, dtype=np.int64))
+    names, offsets = sorted(plan.clocks), events.stamps.offsets.buckets
+    clocks, bound = offsets_of(events.stamps, system, np.array(match, dtype=np.int64))
     # Slot 0 stands for no clock.
     slots = {0: NO_CLOCK, **{slot: int(clock) for slot, clock in enumerate(clocks, 1)}}
     found = []

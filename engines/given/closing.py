@@ -41,15 +41,14 @@ def _same_clock(found: Differences, clocks: EventClocks) -> Flags:
 
 def open_still(found: Differences, events: Events) -> Differences:
     """Without those that hold wherever events are: of two on one clock the own parts tell the order."""
-    implied, clocks = found.implied(events.masses), events.clocks
-    if clocks is not None:
-        implied = np.where(_same_clock(found, clocks), found.implied(clocks.own), implied).astype(bool)
+    together = _same_clock(found, events.stamps)
+    implied = np.where(together, found.implied(events.stamps.own), found.implied(events.masses))
     return found.taken(np.flatnonzero(~implied))
 
 
 def refuse_impossible(given: Sequence[Given], found: Differences, events: Events) -> None:
     """Raise ContradictionError where own parts of one clock's events contradict what is given."""
-    clocks = _clocks_of(events)
+    clocks = events.stamps
     own = clocks.own
     never = _same_clock(found, clocks) & (own.lower[found.left] - own.upper[found.right] > found.bound)
     for first in np.flatnonzero(never)[:1].tolist():
@@ -65,7 +64,7 @@ def events_left(given: Sequence[Given], found: Differences, events: Events) -> E
     ContradictionError
         If no world is left; names the clauses and the events.
     """
-    count, clocks = len(events), _clocks_of(events)
+    count, clocks = len(events), events.stamps
     own = clocks.own
     tied = distinct(np.concatenate([found.left, found.right]), count)
     tied = tied[clocks.clock[tied] != NO_CLOCK]
@@ -86,10 +85,6 @@ def events_left(given: Sequence[Given], found: Differences, events: Events) -> E
         cut(clocks.offsets, lower[count:], upper[count:]),
     )
     return replace(events, masses=stamps.envelopes, clocks=events.clocks and stamps)
-
-
-def _clocks_of(events: Events) -> EventClocks:
-    return events.clocks or EventClocks.none(events.masses)
 
 
 _NONE = -1

@@ -148,7 +148,7 @@ def known_endpoints(given: Sequence[Given], events: Events) -> Events:
     found = found.taken(_needed(endpoints, found))
     ties = None
     if len(found):
-        ties = endpoint_ties(endpoints, found.left, found.right, found.bound, left.clocks)
+        ties = endpoint_ties(endpoints, found.left, found.right, found.bound, left.stamps)
     return replace(known, ends=ends, endpoint_ties=ties)
 
 
@@ -156,9 +156,8 @@ def _nodes(events: Events) -> Events:
     """Every endpoint as an event."""
     lasting = events.endpoints.lasting
     ids = pl.concat([events.ids, "the end of " + events.ids.gather(lasting)])
-    clocks = events.endpoint_clocks
-    masses = events.endpoints.masses if clocks is None else clocks.envelopes
-    return Events(masses, pl.DataFrame({"event_id": ids}), clocks)
+    masses = events.endpoint_stamps.envelopes
+    return Events(masses, pl.DataFrame({"event_id": ids}), events.endpoint_clocks)
 
 
 def _laws(endpoints: Endpoints, found: Differences) -> Differences:

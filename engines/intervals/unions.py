@@ -156,14 +156,12 @@ def _endpoint(endpoint: Indexes, place: int) -> Indexes:
 
 def _always(events: Events, left: Indexes, right: Indexes, bound: int) -> Flags:
     """Whether t_left - t_right <= bound in every world, by the intervals alone."""
-    clocks, own = events.endpoint_clocks, events.endpoints.masses
-    most = np.where(left == NO_EVENT, 0, own.upper[left])
-    least = np.where(right == NO_EVENT, 0, own.lower[right])
-    if clocks is not None:
-        # What one clock stamped is moved alike.
-        envelopes, apart = clocks.envelopes, ~_on_one_clock(clocks, left, right)
-        most = np.where(apart & (left != NO_EVENT), envelopes.upper[left], most)
-        least = np.where(apart & (right != NO_EVENT), envelopes.lower[right], least)
+    clocks, own = events.endpoint_stamps, events.endpoints.masses
+    # What one clock stamped is moved alike.
+    envelopes, together = clocks.envelopes, _on_one_clock(clocks, left, right)
+    most = np.where(together, own.upper[left], envelopes.upper[left])
+    least = np.where(together, own.lower[right], envelopes.lower[right])
+    most, least = np.where(left == NO_EVENT, 0, most), np.where(right == NO_EVENT, 0, least)
     return np.asarray(np.where(left == right, bound >= 0, most <= shifted(least, bound)))
 
 
@@ -194,15 +192,14 @@ class _Connected:
 
 
 def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
-    endpoints, clocks, ties = events.endpoints, events.endpoint_clocks, events.endpoint_ties
+    endpoints, clocks, ties = events.endpoints, events.endpoint_stamps, events.endpoint_ties
     problem, node = _uncertain(endpoints, asked.parts, ties)
     of_endpoint = len(endpoints.masses.lower)
-    if clocks is not None:
-        stamped, clock = _moved_apart(clocks, asked.parts)
-        problem = np.concatenate([problem, stamped])
-        stamped_by = of_endpoint + clock if ties is None else root_of_clock(ties, of_endpoint, clock)
-        node = np.concatenate([node, stamped_by])
-        of_endpoint += len(clocks.offsets.lower)
+    stamped, clock = _moved_apart(clocks, asked.parts)
+    problem = np.concatenate([problem, stamped])
+    stamped_by = of_endpoint + clock if ties is None else root_of_clock(ties, of_endpoint, clock)
+    node = np.concatenate([node, stamped_by])
+    of_endpoint += len(clocks.offsets.lower)
     keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
     label = _components(problem, number.reshape(-1), len(asked.group), len(keys))
     _, first, component = np.unique(
