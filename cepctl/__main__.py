@@ -46,6 +46,9 @@ def run() -> int:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, _end)
         end_soon_after_signals(_tell)
+        from cepctl.start_up import compile_methods_late
+
+        compile_methods_late()
         from cepctl.cli import main
 
         code = main()

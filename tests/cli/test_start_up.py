@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import gc
 import importlib
 import subprocess
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.spark.session import Session
-from cepctl.start_up import light_start
+from cepctl.start_up import compile_methods_late, light_start
 
 SAYS_WHAT_IS_LOADED = (
     "import sys; from cepctl.cli import main; code = main(sys.argv[1:]); "
@@ -61,6 +63,42 @@ def test_pandas_is_out_of_the_way_while_a_command_runs_and_there_again_after_it(
         importlib.import_module("pandas")
     assert find_spec("pandas") is not None
     assert gc.get_threshold() == thresholds
+
+
+def test_methods_of_dataclasses_that_are_compiled_late_do_what_they_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if hasattr(dataclasses, "_create_fn"):  # up to Python 3.12
+        monkeypatch.setattr(dataclasses, "_create_fn", dataclasses._create_fn)
+    compile_methods_late()
+
+    @dataclasses.dataclass(frozen=True, order=True)
+    class Point:
+        x: int
+        y: int = 2
+        names: list[str] = dataclasses.field(default_factory=list, compare=False)
+
+    @dataclasses.dataclass(frozen=True)
+    class Named(Point):
+        name: str = ""
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "name", self.name.upper())
+
+    for _ in range(2):  # as it is when it is first called, and afterwards
+        one, other = Named(1, name="a"), Point(y=3, x=1)
+        assert repr(one).endswith("Named(x=1, y=2, names=[], name='A')")
+        assert repr(other).endswith("Point(x=1, y=3, names=[])")
+        assert one == Named(1, 2, [], "a") == copy.copy(one) != dataclasses.replace(one, x=2)
+        assert one != other
+        assert hash(other) == hash(Point(1, 3)) != hash(Point(1, 4))
+        assert sorted([other, Point(1)]) == [Point(1), other]
+        with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'x'"):
+            one.x = 3  # type: ignore[misc]
+        with pytest.raises(TypeError, match=r"Point.__init__\(\) missing 1 required"):
+            Point()  # type: ignore[call-arg]
+    assert Point.__init__.__qualname__.endswith("Point.__init__")
+    assert one.names is not Named(1).names
 
 
 @pytest.mark.spark
