@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 def tell_reading(summary: IngestSummary | None) -> None:
     """Say what was skipped, left out and noticed while raw input was read; nothing where there was none."""
-    beside(SideFigure.READING_NOTICES, partial(_tell_reading, summary), None)
+    if summary is not None:
+        beside(SideFigure.READING_NOTICES, partial(_tell_reading, summary), None)
 
 
-def _tell_reading(summary: IngestSummary | None) -> None:
-    from cepctl.ingestion.rejects import sampled
-    from cepctl.ingestion.summary import reasons
-
-    if summary is None:
-        return
+def _tell_reading(summary: IngestSummary) -> None:
     for notice in summary.notices:
         tell(READING, "note", notice)
     for cause, count in sorted(summary.skipped.items()):
         tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
     if summary.unreadable:
+        from cepctl.ingestion.summary import reasons
+
         some = f"{len(summary.unreadable):,} of {counted(len(summary.accounts), 'file')}"
         shown = reasons(summary.unreadable)
         message = f"left out {some} as unreadable:\n{shown}"
         tell(READING, "warning", message, unreadable=len(summary.unreadable))
     if summary.rejected:
+        from cepctl.ingestion.rejects import sampled
+
         bad = f"{summary.rejected.total():,} of {counted(summary.records, 'record')}"
         shown = sampled(summary.rejects, summary.rejected)
         tell(READING, "warning", f"left out {bad} as bad:\n{shown}", rejected=dict(summary.rejected))

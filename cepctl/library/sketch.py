@@ -18,6 +18,7 @@ from cepctl.render.counting import counted
 if TYPE_CHECKING:
     from cepctl.datasets.stored import StoredDataset
     from cepctl.matching.inputs import EventInputs
+    from cepctl.matching.sketched import Narrowed
     from cepctl.plan.plan import Plan
     from cepctl.sketches.making import Made
     from cepctl.sketches.reading import Sketch
@@ -89,7 +90,7 @@ def sketch(
 def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share: float) -> list[Sketched]:
     """Write sketches, and log what is to be said of them; raises as `sketch` does."""
     from cepctl.engines.concurrency import usable_cores
-    from cepctl.sketches.finding import sketch_beside
+    from cepctl.sketches.folder import place_beside
     from cepctl.sketches.making import make_sketch, parse_on
     from cepctl.sketches.reading import Sketch
 
@@ -104,7 +105,7 @@ def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share:
     for path, source in zip(dict.fromkeys(paths), sources, strict=True):
         if isinstance(source, Sketch):
             raise UsageError(f"{path} is a sketch; name a directory with -o to make one sketch of several")
-        targets.append(sketch_beside(source))
+        targets.append(place_beside(source.location))
     return [
         _told(make_sketch([source], indexed, target, usable_cores(), share))
         for source, target in zip(sources, targets, strict=True)
@@ -128,8 +129,7 @@ def _source(path: str) -> StoredDataset | Sketch:
 def refuse_unsketchable(dataset: str, on: Sequence[str], share: float) -> None:
     """Raise UsageError where a dataset that is still to be written cannot be sketched, as far as is known."""
     from cepctl.io.source.locations import Location
-    from cepctl.sketches.finding import place_beside
-    from cepctl.sketches.folder import SketchFolder
+    from cepctl.sketches.folder import SketchFolder, place_beside
     from cepctl.sketches.making import parse_on, require_share
     from cepctl.sketches.writing import refuse_foreign
 
@@ -147,9 +147,7 @@ def _told(made: Made) -> Sketched:
 
 def read_by_sketches(plan: Plan, inputs: EventInputs) -> tuple[EventInputs, str | None]:
     """The inputs with what sketches leave to be read of them, and that in words; None where none tells."""
-    from cepctl.matching.sketched import narrowed_by_sketches
-
-    found = narrowed_by_sketches(plan, inputs)
+    found = _narrowed(plan, inputs)
     if found is None:
         return inputs, None
     if found.problem is not None:
@@ -159,9 +157,7 @@ def read_by_sketches(plan: Plan, inputs: EventInputs) -> tuple[EventInputs, str 
 
 def told_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
     """The inputs with what sketches leave to be read of them; logs what that is, or why it is everything."""
-    from cepctl.matching.sketched import narrowed_by_sketches
-
-    found = narrowed_by_sketches(plan, inputs)
+    found = _narrowed(plan, inputs)
     if found is None:
         return inputs
     if found.problem is not None:
@@ -170,3 +166,15 @@ def told_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
         told = f"by the sketch, {found.read:,} of {counted(found.of, 'row group')} can matter"
         tell(QUERY, "note", told, row_groups_read=found.read, row_groups=found.of)
     return found.inputs
+
+
+def _narrowed(plan: Plan, inputs: EventInputs) -> Narrowed | None:
+    """As `narrowed_by_sketches`; where there is no sketch, what reads one is not even imported."""
+    from cepctl.sketches.folder import SketchFolder, place_beside
+
+    stored = [each for each in inputs.datasets if each is not inputs.temporary]
+    if all(SketchFolder.at(place_beside(each.location)).is_free() for each in stored):
+        return None
+    from cepctl.matching.sketched import narrowed_by_sketches
+
+    return narrowed_by_sketches(plan, inputs)

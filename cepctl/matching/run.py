@@ -84,9 +84,9 @@ class Execution:
 
     def require_startable(self) -> None:
         """Raise JobError where Spark is to run the plan and cannot; asked before anything is read."""
-        from cepctl.spark.session import require_startable
-
         if self.runner.on_spark and self.engine == "event":
+            from cepctl.spark.session import require_startable
+
             require_startable(self.runner.master)
 
 

@@ -13,8 +13,8 @@ from pyarrow import fs
 
 from cepctl.datasets.stored import StoredDataset
 from cepctl.errors import EventSchemaError, SketchError
-from cepctl.io.source.locations import Location, first_line
-from cepctl.sketches.folder import SketchFolder
+from cepctl.io.source.locations import first_line
+from cepctl.sketches.folder import SUFFIX, SketchFolder, place_beside
 from cepctl.sketches.manifest import MANIFEST, PartIdentity, remedy
 from cepctl.sketches.reading import Sketch
 
@@ -33,7 +33,7 @@ def sketch_of(dataset: StoredDataset) -> Sketch | None:
     SketchError
         If it is damaged, of a newer version, or not of these parts.
     """
-    folder = SketchFolder.at(sketch_beside(dataset))
+    folder = SketchFolder.at(place_beside(dataset.location))
     if folder.is_free():
         return None
     sketch = Sketch.at(folder.uri)
@@ -48,24 +48,12 @@ def sketch_of(dataset: StoredDataset) -> Sketch | None:
 
 def missing(dataset: StoredDataset) -> SketchError:
     """What is said where a dataset has no sketch."""
-    folder = SketchFolder.at(sketch_beside(dataset))
+    folder = SketchFolder.at(place_beside(dataset.location))
     return SketchError(f"{dataset.location.uri} has no sketch; {remedy(folder)}")
 
 
-SUFFIX = ".sketch"
 _FOOTERS_AT_ONCE = 16
 _TAIL = 8
-
-
-def sketch_beside(dataset: StoredDataset) -> str:
-    """The path or URI of the sketch of a dataset."""
-    return place_beside(dataset.location)
-
-
-def place_beside(location: Location) -> str:
-    """Where the sketch of a dataset stands, which may still have to be written."""
-    _, path = location.resolve()
-    return location.beside(path.rstrip("/") + SUFFIX).uri.rstrip("/")
 
 
 def identities(dataset: StoredDataset) -> list[PartIdentity]:

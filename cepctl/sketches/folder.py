@@ -15,7 +15,14 @@ from cepctl.io.source.locations import Location
 Place: TypeAlias = str | os.PathLike[str]
 """A path of this machine, or a URI."""
 
+SUFFIX = ".sketch"
 _PIECE = 1 << 24
+
+
+def place_beside(location: Location) -> str:
+    """Where the sketch of a dataset stands, which may still have to be written."""
+    _, path = location.resolve()
+    return location.beside(path.rstrip("/") + SUFFIX).uri.rstrip("/")
 
 
 @dataclass(frozen=True)
