@@ -6,6 +6,7 @@ neither: it is stored without a type, which the schema beside it keeps.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -52,20 +53,22 @@ def read_arrow(
 ) -> pa.Table:
     """Some columns (None: all), in this order, of some batches (None: all), one chunk for each batch.
 
-    Nothing else is read.
+    Nothing else is read, and of a file of this machine nothing is copied: its pages are the memory.
     """
-    with filesystem.open_input_file(path) as file:
-        stored = pa.ipc.open_file(file).schema
-        whole = _schema(stored.metadata)
+    with _opened(path, filesystem) as file:
+        reader = pa.ipc.open_file(file)
+        whole = _schema(reader.schema.metadata)
         schema = whole if names is None else pa.schema([whole.field(name) for name in names], whole.metadata)
-        places = [stored.get_field_index(name) for name in schema.names]
-        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=places))
+        if not isinstance(file, pa.MemoryMappedFile):
+            places = [reader.schema.get_field_index(name) for name in schema.names]
+            reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=places))
         chosen = range(reader.num_record_batches) if numbers is None else numbers
-        batches = [reader.get_batch(number) for number in chosen]
-    return pa.Table.from_batches([_typed(batch, schema) for batch in batches], schema)
+        batches = [_typed(reader.get_batch(number), schema) for number in chosen]
+    return pa.Table.from_batches(batches, schema)
 
 
 def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of a schema of a batch as it is stored."""
     columns = [
         pa.nulls(len(batch), field.type) if pa.types.is_null(column.type) else column
         for field, column in zip(schema, map(batch.column, schema.names), strict=True)
@@ -73,8 +76,15 @@ def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+def _opened(path: str, filesystem: fs.FileSystem) -> pa.NativeFile:
+    # Elsewhere a file that is mapped cannot be removed.
+    if isinstance(filesystem, fs.LocalFileSystem) and os.name == "posix":
+        return pa.memory_map(path)
+    return filesystem.open_input_file(path)
+
+
 def _kept(path: str, filesystem: fs.FileSystem) -> dict[bytes, bytes]:
-    with filesystem.open_input_file(path) as file:
+    with _opened(path, filesystem) as file:
         return dict(pa.ipc.open_file(file).schema.metadata)
 
 
