@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -174,7 +174,15 @@ def block_group(bound: Sequence[Bindings]) -> Group:
     return Group(offsets, members.reshape(-1))
 
 
-def signatures(bound: Sequence[Bindings], ids: pa.Array) -> pa.Array:
+class Names(Protocol):
+    """Ids of events by their row numbers, such as an array of texts."""
+
+    def take(self, rows: pa.Array, /) -> pa.Array:
+        """The ids of some events."""
+        ...
+
+
+def signatures(bound: Sequence[Bindings], ids: Names) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     if any(isinstance(each, Group) for each in bound):
         inner, events = listed(bound)

@@ -31,8 +31,21 @@ from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 
 _MOST_TEXT = 1 << 31
 """Bytes that a column of strings holds, if its offsets have 32 bits."""
+_FEW = 4
+"""Of so many events one, at most: then they are taken one by one."""
 ProbabilityFinder: TypeAlias = "Callable[[Events, Probability, Sequence[Indexes]], Reals]"
 """How `prob(...)` is found for rows that bind an event to each of its variables."""
+
+
+@dataclass(frozen=True)
+class FewNames:
+    """Ids of events, of which few are taken."""
+
+    ids: pl.Series
+
+    def take(self, rows: pa.Array) -> pa.Array:
+        """The ids of some events, as an array of them would give them."""
+        return self.ids.gather(rows.to_numpy()).to_arrow().cast(pa.large_string())
 
 
 @dataclass(frozen=True)
@@ -146,6 +159,10 @@ class Events:
         ids = self.ids.to_arrow()
         return ids.cast(pa.string() if ids.nbytes <= _MOST_TEXT else pa.large_string())
 
+    def names_for(self, count: int) -> pa.Array | FewNames:
+        """`names` for taking so many of them; where these are few, those of all events are not made."""
+        return self.names if _FEW * count > len(self) or "names" in vars(self) else FewNames(self.ids)
+
     @cached_property
     def id_rank(self) -> Indexes:
         """Rank of each event's id in code-point order, shape (n,)."""
@@ -182,12 +199,18 @@ def _in_order(table: pa.Table) -> pa.Table:
     lower = table.column("lower")
     if lower.null_count or not len(lower):
         return table
-    steps = np.diff(lower.to_numpy())
-    ties = np.flatnonzero(steps == 0)
+    ticks = lower.to_numpy()
     ids = table.column("event_id")
-    if (steps < 0).any() or pc.any(pc.greater(ids.take(ties), ids.take(ties + 1))).as_py():
+    if (ticks[1:] < ticks[:-1]).any() or not _rise(ids, np.flatnonzero(ticks[1:] == ticks[:-1])):
         return table.sort_by([("lower", "ascending"), ("event_id", "ascending")])
     return table
+
+
+def _rise(ids: pa.ChunkedArray, rows: Indexes) -> bool:
+    """Whether the id after each of these rows is not smaller."""
+    if not len(rows):  # Arrow copies all ids to take none of them.
+        return True
+    return not pc.any(pc.greater(ids.take(rows), ids.take(rows + 1))).as_py()
 
 
 def value_codes(*columns: pl.Series) -> tuple[Indexes, ...]:

@@ -67,8 +67,9 @@ def join_key(
     parts = _parts(alternative, partition_by, events, component, bound)
     folded = np.zeros(len(candidates), dtype=np.int64)
     for name in partition_by:
-        missing = events.frame.get_column(name).is_null().to_numpy()
-        folded[missing[candidates]] = -1
+        column = events.frame.get_column(name)
+        if column.null_count():
+            folded[column.is_null().to_numpy()[candidates]] = -1
     levels = []
     for part in parts:
         codes = part.new_codes[candidates]

@@ -65,14 +65,18 @@ class Numbering:
     @classmethod
     def of(cls, values: Indexes, usable: Flags) -> tuple[Numbering, Indexes]:
         """A numbering of those values, not negative, that are usable; and the numbers of all, else -1."""
-        chosen = values[usable]
+        every = bool(usable.all())
+        chosen = values if every else values[usable]
         size = int(chosen.max(initial=-1)) + 1
         if size > _PLACES_PER_VALUE * len(values):
             numbering = cls(np.unique(chosen), None)
         else:
             occurs = np.zeros(size, dtype=bool)
             occurs[chosen] = True
-            numbering = cls(None, np.where(occurs, np.cumsum(occurs) - 1, -1))
+            table = np.where(occurs, np.cumsum(occurs) - 1, -1)
+            numbering = cls(None, table)
+            if every:
+                return numbering, table[values]
         return numbering, np.where(usable, numbering.find(values), -1)
 
     def find(self, values: Indexes) -> Indexes:
@@ -82,6 +86,8 @@ class Numbering:
             return np.full(len(values), -1)
         if self.table is not None:
             inside = (values >= 0) & (values < len(self.table))
+            if inside.all():
+                return self.table[values]
             return np.where(inside, self.table[np.where(inside, values, 0)], -1)
         at = np.minimum(np.searchsorted(known, values), len(known) - 1)
         return np.where(known[at] == values, at, -1)

@@ -45,7 +45,7 @@ def fitting_events(events: Events, component: Component) -> Indexes:
     if not component.filters and not component.event_types:
         return np.arange(len(events), dtype=np.int64)
     fits = events.frame.select(component_condition(component).alias("fits"))
-    return np.flatnonzero(fits.get_column("fits").to_numpy()).astype(np.int64)
+    return fits.get_column("fits").arg_true().to_numpy().astype(np.int64)
 
 
 def component_condition(component: Component) -> pl.Expr:

@@ -40,16 +40,22 @@ class IntervalIndex:
 def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> IntervalIndex:
     """Sort events for joining; `key` holds codes >= 0, all arrays have shape (m,)."""
     order = order_of(key, lower)
-    event, key, lower, upper = event[order], key[order], lower[order], upper[order]
+    event, lower, upper = event[order], lower[order], upper[order]
     key_starts = starts_of(key)
-    return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
+    # Where none ends before another that begins earlier, as among those of one width, it is known already.
+    goes_on = np.ones(len(upper) + 1, dtype=bool)
+    goes_on[key_starts] = False
+    falls = (upper[1:] < upper[:-1]) & goes_on[1:-1]
+    reach = _running_maximum(upper, key_starts) if falls.any() else upper
+    return IntervalIndex(event, lower, upper, reach, key_starts)
 
 
 def indexed_events(masses: Masses, event: Indexes, codes: Indexes) -> IntervalIndex:
     """Events ready to be joined by their intervals; those of code -1, which join nothing, are left out."""
     usable = codes >= 0
-    event = event[usable]
-    return interval_index(event, codes[usable], masses.lower[event], masses.upper[event])
+    if not usable.all():
+        event, codes = event[usable], codes[usable]
+    return interval_index(event, codes, masses.lower[event], masses.upper[event])
 
 
 @kernel

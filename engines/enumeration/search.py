@@ -10,7 +10,7 @@ number of matches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -67,6 +67,8 @@ class Search:
 
 @dataclass(frozen=True)
 class _JoinStep:
+    """How one more component, after the first, is joined to partial matches."""
+
     column: int
     index: IntervalIndex
     key: JoinKey
@@ -95,13 +97,9 @@ def enumeration_parts(
     if (np.diag(search.system) < 0).any():
         return []
     search = _owned_only(search, events, owned) if 0 in order else search
-    bound: list[int] = []
-    steps = []
-    for column in order:
-        steps.append(_step(search, events, column, bound))
-        bound.append(column)
     first = search.candidates[search.singles[order[0]]]
-    first = first[steps[0].key.candidate_codes >= 0]
+    first = first[_key_of(search, events, order[0], []).candidate_codes >= 0]
+    steps = [_step(search, events, column, order[:depth]) for depth, column in enumerate(order) if depth]
     size = min(max(len(first) // PARTS, fewest), MOST_STARTS)
     return [
         partial(_started, search, events, first[start : start + size], order, steps)
@@ -114,7 +112,7 @@ def _started(
 ) -> Iterator[Indexes]:
     rows = np.full((len(first), len(search.singles)), NOT_BOUND, dtype=np.int64)
     rows[:, order[0]] = first
-    rows = _linked(search, events, rows, order[:1], steps[0].links)
+    rows = _linked(search, events, rows, order[:1], _links_of(search, order[0], []))
     yield from _extend(search, events, rows, order, steps, 1)
 
 
@@ -128,14 +126,18 @@ def _owned_only(search: Search, events: Events, owned: tuple[int, int] | None) -
     return replace(search, candidates=tuple(candidates))
 
 
-def _step(search: Search, events: Events, column: int, bound: list[int]) -> _JoinStep:
+def _key_of(search: Search, events: Events, column: int, bound: Sequence[int]) -> JoinKey:
+    component = search.singles[column]
+    known = {search.singles[i] for i in bound}
+    candidates = search.candidates[component]
+    return join_key(search.alternative, search.partition_by, events, component, known, candidates)
+
+
+def _links_of(search: Search, column: int, bound: Sequence[int]) -> tuple[Link, ...]:
+    """What becomes decidable when a column is bound after others."""
     component = search.singles[column]
     known = {search.singles[i] for i in [*bound, column]}
-    key = join_key(search.alternative, search.partition_by, events, component, known - {component},
-                   search.candidates[component])  # fmt: skip
-    candidates = search.candidates[component]
-    index = indexed_events(events.masses, candidates, key.candidate_codes)
-    links = tuple(
+    return tuple(
         link
         for link in search.alternative.links
         if link.scope is Scope.EVENT
@@ -143,10 +145,16 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Joi
         and set(link.components) <= known
         and not search.alternative.components[link.decides].negated
     )
+
+
+def _step(search: Search, events: Events, column: int, bound: Sequence[int]) -> _JoinStep:
+    component = search.singles[column]
+    key, candidates = _key_of(search, events, column, bound), search.candidates[component]
+    index = indexed_events(events.masses, candidates, key.candidate_codes)
     by_clock = None
     if events.clocks is not None:
         by_clock = ClockJoin.of(events.clocks, candidates, key.candidate_codes)
-    return _JoinStep(column, index, key, links, by_clock)
+    return _JoinStep(column, index, key, _links_of(search, column, bound), by_clock)
 
 
 def _extend(
@@ -159,7 +167,7 @@ def _extend(
     if depth == len(order):
         yield rows
         return
-    step, before = steps[depth], order[:depth]
+    step, before = steps[depth - 1], order[:depth]
     pairs, mixed = _pairs(search, events, rows, before, step)
     for row, event in pairs:
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)

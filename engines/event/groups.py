@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
-from cepctl.engines.columns.bindings import CountedRows, MatchBatch, signatures
+from cepctl.engines.columns.bindings import CountedRows, MatchBatch, members_of, signatures
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import group_answers, least_occurrence
@@ -55,11 +55,12 @@ def group_batches(
     sources = [(source, batch) for source, batch in sources if len(batch)]
     if not sources:
         return
-    bound = [signatures(batch.bound, events.names) for _, batch in sources]
+    names = events.names_for(sum(members_of(each) for _, batch in sources for each in batch.bound))
+    bound = [signatures(batch.bound, names) for _, batch in sources]
     frame = pl.concat(
         [
-            _frame(plan, source, batch, names, judge)
-            for (source, batch), names in zip(sources, bound, strict=True)
+            _frame(plan, source, batch, texts, judge)
+            for (source, batch), texts in zip(sources, bound, strict=True)
         ]
     )
     keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
