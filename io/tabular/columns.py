@@ -44,7 +44,6 @@ from cepctl.schema import (
     LATEST_TICK,
     LENGTH_LOWER,
     LENGTH_UPPER,
-    PMF_TYPE,
     TIME_TYPE,
 )
 
@@ -127,7 +126,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         **_finer(NANOS, time),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
-        "pmf": pa.array(pmf.buckets, PMF_TYPE),
+        "pmf": pmf.column(),
         **ends.columns(),
         **_written_ends(rows, ends.times, options),
     }
@@ -155,7 +154,7 @@ class _Ends:
     def columns(self) -> dict[str, pa.Array]:
         columns = {name: pa.array(end, mask=~known) for name, (end, known) in self.ticks.items()}
         if self.pmf is not None:
-            columns[END_PMF] = pa.array(self.pmf.buckets, PMF_TYPE)
+            columns[END_PMF] = self.pmf.column()
         return columns
 
 

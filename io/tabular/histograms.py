@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.precision import MASS_TOLERANCE
-from cepctl.schema import TICK_MAX, TICK_MIN
+from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN
 
 Histogram = list[dict[str, float]]
 
@@ -33,6 +34,15 @@ class Histograms:
     buckets: list[Histogram | None]
     widest: list[tuple[int, int] | None]
     broken: Flags
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether no row gives one."""
+        return not any(self.buckets)
+
+    def column(self) -> pa.Array:
+        """The histograms as a column of events."""
+        return pa.nulls(len(self.buckets), PMF_TYPE) if self.is_empty else pa.array(self.buckets, PMF_TYPE)
 
 
 def histograms(column: pa.Array | None, count: int) -> Histograms:
@@ -100,7 +110,7 @@ def spanned_by(
     `names` are what the columns of both ends and of the histogram are called.
     """
     lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()
-    if not any(pmf.buckets):
+    if pmf.is_empty:
         return lower, upper, has_lower, has_upper
     for row, (buckets, widest) in enumerate(zip(pmf.buckets, pmf.widest, strict=True)):
         if buckets is None or widest is None:
