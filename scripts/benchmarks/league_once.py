@@ -6,6 +6,7 @@ Run by a Python that has the peers, which want other versions of what cepctl nee
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -71,6 +72,11 @@ def problog(ticks: str, *others: str) -> Callable[[], Any]:
     return run
 
 
+def _processor_time() -> float:
+    """That of this process and of programs that it has run."""
+    return sum(os.times()[:4])
+
+
 def main(name: str, *arguments: str) -> None:
     """Run a few times, where it is fast after one for warmth; the fastest counts."""
     peers: dict[str, Callable[..., Callable[[], Any]]] = {
@@ -82,9 +88,9 @@ def main(name: str, *arguments: str) -> None:
     best = float("inf"), float("inf")
     began = time.perf_counter()
     for _ in range(RUNS):
-        clock, used = time.perf_counter(), time.process_time()
+        clock, used = time.perf_counter(), _processor_time()
         answer = run()
-        best = min(best, (time.perf_counter() - clock, time.process_time() - used))
+        best = min(best, (time.perf_counter() - clock, _processor_time() - used))
         if time.perf_counter() - began > 10:
             break
     print(json.dumps({"seconds": best[0], "cpu": best[1], "answer": answer}))  # noqa: T201
