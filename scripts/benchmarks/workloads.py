@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.language.parser import parse
-from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema, Plan
 from cepctl.schema import PMF_TYPE, TimeUnit
+
+if TYPE_CHECKING:
+    from cepctl.plan.plan import Plan
 
 WINDOW = 100
 SEED = 20100913
@@ -65,6 +66,11 @@ NEXT_ONE_PERCENT = replace(ONE_PERCENT, strategy="skip_till_next_match")
 
 def plan_for(text: str) -> Plan:
     """The plan of a query over the events of this page; a tick is one millisecond."""
+    # A peer that is told the values of a pattern need not wait for the parser of its text.
+    from cepctl.language.parser import parse
+    from cepctl.plan.analyze import analyze
+    from cepctl.plan.plan import EventSchema
+
     return analyze(parse(text), EventSchema({"val": pa.int64()}, TimeUnit(1000), None))
 
 
