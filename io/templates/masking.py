@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
 import pyarrow as pa
 
 from cepctl.io.contract.message_template import WILDCARD
@@ -60,6 +59,9 @@ def keys_of(messages: pa.Array) -> pa.Array:
     >>> keys_of(pa.array(["blk_38 on eth0", "no digit", ""])).to_pylist()
     ['blk_0 on 0', 'no digit', '']
     """
+    # Most logs have no messages that are mined, and Polars takes longer to import than a small one to read.
+    import polars as pl
+
     texts = pl.Series(messages, dtype=pl.String).fill_null("")
     return texts.str.replace_all(_NUMBERED, "0").to_arrow().cast(pa.string())
 
