@@ -24,8 +24,8 @@ from cepctl.engines.kernels.stages import INSIDE, run
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-_COMPILED: dict[str, Any] = {"nogil": True, "cache": True}
-_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_COMPILED: dict[str, Any] = {"nogil": True, "cache": True, "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True}
 _compiled_names: dict[int, dict[str, Any]] = {}
 
 
@@ -76,7 +76,12 @@ class Kernel(Generic[Arguments, Answer]):
         if self.compiled is None:
             import numba
 
-            from cepctl.engines.kernels.linking import CalledCompiler, InnerCompiler, compiled_once
+            from cepctl.engines.kernels.linking import (
+                CalledCompiler,
+                InnerCompiler,
+                compiled_once,
+                inner_once,
+            )
 
             function = self.function
             assert isinstance(function, FunctionType)
@@ -93,7 +98,7 @@ class Kernel(Generic[Arguments, Answer]):
             if self.compiled is None:
                 compiler = InnerCompiler if self.options else CalledCompiler
                 compile_later: Any = numba.njit(pipeline_class=compiler, **(_COMPILED | self.options))
-                self.compiled = compiled_once(compile_later(copy))
+                self.compiled = (inner_once if self.options else compiled_once)(compile_later(copy))
         return self.compiled
 
 
