@@ -8,9 +8,9 @@ such a kernel stays as it was translated until it is linked.
     called          yes           yes                          yes          yes
     inner           yes           yes                          no           no
 
-So does what Numba offers, such as the making of an array, where a kernel is the first to call it.  A kernel is
-compiled once, whether it is called with constants or with variables, and gets its arguments in the way of
-`targets.py`.
+So does what Numba offers, such as the making of an array, where a kernel is the first to call it.  A kernel
+is compiled once, whether it is called with constants or with variables.  It gets its arguments in the way of
+`targets.py`, and goes through the passes of `passes.py`.
 
 What an optimiser does changes no bit of a result: none of its liberties with numbers is ever given.
 
@@ -19,11 +19,10 @@ Imported with Numba, when the first compiled form is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating, typing_of_kernels
 from cepctl.engines.kernels.targets import for_kernels, takes_whole_arguments
 
 # Without types, since it gives some to few of its functions.
@@ -129,10 +128,15 @@ class CalledCompiler(compiler.Compiler):  # type: ignore[misc]
         """As Numba does, into a library of this kind."""
         generator = self.state.targetctx.codegen()
         self.state.targetctx = for_kernels(self.state.targetctx)
+        self.state.typingctx = typing_of_kernels(self.state.typingctx)
         self.state.library = self.library(generator, func.__qualname__)
         self.state.library.enable_object_caching()
-        with _translating(True):
+        with translating(True):
             return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes over what is compiled."""
+        return [passes_of_kernels(self.state)]
 
 
 class InnerCompiler(CalledCompiler):
@@ -141,27 +145,13 @@ class InnerCompiler(CalledCompiler):
     library = InnerLibrary
 
 
-_translates = [False]
-"""Whether what Numba compiles now is for a kernel; it compiles in one thread at a time."""
-
-
-@contextmanager
-def _translating(whether: bool) -> Iterator[None]:
-    """Meanwhile leave what Numba compiles as it was translated, or not."""
-    _translates.append(whether)
-    try:
-        yield
-    finally:
-        _translates.pop()
-
-
 def translate_for_kernels() -> None:
     """Have Numba make no machine code of its own functions that kernels link."""
     generator = codegen.JITCPUCodegen
     create = generator.create_library
 
     def create_library(self: Any, name: str, **options: Any) -> Any:
-        return InnerLibrary(self, name) if _translates[-1] else create(self, name, **options)
+        return InnerLibrary(self, name) if is_translating() else create(self, name, **options)
 
     generator.create_library = create_library
 
@@ -200,7 +190,7 @@ def read_translated() -> None:
     def unserialize(cls: Any, generator: Any, state: Any) -> Any:
         if state[1] == _TRANSLATED:
             return InnerLibrary.read(generator, state[0], state[2])
-        with _translating(False):
+        with translating(False):
             return read(cls, generator, state)
 
     code._unserialize = classmethod(unserialize)

@@ -74,6 +74,10 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
         """How kernels call each other."""
         return _KernelCalls(self)
 
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        """What makes code of a call; its registries were looked through when this compilation began."""
+        return super().get_function(fn, sig, _firstcall=False)
+
     def declare_function(self, module: Any, fndesc: Any) -> Any:
         """Declare what is called; of inner kernels with whole arguments."""
         if (fndesc.modname, fndesc.qualname) not in _inner:

@@ -1,0 +1,141 @@
+"""The passes of Numba over a kernel, without what a kernel has no use for, and what is known of types by then.
+
+Most of the time that it takes to compile a kernel is Numba's own, in Python.  Here it does not look for what
+no kernel has, such as closures and contexts; it tells nobody of each pass; it finds out how long variables
+live once, before code is made of them; and of which type a sum of two whole numbers is it asks once in a
+process.
+
+Imported with Numba, when the first compiled form is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from importlib import import_module
+from typing import Any
+
+# Without types, since Numba gives some to few of its functions.
+builder: Any = import_module("numba.core.compiler").DefaultPassBuilder
+machinery: Any = import_module("numba.core.compiler_machinery")
+postproc: Any = import_module("numba.core.postproc")
+transforms: Any = import_module("numba.core.transforms")
+types: Any = import_module("numba.core.types")
+typing: Any = import_module("numba.core.typing")
+
+_UNUSED = frozenset(
+    {
+        "DumpParforDiagnostics",
+        "FindLiterallyCalls",
+        "InlineClosureLikes",
+        "InlineOverloads",
+        "LiteralPropagationSubPipelinePass",
+        "LiteralUnroll",
+        "MakeFunctionToJitFunction",
+        "NoPythonSupportedFeatureValidation",
+        "RewriteDynamicRaises",
+        "WithLifting",
+    }
+)
+"""For closures, contexts, literals that types follow from, messages made at run time, and parallel loops."""
+
+
+class _Passes(machinery.PassManager):  # type: ignore[misc]
+    """Runs passes, one after the other."""
+
+    def _runPass(self, index: int, pss: Any, internal_state: Any) -> None:  # noqa: N802
+        pss.analysis = self._analysis
+        pss.run_initialization(internal_state)
+        pss.run_pass(internal_state)
+        pss.run_finalizer(internal_state)
+        if machinery._pass_registry.get(type(pss)).mutates_CFG:
+            _tidy(internal_state.func_ir)
+
+
+def _tidy(function: Any) -> None:
+    """Bring the blocks of a function into order; how long variables live is found when somebody asks."""
+    function.blocks = transforms.canonicalize_cfg(function.blocks)
+    function.variable_lifetime = postproc.VariableLifetime(function.blocks)
+
+
+def tidy_kernels() -> None:
+    """Have Numba find out how long the variables of kernels live only where that is used."""
+    processor = postproc.PostProcessor
+    process = processor.run
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        if emit_dels or not is_translating() or self.func_ir.is_generator:
+            process(self, emit_dels, extend_lifetimes)
+        else:
+            _tidy(self.func_ir)
+
+    processor.run = run
+
+
+_translates = [False]
+
+
+@contextmanager
+def translating(whether: bool) -> Iterator[None]:
+    """Meanwhile what Numba compiles is for a kernel, or is not; it compiles in one thread at a time."""
+    _translates.append(whether)
+    try:
+        yield
+    finally:
+        _translates.pop()
+
+
+def is_translating() -> bool:
+    """Whether what Numba compiles now is for a kernel."""
+    return _translates[-1]
+
+
+_passes: list[_Passes] = []
+
+
+def passes_of_kernels(state: Any) -> Any:
+    """The passes over a kernel: the same ones for each."""
+    if not _passes:
+        made = _Passes("kernel")
+        for each, told in builder.define_nopython_pipeline(state).passes:
+            if each.__name__ not in _UNUSED:
+                made.add_pass(each, told)
+        made.finalize()
+        _passes.append(made)
+    return _passes[0]
+
+
+class _Typing(typing.Context):  # type: ignore[misc]
+    """Of which types the values in kernels are."""
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """The signature of a call: of a function of Numba's, on numbers, it is found once."""
+        if (
+            kws
+            or not isinstance(func, types.Function)
+            or not all(isinstance(each, _NUMBERS) for each in args)
+        ):
+            return super().resolve_function_type(func, args, kws)
+        key = func, tuple(args)
+        found = _known.get(key)
+        if found is None:
+            found = _known[key] = super().resolve_function_type(func, args, kws)
+        return found
+
+
+_NUMBERS = (types.Number, types.Boolean)
+_known: dict[Any, Any] = {}
+_typing: list[_Typing] = []
+
+
+def typing_of_kernels(context: Any) -> Any:
+    """Numba's own knowledge of types, and that of kernels."""
+    if not _typing:
+        own = copy(context)
+        own.__class__ = _Typing
+        _typing.append(own)
+    return _typing[0]
+
+
+tidy_kernels()
