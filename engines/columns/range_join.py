@@ -15,7 +15,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import order_of, starts_of
-from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.kernels.kernel import inner, kernel
 
 PAIRS_AT_ONCE = 1 << 20
 """Pairs that one step of a join produces, where memory allows."""
@@ -122,10 +122,22 @@ def _candidates(key_starts, lower, reach, key, first, last):
     for i in range(len(key)):
         if 0 <= key[i] < len(key_starts) - 1:
             start, stop = key_starts[key[i]], key_starts[key[i] + 1]
-            begin[i] = start + np.searchsorted(reach[start:stop], first[i])
-            end = start + np.searchsorted(lower[start:stop], last[i], side="right")
+            begin[i] = _first_from(reach, start, stop, first[i], False)
+            end = _first_from(lower, start, stop, last[i], True)
             counts[i] = max(end - begin[i], 0)
     return begin, counts
+
+
+@inner
+def _first_from(values, low, high, wanted, beyond):
+    """The first place from `low` to `high` that has what is wanted or more, or what is `beyond` it."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted or (beyond and values[middle] == wanted):
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel

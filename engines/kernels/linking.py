@@ -78,6 +78,16 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         self._finalize_dynamic_globals()
         self._finalized = True
 
+    def _get_module_for_linking(self) -> Any:
+        """The module itself: no machine code is made of it, so that nobody needs it otherwise."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                    function.linkage = llvm.Linkage.linkonce_odr
+            self._shared_module = self._final_module
+        return self._shared_module
+
     def _run(self, module: Any, *names: str) -> None:
         """Run passes of LLVM over a module."""
         last = (self._codegen._pass_builder(opt=0),) if hasattr(self._codegen, "_pass_builder") else ()

@@ -1,4 +1,4 @@
-"""The passes of Numba over a kernel, without what a kernel has no use for, and what is known of types by then.
+"""The passes of Numba over a kernel, without what no kernel needs, and what is known of types by then.
 
 Most of the time that it takes to compile a kernel is Numba's own, in Python.  Here it does not look for what
 no kernel has, such as closures and contexts; it tells nobody of each pass; it finds out how long variables

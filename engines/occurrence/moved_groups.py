@@ -133,4 +133,7 @@ def _has_constants(clauses, group):
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
     low = clauses.difference_offsets[clauses.clause_offsets[first]]
     high = clauses.difference_offsets[clauses.clause_offsets[last]]
-    return (clauses.left[low:high] == NO_EVENT).any() or (clauses.right[low:high] == NO_EVENT).any()
+    found = False
+    for d in range(low, high):
+        found |= clauses.left[d] == NO_EVENT or clauses.right[d] == NO_EVENT
+    return found

@@ -20,7 +20,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.work import UNIONS, most_products
-from cepctl.engines.kernels.kernel import inlined, kernel
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.hubs import (
     MOST_HUBS,
@@ -109,7 +109,7 @@ def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figu
         probability[group] = _union(own, buckets, work_bound, figures[group])
 
 
-@inlined
+@inner
 def _union(own, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1

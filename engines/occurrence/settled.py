@@ -13,7 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
-from cepctl.engines.kernels.kernel import inlined, inner
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.clauses import NO_EVENT
 from cepctl.engines.occurrence.places import places_of_events
 from cepctl.engines.occurrence.sorting import sorted_unique
@@ -39,7 +39,7 @@ class Settled(NamedTuple):
 ALWAYS, KEPT, NEVER = 0, 1, 2
 
 
-@inlined
+@inner
 def settled(clauses, group, rank, row_of_rank, lower, upper):
     """The problems of a group that no other implies."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]

@@ -62,7 +62,7 @@ _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
-@inlined
+@inner
 def union_probability(part, hubs, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)

@@ -100,7 +100,7 @@ class Workspace(NamedTuple):
     placed: Reals
 
 
-@kernel
+@inner
 def workspace(chains, positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     parts = chains * MOST_PARTS
