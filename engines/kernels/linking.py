@@ -53,6 +53,8 @@ class _WithoutEnvironments:
 class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that only kernels call, and of what it calls, for them to link."""
 
+    _shared_module: Any
+
     @property
     def codegen(self) -> Any:
         """What makes machine code of others."""

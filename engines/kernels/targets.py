@@ -96,14 +96,14 @@ class _KernelCalls(callconv.CPUCallConv):  # type: ignore[misc]
 
     def decode_arguments(self, builder: Any, argtypes: Any, func: Any) -> Any:
         """The arguments of a function."""
-        calls = _WholeCalls(self.context) if func.name in _whole else super()
+        calls: Any = _WholeCalls(self.context) if func.name in _whole else super()
         return calls.decode_arguments(builder, argtypes, func)
 
     def call_function(
         self, builder: Any, callee: Any, resty: Any, argtys: Any, args: Any, attrs: Any = None
     ) -> Any:
         """Call a function."""
-        calls = _WholeCalls(self.context) if callee.name in _whole else super()
+        calls: Any = _WholeCalls(self.context) if callee.name in _whole else super()
         return calls.call_function(builder, callee, resty, argtys, args, attrs)
 
 

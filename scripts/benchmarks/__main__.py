@@ -14,6 +14,7 @@ from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
 from coarse import coarse
 from commands import commands
+from first_answers import first_answers
 from flink import flink
 from growth import growth
 from incremental import incremental
@@ -61,6 +62,7 @@ PARTS = (
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
     Part("start-up", "From the shell to the last row", start_up),
+    Part("first", "What compiling costs a first query", first_answers),
     Part("plain", "Plain files, from the shell", plain_files),
     Part("rows", "Rows as they are written, from the shell", written_rows),
     Part("incremental", "A day in pieces, each by a run of its own", incremental),

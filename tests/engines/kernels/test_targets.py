@@ -1,0 +1,111 @@
+"""Inner kernels get their arguments whole: tuples of arrays, of tuples, and what has no parts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TOWER = """
+from typing import NamedTuple
+import numpy as np
+from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.kernels.stages import only
+
+class Part(NamedTuple):
+    weights: np.ndarray
+    used: bool
+
+class Whole(NamedTuple):
+    values: np.ndarray
+    part: Part
+    flags: np.ndarray
+
+@inner
+def _filled(count, value):
+    found = np.full(count, value)
+    return found
+
+@inner
+def _weighted(whole, pair, nothing, used, empty):
+    total = 0.0 if nothing is None else 1.0
+    for i in range(len(whole.values)):
+        if whole.flags[i] and whole.part.used and used:
+            total += whole.values[i] * whole.part.weights[i] + pair[0] * pair[1]
+    return total + len(empty), Part(whole.part.weights[1:], not used)
+
+@inner
+def _twice(whole, pair):
+    first, part = _weighted(whole, pair, None, True, ())
+    second, _ = _weighted(Whole(whole.values[1:], part, whole.flags[1:]), pair, 1, True, ())
+    return first, second, _filled(2, first)
+
+@kernel
+def weighted(values, weights, flags):
+    return _twice(Whole(values, Part(weights, True), flags), (2, 0.5))
+
+arguments = np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.25, 8.0]), np.array([True, False, True])
+told = []
+for mode in ("interpreted", "compiled"):
+    with only(mode):
+        first, second, filled = weighted(*arguments)
+        told.append((float(first), float(second), filled.tolist()))
+print(told[0], told[0] == told[1])
+"""
+
+# What others compile in the same process, with the same functions of NumPy, after the kernels were.
+OTHERS = """
+import numba
+
+@numba.njit(nogil=True)
+def filled(count, value):
+    if count < 0:
+        raise ValueError("negative")
+    return np.full(count, value), np.zeros(count), np.arange(count)
+
+print([each.tolist() for each in filled(2, 1.5)])
+for call in (filled, numba.njit(lambda size: np.empty(size))):
+    try:
+        call(-1, 1.5) if call is filled else call(-1)
+    except ValueError as problem:
+        print(problem)
+"""
+
+STARTED = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+import cepctl.engines
+found = spec_from_file_location("cepctl.engines.tower", sys.argv[1])
+sys.modules[found.name] = module = module_from_spec(found)
+found.loader.exec_module(module)
+"""
+
+
+def ran(folder: Path, program: str) -> list[str]:
+    """The lines that a module of the engines prints."""
+    file = folder / "tower.py"
+    file.write_text(program)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    command = [sys.executable, "-c", STARTED, str(file)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+EXPECTED = "(34.5, 1.0, [34.5, 34.5]) True"
+
+
+def test_tuples_of_arrays_and_of_tuples_arrive_whole(tmp_path: Path) -> None:
+    assert ran(tmp_path, TOWER) == [EXPECTED]
+    assert ran(tmp_path, TOWER) == [EXPECTED]  # what the first one kept
+
+
+def test_what_others_compile_in_the_same_process_is_as_before(tmp_path: Path) -> None:
+    found = ran(tmp_path, TOWER + OTHERS)
+    assert found == [
+        EXPECTED,
+        "[[1.5, 1.5], [0.0, 0.0], [0, 1]]",
+        "negative",
+        "negative dimensions not allowed",
+    ]
