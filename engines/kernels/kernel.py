@@ -76,12 +76,7 @@ class Kernel(Generic[Arguments, Answer]):
         if self.compiled is None:
             import numba
 
-            from cepctl.engines.kernels.linking import (
-                CalledCompiler,
-                InnerCompiler,
-                compiled_once,
-                inner_once,
-            )
+            from cepctl.engines.kernels.linking import CalledCompiler, InnerCompiler, compiled_once
 
             function = self.function
             assert isinstance(function, FunctionType)
@@ -98,7 +93,7 @@ class Kernel(Generic[Arguments, Answer]):
             if self.compiled is None:
                 compiler = InnerCompiler if self.options else CalledCompiler
                 compile_later: Any = numba.njit(pipeline_class=compiler, **(_COMPILED | self.options))
-                self.compiled = (inner_once if self.options else compiled_once)(compile_later(copy))
+                self.compiled = compiled_once(compile_later(copy))
         return self.compiled
 
 

@@ -9,8 +9,8 @@ such a kernel stays as it was translated until it is linked.
     inner           yes           yes                          no           no
 
 So does what Numba offers, such as the making of an array, where a kernel is the first to call it.  A kernel
-is compiled once, whether it is called with constants or with variables.  It gets its arguments in the way of
-`targets.py`, and goes through the passes of `passes.py`.
+is compiled once, whether it is called with constants or with variables; it counts references as `targets.py`
+has it, and goes through the passes of `passes.py`.
 
 What an optimiser does changes no bit of a result: none of its liberties with numbers is ever given.
 
@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any
 
 from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating, typing_of_kernels
-from cepctl.engines.kernels.targets import for_kernels, takes_whole_arguments
+from cepctl.engines.kernels.targets import for_kernels
 
 # Without types, since it gives some to few of its functions.
 codegen: Any = import_module("numba.core.codegen")
@@ -166,12 +166,6 @@ def translate_for_kernels() -> None:
         return InnerLibrary(self, name) if is_translating() else create(self, name, **options)
 
     generator.create_library = create_library
-
-
-def inner_once(dispatcher: Any) -> Any:
-    """A kernel that only kernels call: the same, and it gets whole arguments."""
-    takes_whole_arguments(dispatcher.py_func)
-    return compiled_once(dispatcher)
 
 
 def compiled_once(dispatcher: Any) -> Any:

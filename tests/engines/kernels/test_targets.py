@@ -1,4 +1,4 @@
-"""Inner kernels get their arguments whole: tuples of arrays, of tuples, and what has no parts."""
+"""Kernels over tuples of arrays and of tuples, and what others compile beside them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ran(folder: Path, program: str) -> list[str]:
 EXPECTED = "(34.5, 1.0, [34.5, 34.5]) True"
 
 
-def test_tuples_of_arrays_and_of_tuples_arrive_whole(tmp_path: Path) -> None:
+def test_tuples_of_arrays_and_of_tuples_have_the_same_bits_compiled(tmp_path: Path) -> None:
     assert ran(tmp_path, TOWER) == [EXPECTED]
     assert ran(tmp_path, TOWER) == [EXPECTED]  # what the first one kept
 
