@@ -29,7 +29,7 @@ SECONDS = 30
 MISFIT = "\x00"
 USES = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 # Their text is what a user wrote, or is in the path of a file.
-NOT_OF_LOGS = {"log4j.patterns", "source.locations", "log4j.origin"}
+NOT_OF_LOGS = {"log4j.patterns", "source.locations", "log4j.events._DAEMON_LOG"}
 
 
 def expressions() -> Iterator[tuple[str, re.Pattern[Any], tuple[str, ...]]]:
@@ -42,7 +42,7 @@ def expressions() -> Iterator[tuple[str, re.Pattern[Any], tuple[str, ...]]]:
         source = Path(str(module.__file__)).read_text()
         for name, value in vars(module).items():
             for pattern in flat(value):
-                if isinstance(pattern, re.Pattern):
+                if isinstance(pattern, re.Pattern) and f"{short}.{name}" not in NOT_OF_LOGS:
                     uses = tuple(use for use in USES if re.search(rf"\b{name}\.{use}\b", source))
                     yield f"{short}.{name}", pattern, uses or ("search",)
 
