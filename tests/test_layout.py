@@ -650,6 +650,17 @@ def test_docstrings_name_only_what_exists() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/derivations.md", "docs/how-data-flows.md"])
+def test_pages_about_the_code_name_only_files_that_stand_there(page: str) -> None:
+    """By their path or the end of it; that of a format that a stranger adds is an example."""
+    others = [path for folder in ("tests", "scripts") for path in (ROOT / folder).rglob("*.py")]
+    paths = [f"/{path.relative_to(ROOT)}" for path in [*source_files(), *others]]
+    named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", (ROOT / page).read_text(encoding="utf-8")))
+    missing = {name for name in named if not any(path.endswith(f"/{name}") for path in paths)}
+    assert named
+    assert {name for name in missing if not name.startswith("io/doors/")} == set()
+
+
 def is_of_code(name: str, modules: set[str]) -> bool:
     """Whether a dotted name is that of a module, or of something in one."""
     return name in modules or name.rpartition(".")[0] in modules
