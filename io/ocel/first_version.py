@@ -175,7 +175,7 @@ def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Ite
         element.clear()
     if elements.unreadable is not None:
         raise LogFormatError(f"{source}:{elements.unreadable.line}: {elements.unreadable.message}")
-    elements.tell_damage(report, source, document.blank_lines, before)
+    elements.tell_damage(report, source, document.blank_lines, told=len(report.rejects) > before)
 
 
 def _ended(elements: Elements, document: XmlDocument) -> Iterator[Any]:

@@ -162,4 +162,4 @@ def _report_rest(
             parent is not None and parent.getparent() is elements.root and local_name(group.tag) not in _READ
         ):
             report.notes[_OTHER] += 1
-    elements.tell_damage(report, source, document.blank_lines, rejects)
+    elements.tell_damage(report, source, document.blank_lines, told=len(report.rejects) > rejects)

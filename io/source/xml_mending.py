@@ -106,12 +106,15 @@ class Mending:
         The line of the first fault and what it is; None while the document is well-formed.
     lost_records
         How many records it was told of.
+    whole_records
+        How many records had ended before the first fault.
     """
 
     shape: Shape
     lost: Callable[[Lost], None]
     damage: tuple[int, str] | None = None
     lost_records: int = 0
+    whole_records: int = 0
     _held: bytearray = field(default_factory=bytearray)
     # Where the bytes held begin, and where the last record or element around some begins.
     _begin: int = 0
@@ -177,8 +180,10 @@ class Mending:
                 self._open.append(tag)
         self._depth += 1
 
-    def _ended(self, _: str) -> None:
+    def _ended(self, tag: str) -> None:
         self._depth -= 1
+        if self._depth == len(self._open) and tag.rpartition(":")[2] in self.shape.records:
+            self.whole_records += 1
         del self._open[self._depth :]
 
     def _hides_tags(self) -> bool:

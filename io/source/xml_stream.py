@@ -148,20 +148,26 @@ class Elements:
         return self._stopped or first or self.unreadable
 
     @property
+    def whole_records(self) -> int:
+        """How many records had ended before the first damage."""
+        return 0 if self._mending is None else self._mending.whole_records
+
+    @property
     def lost_records(self) -> int:
         """How many records were told to be lost."""
         return 0 if self._mending is None else self._mending.lost_records
 
-    def tell_damage(self, report: ReadReport, source: str, before: int, rejects: int) -> None:
+    def tell_damage(self, report: ReadReport, source: str, before: int, *, told: bool) -> None:
         """Tell what is wrong, as a reject where none tells of it yet.
 
-        `before` lines stand before the document, and `rejects` rejects were told before it was read.
+        `before` lines stand before the document.  `told`: whether a record that was rejected may be the
+        damaged one.
         """
         complaint = self.complaint
         if complaint is None or (self.lost_records and not self._stopped):
             return
         complaint = replace(complaint, line=complaint.line + before)
-        if len(report.rejects) > rejects and not self._stopped:
+        if told and not self._stopped:
             # What was recovered of a damaged record became one.  Where an ingest holds no more of its cause,
             # this is not seen, and damage told twice.
             report.warnings.append(complaint.warning)

@@ -40,7 +40,6 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
     mending = Mending(_SHAPE, partial(_reject_lost, traces, document))
     elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",), mending=mending)
     tree = _Tree(traces, document)
-    rejects = len(traces.report.rejects)
     for element in _ended_elements(elements, document, before):
         kind = local_name(element.tag)
         tree.know_open_trace(element)
@@ -51,15 +50,23 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
         elif not tree.event_ended(element):
             continue
         yield
-    _report_damage(elements, document, traces, rejects)
+    _report_damage(elements, document, traces, told=tree.last_rejected > elements.whole_records)
 
 
 class _Tree:
-    """The elements that have ended and wait to be read."""
+    """The elements that have ended and wait to be read.
+
+    Attributes
+    ----------
+    last_rejected
+        The number of the last event that was rejected, the first being 1; 0 where none was.
+    """
 
     def __init__(self, traces: Traces, document: Document) -> None:
         self._traces = traces
         self._document = document
+        self.last_rejected = 0
+        self._read = 0
         self._waiting: list[Any] = []
         self._read_at = 0
         # The element of the open trace; None where that stands for events outside of traces.
@@ -93,7 +100,9 @@ class _Tree:
         for element in self._waiting:
             parent = element.getparent()
             cause = self._traces.add(self._trace_of(parent), attribute_values(element))
+            self._read += 1
             if cause is not None:
+                self.last_rejected = self._read
                 text = etree.tostring(element, encoding="unicode", with_tail=False)
                 self._traces.reject(cause, element.sourceline + self._document.blank_lines, text)
             if ended is None or parent is not ended:
@@ -152,12 +161,12 @@ def _reject_lost(traces: Traces, document: Document, lost: Lost) -> None:
     traces.report.rejects.append(Reject(traces.source, line, LOST, lost.raw, lost.records))
 
 
-def _report_damage(elements: Elements, document: Document, traces: Traces, rejects: int) -> None:
+def _report_damage(elements: Elements, document: Document, traces: Traces, *, told: bool) -> None:
     # Only now: events are numbered by the records before them that were read, however they are parsed.
     traces.report.records += elements.lost_records
     damage = document.chunks.damage
     if damage is None:
-        elements.tell_damage(traces.report, traces.source, document.blank_lines, rejects)
+        elements.tell_damage(traces.report, traces.source, document.blank_lines, told=told)
         return
     complaint = elements.complaint
     more = f" (and {complaint.count - 1} more complaints)" if complaint and complaint.count > 1 else ""
