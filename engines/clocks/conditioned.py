@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -36,8 +35,8 @@ from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 
 MATCHES_AT_ONCE = 10_000
 
-Measuring: TypeAlias = Callable[[Masses, BoundMatches], Measured]
-"""From the masses of copies, and matches of these, to what is measured."""
+Measuring: TypeAlias = Callable[[Masses, BoundMatches, bool], Measured]
+"""From the masses of copies, matches of these, and whether only ranges count, to what is measured."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +142,16 @@ def conditioned(
         left = np.flatnonzero(~lone)
         if lone.any():
             here = np.flatnonzero(lone)
-            found = _summed(alike.taken(here), partial(curved_measured, shape), curved=True)
+            found = _summed(alike.taken(here), _with_masses_of_curves(shape), curved=True)
             total.put(rows[here], found)
             left = np.union1d(left, here[np.isnan(found.confidence)])
         if len(left):
             total.put(rows[left], _summed(alike.taken(left), measuring, curved=False))
     return summed_over_nodes(total)
+
+
+def _with_masses_of_curves(shape: Shape) -> Measuring:
+    return lambda masses, matches, _ranges_only: curved_measured(shape, masses, matches)
 
 
 def _with_curves(alike: AlikeMatches) -> Flags:
@@ -170,9 +173,11 @@ def _summed(alike: AlikeMatches, measuring: Measuring, *, curved: bool) -> Measu
     offsets = alike.offset_sum(frames)
     for block in offsets.nodes(np.flatnonzero(~frames.unmoved)):
         # Most of those that only tell ranges widen none, and to measure them takes as long as the sum.
-        nodes = block if block.weight.any() else block.taken(_can_widen(alike, frames, block, total))
+        ranges_only = not block.weight.any()
+        nodes = block.taken(_can_widen(alike, frames, block, total)) if ranges_only else block
         copies = Copies.of(frames, nodes)
-        offsets.add(total, nodes, measuring(copies.masses, at_nodes(copies.number, nodes, matches)))
+        found = measuring(copies.masses, at_nodes(copies.number, nodes, matches), ranges_only)
+        offsets.add(total, nodes, found)
     return summed_over_nodes(total)
 
 
@@ -192,7 +197,7 @@ def _can_widen(alike: AlikeMatches, frames: Frames, nodes: Nodes, total: Total) 
 
 def _on_own_parts(frames: Frames, rows: Indexes, matches: BoundMatches, measuring: Measuring) -> Measured:
     """Measure matches that no offset moves against anything: own parts tell all but when they happened."""
-    found = measuring(frames.clocks.own, matches)
+    found = measuring(frames.clocks.own, matches, False)
     nodes = Nodes(rows, np.zeros((len(rows), 0), dtype=np.int64), np.ones(len(rows)))
     first, last = offset_range(frames, nodes)
     happens = found.start <= found.end

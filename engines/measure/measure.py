@@ -40,6 +40,7 @@ class Measure:
     `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
+    `ranges_only`: whether nobody asks for confidences, which may then be any numbers.
     `heard`: hears the name of each method that measures some of them.
     """
 
@@ -55,6 +56,7 @@ class Measure:
     sifted: bool = True
     shares_gaps: bool = True
     shares_cuts: bool = True
+    ranges_only: bool = False
     heard: Callable[[str], None] | None = None
 
     def placed(self, masses: Masses) -> Measure:

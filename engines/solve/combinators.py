@@ -145,8 +145,8 @@ def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
 
     measure = batch.measure
 
-    def placed(masses: Masses, matches: BoundMatches) -> Measured:
-        return door(batch.placed(measure.placed(masses), matches))
+    def placed(masses: Masses, matches: BoundMatches, ranges_only: bool) -> Measured:
+        return door(batch.placed(replace(measure.placed(masses), ranges_only=ranges_only), matches))
 
     return rows, conditioned(batch.clocks, measure.masses, measure.shape, batch.taken(rows).matches, placed)
 

@@ -68,6 +68,10 @@ def gaps(batch: Batch, rows: Indexes) -> Found:
     usable, chains = _gaps(batch, ring, batch.rivals, rows)
     rows = rows[usable]
     start, end, possible = range_of_places(masses, chains, measure.window, ring.first, ring.last)
+    start = np.where(possible, start - ring.moved[ring.first], 1)
+    end = np.where(possible, end - ring.moved[ring.last], 0)
+    if measure.ranges_only:
+        return rows, Measured(np.zeros(len(rows)), np.zeros(len(rows)), start, end)
     confidence = np.empty(len(chains.event))
     tabulated = narrow(masses, chains)
     if not measure.shares_gaps:
@@ -80,11 +84,8 @@ def gaps(batch: Batch, rows: Indexes) -> Found:
         confidence[wide] = agreed_confidence(
             masses, chains.taken(wide), measure.window, possible[wide],
             lambda some: _gaps(batch, ring, batch.deciding, rows[wide[some]])[1],
-            # Two events have but one gap: what is cut more finely then costs less than what is done once.
-            together=measure.shares_cuts or batch.events.shape[1] == 2,
+            together=measure.shares_cuts,
         )  # fmt: skip
-    start = np.where(possible, start - ring.moved[ring.first], 1)
-    end = np.where(possible, end - ring.moved[ring.last], 0)
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
     return rows[solved], found

@@ -47,14 +47,16 @@ class Cells(NamedTuple):
 class RivalFree(NamedTuple):
     """Rivals of some gaps, those of gap g being listed[offsets[g]] to listed[offsets[g + 1] - 1].
 
-    `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `most`: per
-    cell, the largest number of rivals of one gap that have mass there.  `kinds`: gaps with the same rivals.
+    `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `begin`: per
+    rival, the first cell in which it has mass, 0 if it has some before.  `most`: per cell, the largest number
+    of rivals of one gap that have mass there.  `kinds`: gaps with the same rivals.
     """
 
     offsets: Indexes
     listed: Indexes
     before: Reals
     slope: Reals
+    begin: Indexes
     most: Indexes
     kinds: Kinds
 
@@ -127,8 +129,11 @@ def rival_free(buckets, gaps, chosen, cut):
     kinds = kinds_of(buckets, gaps, chosen, rivals, offsets, listed)
     cells = len(cut) - 1
     before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
+    begin = np.zeros(len(rivals), dtype=np.int64)
     for r in range(len(rivals)):
         fill_masses(buckets, rivals[r], cut, before[r], slope[r])
+        while begin[r] < cells - 1 and before[r, begin[r]] == 0.0 and slope[r, begin[r]] == 0.0:
+            begin[r] += 1
     most = np.zeros(cells, dtype=np.int64)
     for g in range(len(chosen)):
         alive = np.zeros(cells, dtype=np.int64)
@@ -136,7 +141,7 @@ def rival_free(buckets, gaps, chosen, cut):
             for c in range(cells):
                 alive[c] += slope[r, c] > 0.0
         most = np.maximum(most, alive)
-    return RivalFree(offsets, listed, before, slope, most, kinds)
+    return RivalFree(offsets, listed, before, slope, begin, most, kinds)
 
 
 @inner

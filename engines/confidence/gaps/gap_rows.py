@@ -170,13 +170,15 @@ def _fill_own(cells, first_gaps, current, kind, past):
 class Span(NamedTuple):
     """Where u and t are: cells of u and of u - W (-1 for none), and the nodes t between these.
 
-    `with_own`, `with_old`: whether t may lie in either cell.
+    `blocked`: how many nodes between these are left out, before `since`, as some rival is always after them
+    and before u.  `with_own`, `with_old`: whether t may lie in either cell.
     """
 
     own: int
     old: int
     since: int
     until: int
+    blocked: int
     with_own: bool
     with_old: bool
 
@@ -235,6 +237,20 @@ def last_rows_for(cells, last_gaps, up_to, weight, most_ends, most_nodes, room):
         points, plan, np.empty(rivals, dtype=np.int64), np.empty((rivals, size)), np.empty(size),
         np.ones(size),
     )  # fmt: skip
+
+
+@inner
+def first_unblocked(last_gaps, alive, count, own):
+    """The first cell of t from which no rival of all these kinds is always after t and before u."""
+    cell = 0
+    for r in range(len(last_gaps.slope)):
+        if last_gaps.before[r, own] >= 1.0 and last_gaps.begin[r] > cell:
+            common = True
+            for k in range(count):
+                common = common and last_gaps.kinds.apart[alive[k], r]
+            if common:
+                cell = last_gaps.begin[r]
+    return cell
 
 
 @inner

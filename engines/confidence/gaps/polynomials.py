@@ -34,7 +34,7 @@ from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, window_ticks
 from cepctl.engines.confidence.gaps.sums import sum_pairs
 from cepctl.engines.confidence.work import GAPS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -45,6 +45,9 @@ WORK_BOUND = most_products(GAPS)
 _MOST_CHAINS = 256
 """Largest group of chains that are solved together."""
 
+_RARELY_IN_COMMON = 3
+"""Where each list holds all rivals of the one before, one holds half of all on average."""
+
 MOST_VALUES = 1 << 22
 """Largest number of values that a table of a group may have; a larger group is halved."""
 
@@ -54,8 +57,9 @@ def wide_gap_confidence(
 ) -> Reals:
     """Confidence of every chain, shape (n,); NaN for those that are left to nested sums.
 
-    Unless `together`, each chain is summed alone.  One that can be summed with others can be summed alone,
-    too: the work it is charged with is then no more.
+    Unless `together`, chains are summed alone, but for those of two events that have most rivals in common:
+    with one gap each, what is shared outweighs cells that are cut more finely.  One that can be summed with
+    others can be summed alone, too: the work it is charged with is then no more.
     """
     count, length = chains.event.shape
     confidence = np.full(count, np.nan)
@@ -65,10 +69,12 @@ def wide_gap_confidence(
     pivot = chains.event[:, -2]
     order = np.lexsort((outer, inner, pivot))
     fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
-    most = _MOST_CHAINS if together else 1
+    most = np.full(len(fresh), _MOST_CHAINS if together else 1)
+    if not together and length == 2:
+        most[_have_rivals_in_common(chains.gaps, outer[order], fresh)] = _MOST_CHAINS
     pieces = -(-np.diff(fresh, append=count) // most)
     group, within = places_in_runs(pieces)
-    starts = np.append(fresh[group] + within * most, count)
+    starts = np.append(fresh[group] + within * most[group], count)
     width = window_ticks(window)
     bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
     inner, outer = inner[order], outer[order]
@@ -76,6 +82,18 @@ def wide_gap_confidence(
     result = np.empty(count)
     result[order] = np.clip(confidence, 0.0, 1.0)
     return result
+
+
+def _have_rivals_in_common(gaps: Gaps, gap: Indexes, fresh: Indexes) -> Flags:
+    """Groups of gaps, each beginning at a place of `fresh`, that list each of their rivals often enough."""
+    sizes = np.diff(gaps.rival_offsets)[gap]
+    owner, within = places_in_runs(sizes)
+    group = np.repeat(np.arange(len(fresh)), np.diff(fresh, append=len(gap)))[owner]
+    rivals = gaps.rivals[gaps.rival_offsets[gap][owner] + within]
+    pairs = np.unique(group * (gaps.rivals.max(initial=0) + 1) + rivals)
+    distinct = np.bincount(pairs // (gaps.rivals.max(initial=0) + 1), minlength=len(fresh))
+    listed, chains = np.add.reduceat(sizes, fresh), np.diff(fresh, append=len(gap))
+    return np.asarray(distinct * chains <= _RARELY_IN_COMMON * listed)
 
 
 @kernel

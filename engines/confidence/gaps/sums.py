@@ -17,6 +17,7 @@ from cepctl.engines.confidence.gaps.gap_rows import (
     fill_rows,
     find_relevant,
     first_sums_for,
+    first_unblocked,
     gather,
     last_rows_for,
     load,
@@ -160,11 +161,13 @@ def _sum_cell(
     oldest = start - (window - 1) if old >= 0 else cells.cut[0]
     alive = _find_alive(buckets, last_gaps, last, start, oldest, sums)
     begun = linked and old >= 0 and firsts.slot.max() >= 0
-    since = cells.first[max(old + 1, middle.begin)]
+    seen = first_unblocked(last_gaps, sums.alive, alive, own)
+    next_old = cells.first[max(old + 1, middle.begin)]
+    since = cells.first[max(old + 1, middle.begin, min(seen, middle.stop))]
     until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
     span = Span(
-        own, old, since, until, own != old and middle.mass[own] > 0.0,
-        old >= 0 and middle.mass[max(old, 0)] > 0.0 and (begun or not linked),
+        own, old, since, until, since - next_old, own != old and middle.mass[own] > 0.0,
+        old >= seen and middle.mass[max(old, 0)] > 0.0 and (begun or not linked),
     )  # fmt: skip
     if not alive or not (since < until or span.with_own or span.with_old):
         return
@@ -173,7 +176,7 @@ def _sum_cell(
         count = place_real(float(ticks), ends.degree[e], places, weights)
     else:
         count = place_nodes(ticks, ends.degree[e], places, weights)
-    earliest = max(old if span.with_old else old + 1, middle.begin)
+    earliest = max(old if span.with_old else max(old + 1, min(seen, own)), middle.begin)
     known = find_relevant(last_gaps, span, earliest, rows.relevant)
     steps = fill_plan(last_gaps.kinds.apart, sums.alive, alive, rows.relevant, known, rows.plan)
     at_once = max(MOST_PLACES // (until - since + room), 1)
@@ -246,16 +249,16 @@ def _begin(cells, span, kind, count, inner, size, middle, firsts, rows, sums):
     """Values of F, but for what came before the cell of u - W, at all places of a row."""
     width, begun, points = span.until - span.since, sums.begun, rows.points
     bulk, own, old = count * width, span.own, span.old
-    q, all_after = firsts.rows[firsts.slot[kind]], cells.first[middle.stop] - span.since
+    q, all_after = firsts.rows[firsts.slot[kind]], cells.first[middle.stop] - span.since + span.blocked
     begun[:size] = 0.0
     nodes = cells.first[old + 1] - cells.first[old]
     for j in range(count):
-        add_rows(begun[j * width : (j + 1) * width], q, sums.tail[:nodes, j], all_after, 0)
+        add_rows(begun[j * width : (j + 1) * width], q, sums.tail[:nodes, j], all_after, span.blocked)
     if inner > bulk:
         in_own, begin = sums.row[: cells.first[own + 1] - cells.first[own]], 0
         for j in range(count):
             in_own[:] = 0.0
-            add_rows(in_own, q, sums.tail[:nodes, j], all_after, width)
+            add_rows(in_own, q, sums.tail[:nodes, j], all_after, span.blocked + width)
             end = begin
             while end < inner - bulk and points.owner[end] == j:
                 end += 1
