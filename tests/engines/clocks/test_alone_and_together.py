@@ -21,8 +21,16 @@ from tests.plans import Event, event_table, on, plan_of
 OFFSETS: Clocks = {"n": ((-300, 300, 1.0),), "m": ((-400, -1, 0.25), (0, 250, 0.75))}
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match WITHIN 1200 ticks", 2),
+        ("PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match WITHIN 1200 ticks", 2),
+        ("PATTERN SEQ(A a, C c) STRATEGY strict_contiguity WITHIN 1200 ticks", 1),
+    ],
+)
 def test_next_matches_have_the_same_bits_whether_combinations_are_summed_alone(
-    monkeypatch: pytest.MonkeyPatch,
+    query: str, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(0)
     events = []
@@ -30,7 +38,7 @@ def test_next_matches_have_the_same_bits_whether_combinations_are_summed_alone(
         lower = 150 * number + draw.randint(0, 60)
         clock = "m" if kind == "B" else "n"
         events.append(on(clock, OFFSETS, Event(f"{kind}{number}", kind, lower, lower + 400)))
-    plan = plan_of("PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match WITHIN 1200 ticks", OFFSETS)
+    plan = plan_of(query, OFFSETS)
     alone = rows_by_signature(match_events(plan, event_table(events)))
     sums = []
 
@@ -42,7 +50,7 @@ def test_next_matches_have_the_same_bits_whether_combinations_are_summed_alone(
 
     monkeypatch.setattr(polynomials, "wide_gap_confidence", summed_together)
     assert rows_by_signature(match_events(plan, event_table(events))) == alone
-    assert len(alone) == 2
+    assert len(alone) == rows
     assert sums and not any(sums)
 
 
