@@ -114,7 +114,7 @@ def facts(row: dict[str, Any], event_id: str) -> tuple[Any, ...]:
     return (row[event_id], *known, flag, rounded(row.get("pmf")), rounded(row.get("end_pmf")))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(rows(), min_size=1, max_size=6), st.sampled_from(["1 ms", "1 us", "1 ns", "1 s", "15 s"]))
 def test_what_is_written_is_read_back(written: list[dict[str, Any]], unit: str) -> None:
     with TemporaryDirectory() as folder:
