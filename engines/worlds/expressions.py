@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -82,7 +83,8 @@ def holds(expression: Expression, members: Members) -> bool:
     )
 
 
-def _first_index(expression: Expression) -> dict[str, int]:
+@lru_cache
+def _first_index(expression: Expression) -> Mapping[str, int]:
     """The variables that are read member by member, with the first i that is checked."""
     first: dict[str, int] = {}
     for part in _parts(expression):
