@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from cepctl.assistants.tools import MOST_CHARACTERS, bounded
 from cepctl.cli import main
 from cepctl.errors import UsageError
 
-mcp = pytest.importorskip("mcp")
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="mcp is not installed")
 ROOT = Path(__file__).parents[2]
 LOGS: dict[str, Any] = {"events": ["logs"], "uncertainty": "uncertainty.toml", "names": {"cpu_user": "CPU"}}
 
@@ -33,6 +34,8 @@ def samples(tmp_path: Path) -> Path:
 
 def asked(folder: Path, calls: Sequence[tuple[str, dict[str, Any]]], *, apart: bool = False) -> list[Any]:
     """The answers to some calls, of a server in this process, or of one that is started."""
+    import mcp
+
     from cepctl.assistants.server import server
 
     async def run() -> list[Any]:
@@ -73,6 +76,8 @@ def test_the_question_of_the_readme_is_answered_in_three_calls(samples: Path) ->
 
 
 def test_four_tools_say_what_they_take_and_that_they_only_read(samples: Path) -> None:
+    import mcp
+
     from cepctl.assistants.server import server
 
     async def listed() -> Any:
@@ -134,6 +139,7 @@ def test_a_folder_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_without_the_sdk_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+
     from cepctl.assistants.server import server
 
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)

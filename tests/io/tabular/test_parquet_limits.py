@@ -206,13 +206,18 @@ def test_a_page_that_its_checksum_belies_is_not_read() -> None:
 
 
 BIG, ROWS = "x" * (1 << 20), 60
-REPEATED: dict[str, Any] = {
-    "list": pa.array([[BIG, None]] * ROWS),
-    "lists": pa.array([[[BIG], []]] * ROWS, pa.list_(pa.large_list(pa.string()))),
-    "struct": pa.array([{"s": BIG, "n": 1}] * ROWS),
-    "map": pa.array([[("k", BIG)]] * ROWS, pa.map_(pa.string(), pa.string())),
-    "bytes": pa.array([BIG.encode()] * ROWS),
+REPEATED: dict[str, tuple[Any, pa.DataType | None]] = {
+    "list": ([BIG, None], None),
+    "lists": ([[BIG], []], pa.list_(pa.large_list(pa.string()))),
+    "struct": ({"s": BIG, "n": 1}, None),
+    "map": ([("k", BIG)], pa.map_(pa.string(), pa.string())),
+    "bytes": (BIG.encode(), None),
 }
+
+
+def repeated(kind: str, rows: int) -> pa.Array:
+    value, of = REPEATED[kind]
+    return pa.array([value] * rows, of)
 
 
 @pytest.mark.parametrize("kind", REPEATED)
@@ -220,7 +225,7 @@ def test_a_text_within_others_that_a_dictionary_holds_once_is_unpacked_piece_by_
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 4 << 20)
-    table = events([None] * ROWS).set_column(2, "note", REPEATED[kind])
+    table = events([None] * ROWS).set_column(2, "note", repeated(kind, ROWS))
     data = written(table, compression="zstd")
     assert len(data) < 100_000
     rows, most = rows_and_memory(data)
@@ -230,7 +235,7 @@ def test_a_text_within_others_that_a_dictionary_holds_once_is_unpacked_piece_by_
 
 @pytest.mark.parametrize("kind", REPEATED)
 def test_what_is_within_others_is_read_as_it_was(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = REPEATED[kind].slice(0, 7)
+    few = repeated(kind, 7)
     plain = read(written(events([None] * 7).set_column(2, "note", few), use_dictionary=False))
     monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 3 << 20)
     batches = read(written(events([None] * 7).set_column(2, "note", few)))
