@@ -9,7 +9,8 @@ For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
     total   = sum over u of mass(u) times sum over t of mass(t) F(u, t) Q2(t, u)
 
 For a node u the ticks t are the nodes of all cells between those of u - W and u, and some ticks in each of
-these two cells, of which only a part is left.  All chains of one middle event share the nodes.  What they sum
+these two cells, of which only a part is left; ticks t that some rival always keeps from u are left out.
+All chains of one middle event share the nodes.  What they sum
 depends on the first event only by its mass, which is even on a cell, and by the kind of its gap (the rivals
 that it keeps out, `product_trees`): so the sum over u and t is taken once for each kind, cell of s and last
 event, from the last event on, and a chain is no more than a sum over cells.
