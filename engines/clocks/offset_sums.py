@@ -118,10 +118,9 @@ def at_nodes(
             bound[component] = number(np.arange(len(nodes)), chosen)
     rivals = []
     for rival in matches.rivals:
-        order = np.argsort(rival.row, kind="stable")
-        offsets = np.searchsorted(rival.row[order], np.arange(len(matches) + 1))
-        node, at = nodes.with_each(offsets)
-        rivals.append(replace(rival, row=node, event=number(node, rival.event[order[at]])))
+        own = Group.of_owners(len(matches), rival.row, rival.event)
+        node, at = nodes.with_each(own.offsets)
+        rivals.append(replace(rival, row=node, event=number(node, own.members[at])))
     spans = None if matches.spans is None else matches.spans.take(nodes.match)
     return BoundMatches(bound, rivals, spans)
 

@@ -36,6 +36,19 @@ class Group:
         return self.of_sizes(self.sizes[rows], self.offsets[rows], self.members)
 
     @classmethod
+    def of_owners(cls, count: int, owner: Indexes, events: Indexes) -> Group:
+        """The events of each of so many owners, in the order in which they stand.
+
+        Examples
+        --------
+        >>> found = Group.of_owners(3, np.array([2, 0, 2]), np.array([7, 8, 9]))
+        >>> found.offsets.tolist(), found.members.tolist()
+        ([0, 1, 1, 3], [8, 7, 9])
+        """
+        order = np.argsort(owner, kind="stable")
+        return cls(np.searchsorted(owner[order], np.arange(count + 1)), events[order])
+
+    @classmethod
     def of_sizes(cls, sizes: Indexes, begin: Indexes, events: Indexes) -> Group:
         """Groups of so many events each, which stand one after the other from `begin` on."""
         row, place = places_in_runs(sizes)

@@ -119,3 +119,18 @@ def places_in_runs(sizes: Indexes) -> tuple[Indexes, Indexes]:
     """
     run = np.repeat(np.arange(len(sizes)), sizes)
     return run, np.arange(len(run)) - (np.cumsum(sizes) - sizes)[run]
+
+
+def renumbered(row: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:
+    """Which entries are of some ascending rows, and the number among these of the row of each.
+
+    Examples
+    --------
+    >>> kept, number = renumbered(np.array([7, 2, 5, 2]), np.array([2, 7]))
+    >>> kept.tolist(), number.tolist()
+    ([0, 1, 3], [1, 0, 0])
+    """
+    number = np.full(int(max(rows.max(initial=-1), row.max(initial=-1))) + 1, -1)
+    number[rows] = np.arange(len(rows))
+    kept = np.flatnonzero(number[row] >= 0)
+    return kept, number[row[kept]]

@@ -30,9 +30,9 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.independent import BLOCK
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, cases_without
 from cepctl.engines.intervals.search import alike_in_size, of_sizes
-from cepctl.engines.intervals.tied_matches import cases_without, measured, valid
+from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError

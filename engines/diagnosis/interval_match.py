@@ -120,7 +120,7 @@ def _search(
 def _given(prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]) -> GivenShown:
     """What is given, and the confidence if nothing were."""
     search, matches = _search(prepared, stamped, bound)
-    confidence = float(search.measured(matches).confidence[0])
+    confidence = float(measured(search.measure, matches).confidence[0])
     return GivenShown(tuple(each.text for each in prepared.plan.given), None, confidence)
 
 

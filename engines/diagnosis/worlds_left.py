@@ -27,7 +27,7 @@ from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.given.components import share_of_worlds
 from cepctl.engines.given.known import depends_on_ends, known_endpoints, known_events
-from cepctl.engines.intervals.components import require_worlds
+from cepctl.engines.intervals.tied_matches import require_worlds
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Given, Plan

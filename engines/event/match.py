@@ -184,7 +184,7 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
 
     known = known_events(plan, events)
     if known.endpoint_ties is not None:
-        from cepctl.engines.intervals.components import require_worlds
+        from cepctl.engines.intervals.tied_matches import require_worlds
 
         require_worlds(plan.given, known)
     return known

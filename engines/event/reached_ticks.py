@@ -151,7 +151,7 @@ def _joint(sources: tuple[PreparedAlternative, ...], matches: MatchBatch) -> _Wi
     searches = [each.intervals for each in sources if each.intervals is not None]
     if not searches:
         return JointMatches.of(sources, matches)
-    from cepctl.engines.intervals.within_spans import JointIntervals
+    from cepctl.engines.intervals.search import JointIntervals
 
     return JointIntervals.of(searches, matches)
 

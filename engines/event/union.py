@@ -138,9 +138,9 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
     searches = [each.intervals for each in prepared if each.intervals is not None]
     if searches:
-        from cepctl.engines.intervals.search import all_hold_by_size
+        from cepctl.engines.intervals.search import measured_by_size
 
-        return all_hold_by_size(searches, parts[0].bound), np.zeros(len(parts[0]), dtype=bool)
+        return measured_by_size(searches, parts[0].bound).confidence, np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     first = prepared[0]

@@ -7,6 +7,5 @@ rivals      rivals                                who may break a match, and how
 problems    problems                              what is summed together, as coupled problems
 sums        sums: orders, few_endpoints           the probability of what is coupled
 measured    independent, on_clocks, tied_matches  confidence and range: plain, on clocks, beside GIVEN
-certain     certain                               what every world returns
-asked for   search, within_spans, unions          matches, within a span each, keys of GROUP BY
+asked for   search, unions                        matches, within a span each, keys of GROUP BY
 """

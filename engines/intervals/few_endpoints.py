@@ -11,7 +11,6 @@ its own.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.work import ENDPOINTS, most_products
+from cepctl.engines.intervals.problems import cover_of
 from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_PLACES = 4
@@ -42,8 +42,7 @@ def few_cover(count: int, edges: tuple[tuple[int, int], ...]) -> Cover | None:
     """Choose variables for constraints t_i - t_j <= c between these pairs (i, j); None if two do not do."""
     if count > MOST_PLACES:
         return None
-    covers = (each for size in (1, 2) for each in combinations(range(count), size))
-    cover = next((each for each in covers if all(i in each or j in each for i, j in edges)), None)
+    cover = cover_of(range(count), edges, frozenset(), 2)
     if cover is None:
         return None
     level = {place: number for number, place in enumerate(cover)}

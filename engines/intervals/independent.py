@@ -15,8 +15,7 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.intervals.certain import with_certain_ones
+from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.edges import (
     MOST_TOLD,
@@ -29,9 +28,9 @@ from cepctl.engines.intervals.edges import (
     reached,
     skeleton_of,
 )
-from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.measure import IntervalMeasure, with_certain_ones
 from cepctl.engines.intervals.problems import Together
-from cepctl.engines.intervals.rivals import FoundRivals, RivalList, alike_rivals, deciding, renumbered
+from cepctl.engines.intervals.rivals import FoundRivals, RivalList, alike_rivals, deciding, rivals_of_rows
 from cepctl.engines.intervals.sums import probability, probability_without_rivals
 
 BLOCK = 1 << 16
@@ -53,19 +52,17 @@ def measured_independently(
     """
     if spans is not None:
         return _within(measure, matches, spans)
-    count = len(matches)
-    found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, FIRST))
-    for begin in range(0, count, BLOCK):
+    total = Total(len(matches))
+    for begin in range(0, len(matches), BLOCK):
         block = matches[begin : begin + BLOCK]
         rivals = [] if measure.rivals is None else measure.rivals(block)
         for lasting, rows in measure.by_points(block):
-            own = [renumbered(each, rows) for each in rivals]
+            own = rivals_of_rows(rivals, rows)
             for case in measure.cases:
-                _add(measure, found, block[rows], begin + rows, case, lasting, own)
-    never = found.start > found.end
-    found.start[never], found.end[never] = 1, 0
+                _add(measure, total, block[rows], begin + rows, case, lasting, own)
+    found = total.measured()
     confidence = with_certain_ones(found.confidence, measure, measure.cases, (), matches)
-    return Measured(confidence, found.error, found.start, found.end)
+    return replace(found, confidence=confidence)
 
 
 def _within(measure: IntervalMeasure, matches: Indexes, spans: TickSpans) -> Measured:
@@ -81,7 +78,7 @@ def _within(measure: IntervalMeasure, matches: Indexes, spans: TickSpans) -> Mea
     moved = [(each, row, matches.size + np.searchsorted(strangers, event)) for each, row, event in near]
 
     def rivals(matches: Indexes) -> list[FoundRivals]:
-        return [renumbered(each, matches[:, 0] // size) for each in moved]
+        return rivals_of_rows(moved, matches[:, 0] // size)
 
     if len(possible):
         cut = replace(measure, endpoints=endpoints, rivals=rivals if moved else None)
@@ -92,7 +89,7 @@ def _within(measure: IntervalMeasure, matches: Indexes, spans: TickSpans) -> Mea
 
 def _add(
     measure: IntervalMeasure,
-    found: Measured,
+    total: Total,
     matches: Indexes,
     rows: Indexes,
     case: Case,
@@ -105,23 +102,17 @@ def _add(
     happens = np.flatnonzero(left.open_edges >= 0)
     if len(happens) < len(rows):
         rows, matches, left = rows[happens], matches[happens], taken(left, happens)
-        rivals = [renumbered(each, happens) for each in rivals]
+        rivals = rivals_of_rows(rivals, happens)
     if rivals:
         lists, broken = deciding(measure.endpoints, matches, case, lasting, rivals)
         has = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.row for each in lists)]))
         if len(has):
             some = [each.taken(has) for each in lists]
-            confidence, start, end = _absent(measure, skeleton, taken(left, has), matches[has], some)
-            found.confidence[rows[has]] += confidence
-            found.start[rows[has]] = np.minimum(found.start[rows[has]], start)
-            found.end[rows[has]] = np.maximum(found.end[rows[has]], end)
+            total.add(rows[has], *_absent(measure, skeleton, taken(left, has), matches[has], some))
         broken[has] = True
         free = np.flatnonzero(~broken)
         rows, matches, left = rows[free], matches[free], taken(left, free)
-    start, end = _range(measure, left)
-    found.start[rows] = np.minimum(found.start[rows], start)
-    found.end[rows] = np.maximum(found.end[rows], end)
-    found.confidence[rows] += _summed(measure, skeleton, left, matches)
+    total.add(rows, _summed(measure, skeleton, left, matches), *_range(measure, left))
 
 
 def _absent(

@@ -4,6 +4,9 @@ One clock stamps both ends of an event, so that they move together.  Given the o
 independent again: copies, moved, and so are the rivals that may break a match.  Which rivals can break a
 match is told by where its own clock sees it: what that clock stamped moves with it, anything else may be
 anywhere in its envelope.  What no world allows there none allows at all.
+
+Where the measure changes its polynomial as offsets move depends on the edges alone: every edge of a case, and
+every edge by which a possible rival breaks a match, is a clause of these, and nothing more is told of them.
 """
 
 from __future__ import annotations
@@ -20,15 +23,16 @@ from cepctl.engines.clocks.nodes import Nodes, too_many_offsets
 from cepctl.engines.clocks.offset_sums import OffsetSum, copied
 from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.intervals.clauses import compare_with_constants, cutting_clauses
-from cepctl.engines.intervals.conditions import Case
-from cepctl.engines.intervals.edges import Lasting
+from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.intervals.independent import measured_independently
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals, Negation, deciding, renumbered
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, deciding, rivals_of_rows
+from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 
 ROWS_AT_ONCE = 1 << 16
 """Matches whose rivals are looked for at once."""
@@ -57,7 +61,7 @@ def measured_without_ties(
         for lasting, rows in measure.by_points(block):
             for begin in range(0, len(rows), MATCHES_AT_ONCE):
                 some = rows[begin : begin + MATCHES_AT_ONCE]
-                own = [renumbered(each, some) for each in rivals]
+                own = rivals_of_rows(rivals, some)
                 within = None if spans is None else spans.take(start + some)
                 alike = _Alike(measure, measure.clocks, block[some], lasting, spans=within)
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
@@ -87,8 +91,8 @@ class _Alike:
         )
         has = np.unique(np.concatenate([np.zeros(0, np.int64), *(row for _, row, _ in kept)]))
         if len(has):
-            own = (renumbered(each, has) for each in kept)
-            groups = tuple((each, _grouped(len(has), row, event)) for each, row, event in own)
+            own = rivals_of_rows(kept, has)
+            groups = tuple((each, Group.of_owners(len(has), row, event)) for each, row, event in own)
             yield has, replace(self.taken(has), rivals=groups)
         broken[has] = True
         if len(free := np.flatnonzero(~broken)):
@@ -132,7 +136,7 @@ class _Alike:
         ]
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
-            return [renumbered(each, matches[:, 0] // size) for each in pairs]
+            return rivals_of_rows(pairs, matches[:, 0] // size)
 
         ends = self.measure.endpoints
         lasting = ends.lasting_among(events)
@@ -143,11 +147,6 @@ class _Alike:
         return measured_independently(
             here, matches, None if self.spans is None else self.spans.take(nodes.match)
         )
-
-
-def _grouped(count: int, row: Indexes, event: Indexes) -> Group:
-    order = np.argsort(row, kind="stable")
-    return Group(np.searchsorted(row[order], np.arange(count + 1)), event[order])
 
 
 def _once_at_each_node(groups: Sequence[Group]) -> tuple[Group, list[Indexes]]:
@@ -218,3 +217,69 @@ def _seen(
     upper[away] -= offsets.lower[seer[away]]
     masses = Masses(lower, upper, np.arange(len(lower) + 1), lower, upper, 1.0 / ticks_between(lower, upper))
     return endpoints.copies(events, masses)
+
+
+def cutting_clauses(
+    endpoints: Endpoints,
+    cases: Sequence[Case],
+    matches: Indexes,
+    lasting: Lasting,
+    rivals: Sequence[FoundRivals],
+    counted: int | None,
+    spans: TickSpans | None,
+) -> Clauses:
+    """The clauses of matches, shape (n, l), that bind points at the same places: a group for each.
+
+    `spans`: in which the first `counted` of their events have to lie, or all.
+    """
+    rows = np.arange(len(matches))
+    parts = [*laws_of(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
+    endpoint = endpoints.places(matches)
+    if spans is not None:
+        parts += _of_spans(spans, endpoint[:, : 2 * (counted or matches.shape[1])])
+    for case in cases:
+        parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
+    for negation, row, event in rivals:
+        lasts = endpoints.end[event] != event
+        parts += laws_of(endpoints, row[lasts], event[lasts][:, None])
+        for wanted in (False, True):
+            pair = np.flatnonzero(lasts == wanted)
+            together = endpoints.places(np.column_stack([matches[row[pair]], event[pair]]))
+            for each in negation.cases:
+                parts += _of_skeleton(skeleton_of(each, (*lasting, wanted)), row[pair], together)
+    return gathered(parts, rows, len(rows))
+
+
+def compare_with_constants(cases: Sequence[Case], rivals: Sequence[FoundRivals]) -> bool:
+    """Whether some endpoint is compared with a constant tick."""
+    every = [*cases, *(case for negation, _, _ in rivals for case in negation.cases)]
+    return any(CONSTANT in edge[:2] for case in every for edge in case)
+
+
+def _of_skeleton(skeleton: Skeleton, row: Indexes, endpoint: Indexes) -> Iterator[Part]:
+    """The edges between endpoints, and what constants leave to these."""
+    nothing = np.full(len(row), NO_EVENT)
+    for i, j, bound in skeleton.edges[: skeleton.shared].tolist():
+        yield present(row, endpoint[:, i], endpoint[:, j], np.full(len(row), bound))
+    for place, (first, last) in enumerate(skeleton.allowed.tolist()):
+        if last != LAST:
+            yield present(row, endpoint[:, place], nothing, np.full(len(row), last))
+        if first != FIRST:
+            yield present(row, nothing, endpoint[:, place], np.full(len(row), -first))
+
+
+def _of_spans(spans: TickSpans, endpoint: Indexes) -> Iterator[Part]:
+    """That every endpoint of a match lies within its span."""
+    begins, ends = np.flatnonzero(spans.first > FIRST), np.flatnonzero(spans.last < LAST)
+    for each in endpoint.T:
+        yield present(ends, each[ends], np.full(len(ends), NO_EVENT), spans.last[ends])
+        yield present(begins, np.full(len(begins), NO_EVENT), each[begins], -spans.first[begins])
+
+
+def laws_of(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
+    """What interval events, shape (n, k), ask of their own two endpoints."""
+    for event in events.T:
+        end, longest = endpoints.end[event], endpoints.longest[event]
+        yield present(row, event, end, -endpoints.shortest[event])
+        some = np.flatnonzero(longest < UNBOUNDED_LENGTH)
+        yield present(row[some], end[some], event[some], longest[some])

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.coupled.problem import (
     NO_PAIRS,
@@ -99,13 +100,13 @@ def _asked(case: Case) -> tuple[int, int]:
 
 
 def cover_of(
-    places: Sequence[Place], edges: Sequence[Edge], needed: frozenset[Place], most: int
+    places: Sequence[Place], edges: Sequence[tuple[Place, ...]], needed: frozenset[Place], most: int
 ) -> tuple[Place, ...] | None:
     """A smallest set of places that touches every edge, with the needed ones; None if that is too many."""
     others = [each for each in places if each not in needed]
     for more in range(max(most - len(needed), -1) + 1):
         for chosen in (needed | set(each) for each in combinations(others, more)):
-            if all(i in chosen or j in chosen for i, j, _ in edges):
+            if all(i in chosen or j in chosen for i, j, *_ in edges):
                 return tuple(sorted(chosen))
     return None
 
@@ -188,47 +189,36 @@ def _assembled(
 ) -> tuple[Factors, Pairs]:
     """The factors of all rows: those of the template of each instance, sorted by row."""
     kind, row, event = (np.concatenate([each[side] for each in instances]) for side in range(3))
-    order = np.lexsort((np.arange(len(row)), row))
+    order = np.argsort(row, kind="stable")
     kind, row, event = kind[order], row[order], event[order]
-    sizes = np.array([len(each) for each in templates])
-    first = np.cumsum(sizes) - sizes
-    counts = sizes[kind]
-    instance = np.repeat(np.arange(len(kind)), counts)
-    within = np.arange(len(instance)) - np.repeat(np.cumsum(counts) - counts, counts)
-    factor = first[kind][instance] + within
     every = [each for template in templates for each in template]
-    own = event[instance]
-    chosen = np.where(
-        np.array([name == "end" for name, _ in every], dtype=bool)[factor] if every else own < 0,
-        endpoints.end[own],
-        own,
+    regions = [region for _, own in every for region in own]
+    nobody, inside = np.zeros(len(every), np.int64), [name != "point" for name, own in every for _ in own]
+    told = Factors.of_kinds(
+        *(_offsets(templates), nobody, _offsets([own for _, own in every])),
+        *(np.array(inside, dtype=bool), regions, np.arange(len(regions))),
     )
-    if len(others):
+    found = told.taken(kind)
+    instance, within = places_in_runs(np.diff(found.offsets))
+    factor, own = told.offsets[kind][instance] + within, event[instance]
+    is_end = np.array([name == "end" for name, _ in every], dtype=bool)[factor]
+    chosen = np.where(is_end, endpoints.end[own], own)
+    if others:
         placed = kind[instance] == 0
-        chosen[placed] = endpoint[row[instance][placed]][:, list(others)][
-            np.arange(int(placed.sum())), within[placed]
-        ]
-    regions = [region for _, each in every for region in each]
-    inside = np.array([name != "point" for name, each in every for _ in each], dtype=bool)
-    bounds = [bound for region in regions for bound in region]
-    region_offsets, region = _expanded(np.array([len(each) for _, each in every], np.int64), factor)
-    bound_offsets, bound = _expanded(np.array([len(each) for each in regions], np.int64), region)
-    factors = Factors(
-        offsets=np.searchsorted(row[instance], np.arange(len(endpoint) + 1)),
-        event=chosen,
-        region_offsets=region_offsets,
-        inside=inside[region],
-        bound_offsets=bound_offsets,
-        is_lower=np.array([each.is_lower for each in bounds], dtype=bool)[bound],
-        variable=np.array([each.variable for each in bounds], dtype=np.int64)[bound],
-        constant=np.array([each.constant for each in bounds], dtype=np.int64)[bound],
-    )
+        chosen[placed] = endpoint[row[instance[placed]], np.array(others)[within[placed]]]
+    by_row = found.offsets[np.searchsorted(row, np.arange(len(endpoint) + 1))]
     # A template has a start and an end for each case of an interval event.
     cases: list[Case] = [()] * len(templates[0])
     for each in kinds:
         cases += [case for case in each.cases for _ in range(2)] if each.lasts else [()]
     asked = np.array([_asked(case) for case in cases], dtype=np.int64).reshape(-1, 2)
-    return factors, _pairs(endpoints, templates, asked[factor], kind[instance], within, own)
+    pairs = _pairs(endpoints, templates, asked[factor], kind[instance], within, own)
+    return found._replace(offsets=by_row, event=chosen), pairs
+
+
+def _offsets(owners: Sequence[Sequence[object]]) -> Indexes:
+    """Where what each of them has begins, one after the other, and where the last of it ends."""
+    return np.array([0, *accumulate(map(len, owners))], dtype=np.int64)
 
 
 def _pairs(
@@ -247,11 +237,3 @@ def _pairs(
         asked,
         endpoints.whole[event],
     )
-
-
-def _expanded(sizes: Indexes, chosen: Indexes) -> tuple[Indexes, Indexes]:
-    """Offsets of what the chosen ones own, and where each of that lies among what all own."""
-    origin = np.cumsum(sizes) - sizes
-    counts = sizes[chosen]
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return offsets, np.repeat(origin[chosen] - offsets[:-1], counts) + np.arange(offsets[-1])

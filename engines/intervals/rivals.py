@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
@@ -15,9 +15,20 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.numbering import renumbered
 from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
-from cepctl.engines.intervals.conditions import Case, Place, absence_cases, hull_system, possible_beside
+from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
+from cepctl.engines.intervals.conditions import (
+    Case,
+    Edge,
+    Place,
+    absence_cases,
+    can_hold,
+    hull_system,
+    own_edges,
+    possible_beside,
+)
 from cepctl.engines.intervals.edges import Lasting, onto_points, reached, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.rivals import rivals_fit
@@ -145,23 +156,18 @@ class RivalList:
 
     def taken(self, rows: Indexes) -> RivalList:
         """The pairs of some rows, ascending, which are numbered anew."""
-        number = np.full(max(int(rows.max(initial=-1)), int(self.row.max(initial=-1))) + 1, -1)
-        number[rows] = np.arange(len(rows))
-        kept = number[self.row] >= 0
-        return RivalList(self.kind, number[self.row][kept], self.event[kept])
+        kept, row = renumbered(self.row, rows)
+        return RivalList(self.kind, row, self.event[kept])
 
 
 FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]
 """A negated component, and rows of matches each with an event that may break it."""
 
 
-def renumbered(found: FoundRivals, rows: Indexes) -> FoundRivals:
+def rivals_of_rows(found: Sequence[FoundRivals], rows: Indexes) -> list[FoundRivals]:
     """The pairs of some rows, ascending, which are numbered anew."""
-    negation, row, event = found
-    number = np.full(max(int(rows.max(initial=-1)), int(row.max(initial=-1))) + 1, -1)
-    number[rows] = np.arange(len(rows))
-    kept = number[row] >= 0
-    return negation, number[row][kept], event[kept]
+    parts = [(negation, event, *renumbered(row, rows)) for negation, row, event in found]
+    return [(negation, row, event[kept]) for negation, event, kept, row in parts]
 
 
 def deciding(
@@ -273,3 +279,66 @@ def _traits(endpoints: Endpoints, lists: Sequence[RivalList]) -> Iterator[tuple[
             for bounds in (endpoints.shortest, endpoints.longest):
                 length = bounds[each.event]
                 yield each.row, of_list, np.where(length < UNBOUNDED_LENGTH, length, 0)
+
+
+MOST_WAYS = 1024
+"""Cases of a match with the ways in which tied rivals can be absent."""
+
+
+def cases_without(
+    cases: Sequence[Case], rivals: Sequence[tuple[Negation, int]], own: int, width: int
+) -> tuple[Case, ...]:
+    """Cases of matches of `width` events, the first `own` of which are the match's, none broken by rivals.
+
+    `rivals` are negated components with the number of the event that must not be such a one.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MOST_WAYS.
+    """
+    found, laws = list(cases), own_edges(width)
+    for negation, event in rivals:
+        for each in negation.cases:
+            broken = _moved(each, 2 * own, 2 * event)
+            found = [
+                way
+                for case in found
+                for more in _first_failing(broken)
+                if can_hold((*laws, *(way := (*case, *more))))
+            ]
+            if len(found) > MOST_WAYS:
+                most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
+                what = "the exact confidence of a match"
+                raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
+    return tuple(found)
+
+
+def free_rivals(
+    finder: Callable[[Indexes], list[FoundRivals]], own: int
+) -> Callable[[Indexes], list[FoundRivals]]:
+    """The rivals of the first `own` events of matches that are not among the others."""
+
+    def free(matches: Indexes) -> list[FoundRivals]:
+        found = []
+        for negation, row, event in finder(matches[:, :own]):
+            alone = (matches[row] != event[:, None]).all(axis=1)
+            cases = tuple(_moved(each, 2 * own, 2 * matches.shape[1]) for each in negation.cases)
+            found.append((replace(negation, cases=cases), row[alone], event[alone]))
+        return found
+
+    return free
+
+
+def _moved(case: Case, before: Place, after: Place) -> Case:
+    """The same where the places of the rival, which stood last, are others."""
+
+    def moved(place: Place) -> Place:
+        return place if place < before else place - before + after
+
+    return tuple((moved(i), moved(j), bound) for i, j, bound in case)
+
+
+def _first_failing(case: Case) -> Iterator[tuple[Edge, ...]]:
+    for number, (i, j, bound) in enumerate(case):
+        yield (*case[:number], (j, i, -bound - 1))

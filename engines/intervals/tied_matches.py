@@ -11,23 +11,33 @@ independent of all of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.columns.ties import EndpointTies
+from cepctl.engines.columns.ties import EndpointTies, event_of_endpoint
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
-from cepctl.engines.intervals.certain import can_break, certain_ones, with_certain_ones
-from cepctl.engines.intervals.components import case_of, component_probability, structures
-from cepctl.engines.intervals.conditions import Case, Edge, Place, can_hold, own_edges
-from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
+from cepctl.engines.given.edges import contradicted
+from cepctl.engines.intervals.conditions import Case, Edge
+from cepctl.engines.intervals.measure import (
+    IntervalMeasure,
+    can_break,
+    certain_ones,
+    ticks_left,
+    with_certain_ones,
+)
 from cepctl.engines.intervals.on_clocks import measured_without_ties
-from cepctl.engines.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, cases_without, free_rivals
+from cepctl.plan.plan import Given
 
 MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
@@ -308,64 +318,59 @@ class _Alike:
                 yield negation, each
 
 
-MOST_WAYS = 1024
-"""Cases of a match with the ways in which tied rivals can be absent."""
-
-
-def cases_without(
-    cases: Sequence[Case], rivals: Sequence[tuple[Negation, int]], own: int, width: int
-) -> tuple[Case, ...]:
-    """Cases of matches of `width` events, the first `own` of which are the match's, none broken by rivals.
-
-    `rivals` are negated components with the number of the event that must not be such a one.
+def component_probability(measure: IntervalMeasure, ties: EndpointTies, components: Indexes) -> Reals:
+    """The probability that all ties of components hold, shape of `components`.
 
     Raises
     ------
     QueryTooLargeError
-        If there are more than MOST_WAYS.
+        If one needs too much work.
     """
-    found, laws = list(cases), own_edges(width)
-    for negation, event in rivals:
-        for each in negation.cases:
-            broken = _moved(each, 2 * own, 2 * event)
-            found = [
-                way
-                for case in found
-                for more in _first_failing(broken)
-                if can_hold((*laws, *(way := (*case, *more))))
-            ]
-            if len(found) > MOST_WAYS:
-                most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
-                what = "the exact confidence of a match"
-                raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
-    return tuple(found)
+    unknown = np.unique(components[np.isnan(ties.probability[components])])
+    structure = structures(ties, measure.endpoints, unknown)
+    for number in np.unique(structure):
+        alike = unknown[structure == number]
+        events = ties.members[ties.member_offsets[alike][:, None] + np.arange(int(ties.sizes[alike[0]]))]
+        case = case_of(ties, measure.endpoints, int(alike[0]))
+        own = replace(measure, cases=(case,), rivals=None, counted=None)
+        ties.probability[alike] = measured_without_ties(own, events).confidence
+    return np.asarray(ties.probability[components])
 
 
-def free_rivals(
-    finder: Callable[[Indexes], list[FoundRivals]], own: int
-) -> Callable[[Indexes], list[FoundRivals]]:
-    """The rivals of the first `own` events of matches that are not among the others."""
-
-    def free(matches: Indexes) -> list[FoundRivals]:
-        found = []
-        for negation, row, event in finder(matches[:, :own]):
-            alone = (matches[row] != event[:, None]).all(axis=1)
-            cases = tuple(_moved(each, 2 * own, 2 * matches.shape[1]) for each in negation.cases)
-            found.append((replace(negation, cases=cases), row[alone], event[alone]))
-        return found
-
-    return free
-
-
-def _moved(case: Case, before: Place, after: Place) -> Case:
-    """The same where the places of the rival, which stood last, are others."""
-
-    def moved(place: Place) -> Place:
-        return place if place < before else place - before + after
-
-    return tuple((moved(i), moved(j), bound) for i, j, bound in case)
+def require_worlds(given: Sequence[Given], events: Events) -> None:
+    """Raise ContradictionError where masses with holes leave a component on clocks no world."""
+    ties, clocks = events.endpoint_ties, events.endpoint_clocks
+    if ties is None or clocks is None:
+        return
+    owner = event_of_endpoint(events.endpoints)
+    holed = np.unique(owner[np.flatnonzero(clocks.own.has_hole)])
+    found = ties.component[holed]
+    components = np.unique(found[found >= 0])
+    measure = IntervalMeasure((), events.endpoints, clocks=clocks)
+    for each in components[component_probability(measure, ties, components) == 0.0].tolist():
+        members = ties.members[slice(*ties.member_offsets[each : each + 2])]
+        raise contradicted(given, members.tolist(), events)
 
 
-def _first_failing(case: Case) -> Iterator[tuple[Edge, ...]]:
-    for number, (i, j, bound) in enumerate(case):
-        yield (*case[:number], (j, i, -bound - 1))
+def structures(ties: EndpointTies, endpoints: Endpoints, components: Indexes) -> Indexes:
+    """A number for each of some components, equal where their ties are between alike places."""
+    at, offsets = owned(ties.tie_offsets, components)
+    owner = np.repeat(np.arange(len(components)), np.diff(offsets))
+    left, right = _places_of_ties(ties, endpoints, at)
+    told = pl.DataFrame({"owner": owner, "left": left, "right": right, "bound": ties.bound[at]})
+    text = pl.format("{},{},{}", "left", "right", "bound").str.join(";").alias("text")
+    texts = told.group_by("owner", maintain_order=True).agg(text).get_column("text")
+    return texts.rank("dense").to_numpy().astype(np.int64)
+
+
+def case_of(ties: EndpointTies, endpoints: Endpoints, component: int) -> Case:
+    """The ties of a component between the places of its events, in the order of their ranks."""
+    at = np.arange(*ties.tie_offsets[component : component + 2])
+    columns = (*_places_of_ties(ties, endpoints, at), ties.bound[at])
+    return tuple(zip(*(each.tolist() for each in columns), strict=True))
+
+
+def _places_of_ties(ties: EndpointTies, endpoints: Endpoints, at: Indexes) -> tuple[Indexes, Indexes]:
+    owner, count = event_of_endpoint(endpoints), len(endpoints)
+    left, right = (2 * ties.rank[owner[each[at]]] + (each[at] >= count) for each in (ties.left, ties.right))
+    return left, right

@@ -17,15 +17,18 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.columns.ties import EndpointTies
-from cepctl.engines.intervals.clauses import laws_of
-from cepctl.engines.intervals.components import GroupTies, root_of_clock, roots
+from cepctl.engines.columns.ties import EndpointTies, connected, event_of_endpoint
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.on_clocks import laws_of
 from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.intervals.tied_matches import component_probability
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -201,7 +204,8 @@ def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
     node = np.concatenate([node, stamped_by])
     of_endpoint += len(clocks.offsets.lower)
     keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
-    label = _components(problem, number.reshape(-1), len(asked.group), len(keys))
+    problems = len(asked.group)
+    label = connected(problems + len(keys), problem, problems + number.reshape(-1))[:problems]
     _, first, component = np.unique(
         np.stack([asked.group, label], axis=1), axis=0, return_index=True, return_inverse=True
     )
@@ -261,28 +265,68 @@ def _moved_apart(clocks: EventClocks, parts: Sequence[Part]) -> tuple[Indexes, I
     return np.concatenate(problems), np.concatenate(found)
 
 
-def _components(one: Indexes, other: Indexes, ones: int, others: int) -> Indexes:
-    """The component of each of the ones, named by the smallest number of its ones, by pairs that connect."""
-    label, reach = np.arange(ones), np.full(others, ones)
-    while True:
-        np.minimum.at(reach, other, label[one])
-        lower = label.copy()
-        np.minimum.at(lower, one, reach[other])
-        lower = lower[lower]
-        if np.array_equal(lower, label):
-            return label
-        label = lower
-
-
 def _laws(endpoints: Endpoints, connected: _Connected) -> tuple[list[Part], Flags]:
     """What every problem asks of the events of its component, and the components that have too many of it."""
     sizes = np.bincount(connected.component, minlength=len(connected.group))
     laws = np.bincount(connected.law_component, minlength=len(connected.group))
     costly = sizes * laws > MOST_LAWS
-    order = np.argsort(connected.law_component, kind="stable")
-    begin = np.cumsum(laws) - laws
+    own = Group.of_owners(len(laws), connected.law_component, connected.law_event)
     counts = np.where(costly, 0, laws)[connected.component]
-    problem = np.repeat(np.arange(len(counts)), counts)
-    within = np.arange(len(problem)) - np.repeat(np.cumsum(counts) - counts, counts)
-    event = connected.law_event[order[begin[connected.component][problem] + within]]
-    return [*laws_of(endpoints, problem, event[:, None])], costly
+    of_problems = Group.of_sizes(counts, own.offsets[connected.component], own.members)
+    return [*laws_of(endpoints, of_problems.owner, of_problems.members[:, None])], costly
+
+
+@dataclass(frozen=True)
+class GroupTies:
+    """Pairs of connected problems and the components of ties that they touch: `of` and `tied`, shape (t,)."""
+
+    measure: IntervalMeasure
+    ties: EndpointTies
+    of: Indexes
+    tied: Indexes
+
+    @classmethod
+    def of_nodes(cls, events: Events, ties: EndpointTies, of: Indexes, node: Indexes) -> GroupTies:
+        """From pairs of connected problems and endpoints; those of `roots` stand for others."""
+        known = np.flatnonzero(node < len(events))
+        own = known[ties.component[node[known]] >= 0]
+        measure = IntervalMeasure((), events.endpoints, clocks=events.endpoint_clocks)
+        return cls(measure, ties, of[own], ties.component[node[own]])
+
+    def laws(self) -> tuple[Indexes, Indexes]:
+        """Pairs of connected problems and tied events whose law is open."""
+        at, offsets = owned(self.ties.member_offsets, self.tied)
+        event = self.ties.members[at]
+        is_open = self.measure.endpoints.whole[event] != 1.0
+        return np.repeat(self.of, np.diff(offsets))[is_open], event[is_open]
+
+    def part(self, component: Indexes) -> Part:
+        """What all problems ask for; `component` says which connected ones each is of."""
+        count = int(component.max(initial=-1)) + 1
+        of_problems = Group.of_owners(count, self.of, self.tied).take(component)
+        at, offsets = owned(self.ties.tie_offsets, of_problems.members)
+        problem = np.repeat(of_problems.owner, np.diff(offsets))
+        return present(problem, self.ties.left[at], self.ties.right[at], self.ties.bound[at])
+
+    def probability(self, count: int) -> Reals:
+        """The probability of what is given, of each of so many connected problems."""
+        found = np.ones(count)
+        np.multiply.at(found, self.of, component_probability(self.measure, self.ties, self.tied))
+        return found
+
+
+def roots(endpoints: Endpoints, ties: EndpointTies) -> Indexes:
+    """The endpoint that stands for each: all that may vary of one component are one."""
+    owner = event_of_endpoint(endpoints)
+    found = np.arange(len(owner))
+    varies = (endpoints.masses.lower < endpoints.masses.upper) | (endpoints.whole[owner] != 1.0)
+    tied = np.flatnonzero(varies & (ties.component[owner] >= 0))
+    found[tied] = ties.members[ties.member_offsets[ties.component[owner[tied]]]]
+    return found
+
+
+def root_of_clock(ties: EndpointTies, endpoints: int, clock: Indexes) -> Indexes:
+    """The node that stands for a clock: after all endpoints, or that of the component which it connects."""
+    component = ties.of_clock[clock]
+    root = ties.members[ties.member_offsets[np.maximum(component, 0)]]
+    return np.where(component >= 0, root, endpoints + clock)

@@ -13,6 +13,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_gr
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import renumbered
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
 from cepctl.engines.columns.range_join import (
     Candidates,
@@ -37,11 +38,8 @@ class Rivals:
 
     def taken(self, rows: Indexes) -> Rivals:
         """The pairs of some matches (ascending), which are numbered anew."""
-        number = np.full(max(rows.max(initial=-1), self.row.max(initial=-1)) + 1, -1)
-        number[rows] = np.arange(len(rows))
-        at = number[self.row]
-        kept = at >= 0
-        return replace(self, row=at[kept], event=self.event[kept])
+        kept, row = renumbered(self.row, rows)
+        return replace(self, row=row, event=self.event[kept])
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _of_endpoints(
 
     assert batch.lasting is not None
     bound = batch.taken(rows).bound
-    return rows, measured_by_size(batch.lasting, [bound[i] for i in sorted(bound)], measuring)
+    return rows, measured_by_size([batch.lasting], [bound[i] for i in sorted(bound)], measuring)
 
 
 def untied(door: Door, batch: Batch, rows: Indexes) -> Found:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags
 from cepctl.engines.confidence.coupled.edges import Constrained, constrained
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import (
     Factors,
     Problems,
-    RegionBound,
     Structure,
     Variables,
     breakpoints,
@@ -46,32 +45,13 @@ def _assembled(held: Constrained, regions: Regions) -> Problems:
     fresh[1:] = (problem[1:] != problem[:-1]) | (event[1:] != event[:-1])
     begins = np.flatnonzero(fresh)
     renumbered = np.cumsum(keep) - 1
-    bounds = [bound for kind in regions.kinds for bound in kind]
-    bound_offsets, place = _bounds_of(regions.kinds, regions.kind[order])
-    factors = Factors(
-        offsets=np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1)),
-        event=event[begins],
-        region_offsets=np.append(begins, len(problem)),
-        inside=regions.inside[order],
-        bound_offsets=bound_offsets,
-        is_lower=np.array([bound.is_lower for bound in bounds], dtype=bool)[place],
-        variable=np.array([bound.variable for bound in bounds], dtype=np.int64)[place],
-        constant=np.array([bound.constant for bound in bounds], dtype=np.int64)[place],
-    )
+    offsets = np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1))
+    owning = offsets, event[begins], np.append(begins, len(problem))
+    factors = Factors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
     points = breakpoints(len(held.system), held.edges, held.system, regions.kinds)
     structure = Structure(held.system, held.edges, regions.kinds, points)
     variables = Variables(assignment.event[keep], held.lower[keep], held.upper[keep])
     return Problems(structure, assignment.row[keep], variables, factors)
-
-
-def _bounds_of(kinds: Sequence[Sequence[RegionBound]], kind: Indexes) -> tuple[Indexes, Indexes]:
-    """Offsets of each region's bounds, and the place of each of these among those of all kinds."""
-    if not len(kind):
-        return np.zeros(1, np.int64), np.zeros(0, np.int64)
-    sizes = np.array([len(each) for each in kinds], dtype=np.int64)
-    origin, per_region = np.cumsum(sizes) - sizes, sizes[kind]
-    offsets = np.concatenate([[0], np.cumsum(per_region)]).astype(np.int64)
-    return offsets, np.repeat(origin[kind] - offsets[:-1], per_region) + np.arange(offsets[-1])
 
 
 def _variables_spared(assignment: VariableAssignment, regions: Regions) -> Flags:

@@ -106,6 +106,27 @@ class Factors(NamedTuple):
     variable: Indexes
     constant: Ticks
 
+    @classmethod
+    def of_kinds(
+        cls,
+        offsets: Indexes,
+        event: Indexes,
+        region_offsets: Indexes,
+        inside: Flags,
+        kinds: Sequence[Sequence[RegionBound]],
+        kind: Indexes,
+    ) -> Factors:
+        """Factors whose regions are of some kinds, lists of bounds: the `kind` of each region, shape (r,)."""
+        bounds = [bound for each in kinds for bound in each]
+        sizes = np.array([len(each) for each in kinds], dtype=np.int64)
+        place, bound_offsets = owned(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), kind)
+        return cls(
+            offsets, event, region_offsets, inside, bound_offsets,
+            np.array([bound.is_lower for bound in bounds], dtype=bool)[place],
+            np.array([bound.variable for bound in bounds], dtype=np.int64)[place],
+            np.array([bound.constant for bound in bounds], dtype=np.int64)[place],
+        )  # fmt: skip
+
     def taken(self, rows: Indexes) -> Factors:
         """Those of some problems."""
         factors, offsets = owned(self.offsets, rows)
