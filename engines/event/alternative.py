@@ -144,6 +144,11 @@ class PreparedAlternative:
         return ranges_of_pairs(*candidates, self.events.masses, confidence)
 
     @property
+    def lasting(self) -> tuple[IntervalSearch, ...]:
+        """What is asked of starts and ends, where its events last."""
+        return () if self.intervals is None else (self.intervals,)
+
+    @property
     def alternative(self) -> Alternative:
         """The alternative itself."""
         return self.search.alternative
@@ -165,7 +170,7 @@ class PreparedAlternative:
     @property
     def form(self) -> Form:
         """What all its matches have in common."""
-        own = Batch(self.measure, {}, [], self.intervals).form
+        own = Batch(self.measure, {}, [], self.lasting).form
         return replace(own, rivals=bool(self.shape.rules), counted=self.members is not None)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
@@ -280,7 +285,7 @@ class PreparedAlternative:
     ) -> Measured:
         """The same of matches that these rivals can break; `heard` hears the name of each method."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
-        return measure(Batch(asked, bound, rivals, self.intervals))
+        return measure(Batch(asked, bound, rivals, self.lasting))
 
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
         """The coupled problems of matches, `match` being their row; rivals are found as in `judged`."""

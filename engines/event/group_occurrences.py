@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,8 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.work import COUNTS, UNIONS, most_products
+from cepctl.engines.confidence.method import Guarantee, Method
+from cepctl.engines.confidence.work import COUNTS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
@@ -28,8 +29,7 @@ from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.order import match_text
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
-from cepctl.engines.solve.methods import Guarantee
-from cepctl.engines.solve.stated import StatedMethod, form_of
+from cepctl.engines.solve.stated import StatedMethod, form_of, stated
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 
@@ -228,30 +228,24 @@ def _of_points(keys: AskedKeys) -> Occurrences:
     return keys.measuring(events.clocks)(events, keys.clauses())
 
 
-@dataclass(frozen=True)
-class KeyMethod:
-    """One way to find the probability that a key has a match at all; as `Method` is for one match."""
-
-    name: str
-    takes: Callable[[Form], bool]
-    measure: Callable[[AskedKeys], Occurrences]
-    why: str
-
+KeyMethod: TypeAlias = Method[Form, [AskedKeys], Occurrences]
+"""One way to find the probability that a key has a match at all."""
+EXACT = Guarantee.EXACT
 
 # fmt: off
-KEY_METHODS = (
-    KeyMethod("union of sums over starts and ends", lambda form: form.lasting,
-              _of_intervals, "rows bind interval events, or ask for ends"),
-    KeyMethod(COUNTS, lambda form: form.counted,
-              _of_counted_members, "rows are sets of a group, whose members can be counted"),
-    KeyMethod("union at few offsets of clocks, beside what is given", lambda form: form.tied and form.clocked,
-              _given_at_offsets, "events share clocks, and GIVEN ties some"),
-    KeyMethod("union beside what is given", lambda form: form.tied,
-              _given, "GIVEN ties events to each other"),
-    KeyMethod("union at few offsets of clocks", lambda form: form.clocked,
-              _of_points, "events share clocks"),
-    KeyMethod(UNIONS, lambda form: form.independent,
-              _of_points, "rows of a key share events"),
+KEY_METHODS: tuple[KeyMethod, ...] = (
+    Method("union of sums over starts and ends", lambda form: form.lasting,
+           EXACT, _of_intervals, "rows bind interval events, or ask for ends"),
+    Method(COUNTS, lambda form: form.counted,
+           EXACT, _of_counted_members, "rows are sets of a group, whose members can be counted"),
+    Method("union at few offsets of clocks, beside what is given", lambda form: form.tied and form.clocked,
+           EXACT, _given_at_offsets, "events share clocks, and GIVEN ties some"),
+    Method("union beside what is given", lambda form: form.tied,
+           EXACT, _given, "GIVEN ties events to each other"),
+    Method("union at few offsets of clocks", lambda form: form.clocked,
+           EXACT, _of_points, "events share clocks"),
+    Method(UNIONS, lambda form: form.independent,
+           EXACT, _of_points, "rows of a key share events"),
 )
 # fmt: on
 """In the order in which they are asked: the first that takes the keys of a form measures all of them."""
@@ -264,8 +258,7 @@ def key_methods_of(plan: Plan) -> list[StatedMethod]:
     form, counted = form_of(plan, plan.alternatives[0]), counted_sets(plan) is not None
     forms = (replace(form, counted=counted and not form.lasting), form)
     methods = dict.fromkeys(next(each for each in KEY_METHODS if each.takes(one)) for one in forms)
-    most = {name: most_products(name) for name in (COUNTS, UNIONS)}
-    return [StatedMethod(each.name, each.why, Guarantee.EXACT.value, most.get(each.name)) for each in methods]
+    return [stated(each) for each in methods]
 
 
 def _of_groups(problems: Problems, group: Indexes) -> Problems:

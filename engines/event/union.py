@@ -136,11 +136,10 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
-    searches = [each.intervals for each in prepared if each.intervals is not None]
+    searches = tuple(search for each in prepared for search in each.lasting)
     if searches:
-        from cepctl.engines.intervals.search import measured_by_size
-
-        return measured_by_size(searches, parts[0].bound).confidence, np.zeros(len(parts[0]), dtype=bool)
+        found = measure(Batch(prepared[0].measure, _bound(prepared[0], parts[0]), [], searches))
+        return found.confidence, np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     first = prepared[0]

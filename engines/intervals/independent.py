@@ -16,6 +16,7 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.confidence.work import ENDS_APART
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.edges import (
     MOST_TOLD,
@@ -52,6 +53,7 @@ def measured_independently(
     """
     if spans is not None:
         return _within(measure, matches, spans)
+    measure.heard(ENDS_APART)
     total = Total(len(matches))
     for begin in range(0, len(matches), BLOCK):
         block = matches[begin : begin + BLOCK]
@@ -142,10 +144,10 @@ def _absent(
         chosen = _chosen(skeleton, mask, named)
         part = taken(left, rows)
         absent, others = _apart(chosen, named, tuple(constants), mine)
-        of_rivals, lower, upper = probability_without_rivals(measure.endpoints, absent, endpoint[rows], part)
+        of_rivals, lower, upper = probability_without_rivals(measure, absent, endpoint[rows], part)
         for k in np.flatnonzero(~np.array(skeleton.lasting)):
             lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
-        found = of_rivals * probability(measure.endpoints, others, endpoint[rows], part, own[rows])
+        found = of_rivals * probability(measure, others, endpoint[rows], part, own[rows])
         confidence[rows] = _conditioned(measure.endpoints, found, chosen, matches[rows])
         happens = (lower <= upper).all(axis=1)
         places = None if measure.counted is None else 2 * measure.counted
@@ -178,7 +180,7 @@ def _summed(measure: IntervalMeasure, skeleton: Skeleton, left: Reached, matches
         rows = np.flatnonzero(open_edges == mask)
         chosen = _chosen(skeleton, int(mask))
         some = taken(left, rows)
-        found = probability(measure.endpoints, chosen, endpoint[rows], some, own[rows])
+        found = probability(measure, chosen, endpoint[rows], some, own[rows])
         part[rows] = _conditioned(measure.endpoints, found, chosen, matches[rows])
     total[undecided] = part
     return total

@@ -19,6 +19,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
+from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.intervals.conditions import Case
 from cepctl.engines.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.intervals.rivals import FoundRivals
@@ -32,7 +33,8 @@ class IntervalMeasure:
 
     `rivals` finds the events that may break matches, where there is a negation.  `clocks`, where events share
     some, are those of the endpoints, which then are the own parts.  `ties` are what is given of events.
-    `counted`: how many events are a match's, where others that are tied to it follow them.
+    `counted`: how many events are a match's, where others that are tied to it follow them.  `heard` hears the
+    name of each method that measures some.
     """
 
     cases: tuple[Case, ...]
@@ -41,6 +43,7 @@ class IntervalMeasure:
     clocks: EventClocks | None = None
     ties: EndpointTies | None = None
     counted: int | None = None
+    heard: Heard = nobody
 
     def by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
         """Matches, shape (n, l), that bind points at the same places, and their rows."""

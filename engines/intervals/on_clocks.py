@@ -27,6 +27,7 @@ from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.work import ENDS_AT_OFFSETS
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.intervals.independent import measured_independently
@@ -54,6 +55,7 @@ def measured_without_ties(
     """
     if measure.clocks is None:
         return measured_independently(measure, matches, spans)
+    measure.heard(ENDS_AT_OFFSETS)
     total = impossible(len(matches))
     for start in range(0, len(matches), ROWS_AT_ONCE):
         block = matches[start : start + ROWS_AT_ONCE]

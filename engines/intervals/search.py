@@ -11,7 +11,7 @@ Within a span of ticks the endpoints that a match binds are cut; those of its ri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, product
@@ -31,12 +31,11 @@ from cepctl.engines.columns.bindings import (
 )
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system, split_cases
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of, rivals_of_rows
-from cepctl.engines.intervals.tied_matches import measured, with_tied_events
+from cepctl.engines.intervals.tied_matches import with_tied_events
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
@@ -204,24 +203,6 @@ def measures_by_size(
     """The same of matches for which all of some alternatives hold: how they are measured, they, and rows."""
     for sizes, matches, rows in alike_in_size(bound):
         yield measure_of_all([of_sizes(each, sizes) for each in searches]), matches, rows
-
-
-def measured_by_size(
-    searches: Sequence[IntervalSearch],
-    bound: Sequence[Bindings],
-    measuring: Callable[[IntervalMeasure, Indexes], Measured] = measured,
-) -> Measured:
-    """Measure matches for which all of some alternatives hold.
-
-    Raises
-    ------
-    QueryTooLargeError
-        As `measure_of_all`, or if a match needs too much work.
-    """
-    found = impossible(len(bound[0].sizes if isinstance(bound[0], Group) else bound[0]))
-    for measure, matches, rows in measures_by_size(searches, bound):
-        found.put(rows, measuring(measure, matches))
-    return found
 
 
 def _columns(bound: Bindings, count: int) -> Indexes:

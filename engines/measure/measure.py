@@ -5,7 +5,6 @@ All other methods are in the room `solve`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches,
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 
@@ -41,7 +41,7 @@ class Measure:
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
     `ranges_only`: whether nobody asks for confidences, which may then be any numbers.
-    `heard`: hears the name of each method that measures some of them.
+    `heard` hears the name of each method that measures some of them.
     """
 
     shape: Shape
@@ -57,7 +57,7 @@ class Measure:
     shares_gaps: bool = True
     shares_cuts: bool = True
     ranges_only: bool = False
-    heard: Callable[[str], None] | None = None
+    heard: Heard = nobody
 
     def placed(self, masses: Masses) -> Measure:
         """The same for independent events with these masses, which offsets of clocks have put somewhere.

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 class Batch:
     """n matches of one form.
 
-    `bound`: what each component binds; `rivals`: every event that may break a match.  `lasting` says what is
-    asked of starts and ends where events last, and finds the rivals itself.  `spans`: in which all that a
-    match binds has to lie; then its time range means nothing.
+    `bound`: what each component binds; `rivals`: every event that may break a match.  `lasting`, where events
+    last: what alternatives that all have to hold ask of starts and ends; they find the rivals themselves.
+    `spans`: in which all that a match binds has to lie; then its time range means nothing.
     """
 
     measure: Measure
     bound: dict[int, Bindings]
     rivals: list[Rivals]
-    lasting: IntervalSearch | None = None
+    lasting: tuple[IntervalSearch, ...] = ()
     spans: TickSpans | None = None
 
     def __len__(self) -> int:
@@ -48,13 +48,14 @@ class Batch:
     @cached_property
     def form(self) -> Form:
         """What all of the matches have in common."""
-        measure, events = self.measure, self.measure if self.lasting is None else self.lasting.measure
+        measure = self.measure
+        events = next((each.measure for each in self.lasting), measure)
         return Form(
             measure.shape,
             any(len(each.row) for each in self.rivals),
             on_clocks=events.clocks is not None,
             given=events.ties is not None,
-            lasting=self.lasting is not None,
+            lasting=bool(self.lasting),
             joint=measure.joint,
             estimated=measure.sampling is not None,
             within=self.spans is not None,

@@ -17,6 +17,7 @@ from cepctl.engines.columns.bindings import flattened, places_of
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.method import nobody
 from cepctl.engines.pattern.rivals import BoundMatches
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
@@ -53,11 +54,13 @@ def endpoints_given(batch: Batch, rows: Indexes) -> Found:
 def _of_endpoints(
     measuring: Callable[[IntervalMeasure, Indexes], Measured], batch: Batch, rows: Indexes
 ) -> Found:
-    from cepctl.engines.intervals.search import measured_by_size
+    """Those are measured together whose groups are of the same sizes."""
+    from cepctl.engines.intervals.search import measures_by_size
 
-    assert batch.lasting is not None
-    bound = batch.taken(rows).bound
-    return rows, measured_by_size([batch.lasting], [bound[i] for i in sorted(bound)], measuring)
+    bound, found = batch.taken(rows).bound, impossible(len(rows))
+    for measure, matches, some in measures_by_size(batch.lasting, [bound[i] for i in sorted(bound)]):
+        found.put(some, measuring(replace(measure, heard=batch.measure.heard), matches))
+    return rows, found
 
 
 def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
@@ -94,7 +97,7 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
 
         tied = partial(ties_of_problems, batch.ties)
     clocks = measure.clocks or EventClocks.none(measure.masses)
-    exactly = replace(whole, measure=replace(measure, sampling=None, heard=None))
+    exactly = replace(whole, measure=replace(measure, sampling=None, heard=nobody))
 
     def estimate(row: Indexes) -> Measured:
         one = whole.taken(row)

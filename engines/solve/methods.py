@@ -6,49 +6,22 @@ would take too many products, the next one is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.solve import combinators, points
 from cepctl.engines.solve.batch import Batch, simplest
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.points import Found
 
-
-class Guarantee(Enum):
-    """How near a confidence is to the probability."""
-
-    EXACT = "exact to rounding"
-    AGREED = "exact to 34 bits"
-    PARTS = "as exact as what it sums"
-    ESTIMATED = "within the error allowed"
-
-
-@dataclass(frozen=True)
-class Method:
-    """One way to measure matches.
-
-    `takes`: whether it is asked for batches of a form; `measure`: of which rows of a batch it found what.
-    `why`: what makes matches so that it measures them.
-    """
-
-    name: str
-    takes: Callable[[Form], bool]
-    guarantee: Guarantee
-    measure: Callable[[Batch, Indexes], Found]
-    why: str
-
-    @property
-    def most_products(self) -> int | None:
-        """So many products of a match are the most that it takes; None where what it sums has a bound."""
-        return work.most_products(self.name) if self.name in work.NANOSECONDS else None
+MatchMethod: TypeAlias = Method[Form, [Batch, Indexes], Found]
+"""`takes` batches by their form; `measure` tells of which rows of a batch it found what."""
 
 
 def measure(batch: Batch) -> Measured:
@@ -68,7 +41,7 @@ def _by_methods(batch: Batch) -> Measured:
         if not method.takes(batch.form):
             continue
         rows, part = method.measure(batch, left)
-        if len(rows) and batch.measure.heard is not None:
+        if len(rows):
             batch.measure.heard(method.name)
         if len(rows) == len(batch):
             return part
@@ -84,14 +57,14 @@ def _by_methods(batch: Batch) -> Measured:
 EXACT, AGREED, PARTS, ESTIMATED = Guarantee
 
 # fmt: off
-METHODS = (
-    # Interval events.
-    Method("sums over starts and ends, beside what is given", lambda form: form.lasting and form.given,
-           EXACT, combinators.endpoints_given, "interval events, or ends, some of which GIVEN ties"),
-    Method("sums over starts and ends, at offsets of clocks", lambda form: form.lasting and form.on_clocks,
-           EXACT, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
-    Method(work.ENDPOINTS, lambda form: form.lasting,
-           EXACT, combinators.endpoints, "interval events, or conditions on ends"),
+METHODS: tuple[MatchMethod, ...] = (
+    # Interval events: what is summed is in the room `intervals`, as a list of `sums`.
+    Method(work.ENDS_GIVEN, lambda form: form.lasting and form.given,
+           PARTS, combinators.endpoints_given, "interval events, or ends, some of which GIVEN ties"),
+    Method(work.ENDS_AT_OFFSETS, lambda form: form.lasting and form.on_clocks,
+           PARTS, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
+    Method(work.ENDS_APART, lambda form: form.lasting,
+           PARTS, combinators.endpoints, "interval events, or conditions on ends"),
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.solve.form import Form
-from cepctl.engines.solve.methods import METHODS, Guarantee, Method
+from cepctl.engines.solve.methods import METHODS
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import Alternative, Plan
+
+_Method: TypeAlias = Method[Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class StatedMethod:
 
 def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
     """All that are asked for matches of one reading, in their order; each takes what those before leave."""
-    return [_stated(each) for each in _asked(form_of(plan, alternative))]
+    return [stated(each) for each in _asked(form_of(plan, alternative))]
 
 
 def form_of(plan: Plan, alternative: Alternative) -> Form:
@@ -39,15 +42,27 @@ def form_of(plan: Plan, alternative: Alternative) -> Form:
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:
     """Those that were heard of while a match was measured, what is summed after what sums it."""
     heard = set(names)
-    return tuple(_stated(each) for each in METHODS if each.name in heard)
+    found: list[_Method] = [each for each in METHODS if each.name in heard]
+    if len(found) < len(heard):
+        found += (each for each in _sums() if each.name in heard)
+    return tuple(stated(each) for each in found)
 
 
-def _asked(form: Form) -> Iterator[Method]:
+def _asked(form: Form) -> Iterator[_Method]:
     taking = [each for each in METHODS if each.takes(form)]
     yield from taking
-    if any(each.guarantee is Guarantee.PARTS for each in taking):
+    if form.lasting:
+        yield from _sums()
+    elif any(each.guarantee is Guarantee.PARTS for each in taking):
         yield from _asked(replace(form, on_clocks=form.on_clocks and form.given, given=False))
 
 
-def _stated(method: Method) -> StatedMethod:
+def _sums() -> Iterable[_Method]:
+    from cepctl.engines.intervals.sums import SUMS
+
+    return SUMS
+
+
+def stated(method: _Method) -> StatedMethod:
+    """What is told of a method."""
     return StatedMethod(method.name, method.why, method.guarantee.value, method.most_products)

@@ -19,6 +19,7 @@ from cepctl.engines.event.group_occurrences import AskedKeys, KeyMethod, key_met
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.given.known import known_events
+from cepctl.engines.intervals.sums import SUMS
 from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
@@ -62,7 +63,9 @@ MATCHES = {
     "sums over starts and ends, at offsets of clocks": Asked(
         "ISEQ(A a, B b) WHERE b DURING a", stamped(JOB, PAUSE), "a b"
     ),
-    "sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
+    "product over starts and ends that nothing connects": Asked(
+        "ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"
+    ),
     "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
     "sums beside what is given, at few offsets of clocks": Asked(
         f"SEQ(A a, B b) {A_BEFORE_B}", stamped(A, B), "a b"
@@ -80,14 +83,33 @@ MATCHES = {
     "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
+THREE_STARTS = "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start"
+IN_A_ROW = tuple(lasting(f"e{i:02}", "W", (7 * i, 7 * i + 9), (7 * i + 3, 7 * i + 12)) for i in range(7))
+OF_ENDS = {
+    "difference in closed form": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
+    "order in closed form": Asked(THREE_STARTS, (JOB, PAUSE, C), "a b c"),
+    "sums over starts and ends": Asked(
+        f"{THREE_STARTS} AND b.start - a.start <= 6 ticks AND c.start - b.start <= 9 ticks",
+        (JOB, PAUSE, C),
+        "a b c",
+    ),
+    "nested sums over starts and ends": Asked(
+        "ISEQ(A a, !N n, B b) WHERE n.start < b.start", (JOB, PAUSE, N), "a b"
+    ),
+    "sums at each tick of an end between others": Asked(
+        "SEQ(W w, W v) WHERE v.start - w.end <= 1 tick GIVEN SEQ(W p, W q) IF p.event_id < q.event_id",
+        IN_A_ROW,
+        "e05 e06",
+    ),
+}
 WITHIN = "within a span of ticks"
 SAMPLED = "exact sums, or sampled worlds where they cost too much"
 BROKEN = Asked("SEQ(A a, !N n, C c)", (A, replace(N, lower=10, upper=12), C), "a c")
 
 
-@pytest.mark.parametrize("name", MATCHES)
+@pytest.mark.parametrize("name", [*MATCHES, *OF_ENDS])
 def test_show_names_the_method_that_measured_a_match(name: str) -> None:
-    asked = MATCHES[name]
+    asked = MATCHES[name] if name in MATCHES else OF_ENDS[name]
     shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
     told = [each.method for each in shown.methods]
     assert name in told
@@ -104,7 +126,7 @@ def heard_of(asked: Asked, error: float | None = None, spans: TickSpans | None =
     bound: dict[int, Bindings] = dict(zip(alternative.positive, rows, strict=True))
     heard: list[str] = []
     measured = replace(prepared.measure, heard=heard.append)
-    measure(Batch(measured, bound, prepared.rivals(bound), prepared.intervals, spans))
+    measure(Batch(measured, bound, prepared.rivals(bound), prepared.lasting, spans))
     return heard
 
 
@@ -131,6 +153,17 @@ def test_every_method_has_a_query_that_reaches_it() -> None:
     """A new method needs one, too."""
     apart = {"nothing to sum", SAMPLED, WITHIN}
     assert {each.name for each in METHODS} == {*MATCHES, *apart}
+    assert {each.name for each in SUMS} == set(OF_ENDS)
+
+
+def test_what_offsets_of_clocks_leave_to_starts_and_ends_is_named_too() -> None:
+    asked = MATCHES["sums over starts and ends, at offsets of clocks"]
+    shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
+    assert [each.method for each in shown.methods][:2] == [
+        "sums over starts and ends, at offsets of clocks",
+        "product over starts and ends that nothing connects",
+    ]
+    assert shown.methods[-1].method in OF_ENDS
 
 
 def test_a_sum_over_offsets_names_what_it_sums() -> None:
@@ -166,7 +199,7 @@ def test_a_refusal_names_the_method_its_bound_and_a_remedy(
 
 def test_every_method_has_one_bound_in_one_scale() -> None:
     """Four seconds of one core: the products that this allows differ, since what one takes does."""
-    allowed = {each.name: each.most_products for each in METHODS if each.most_products is not None}
+    allowed = {each.name: most for each in (*METHODS, *SUMS) if (most := each.most_products) is not None}
     assert allowed["nested sums"] == 20_000_000
     assert {count * NANOSECONDS[name] for name, count in allowed.items()} == {MOST_NANOSECONDS}
 
