@@ -19,13 +19,14 @@ from cepctl.engines.solve.methods import measure
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
+    from cepctl.engines.intervals.search import IntervalSearch
 
 _Bound = dict[int, Bindings]
 
 
 @dataclass(frozen=True)
 class JointMatches:
-    """Matches of the first of some alternatives, all of which bind the same events, none of which lasts."""
+    """Matches of the first of some alternatives, all of which bind the same events."""
 
     sources: tuple[PreparedAlternative, ...]
     matches: MatchBatch
@@ -33,7 +34,7 @@ class JointMatches:
     @classmethod
     def of(cls, sources: Sequence[PreparedAlternative], matches: MatchBatch) -> JointMatches:
         """Plain chains that bind the same events hold in the same worlds."""
-        plain = all(each.shape.plain_chain for each in sources)
+        plain = all(each.shape.plain_chain and each.intervals is None for each in sources)
         return cls(tuple(sources[:1] if plain else sources), matches)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:
@@ -44,14 +45,18 @@ class JointMatches:
         QueryTooLargeError
             If one needs more work than is allowed.
         """
-        whole = Batch(self._measure, self._bound, self._rivals).taken(rows)
+        whole = Batch(self._measure, self._bound, self._rivals, self._lasting).taken(rows)
         return measure(replace(whole, spans=spans)).confidence
+
+    @cached_property
+    def _lasting(self) -> tuple[IntervalSearch, ...]:
+        return tuple(search for each in self.sources for search in each.lasting)
 
     @cached_property
     def _measure(self) -> Measure:
         # Each is measured exactly: the ticks at which a match is decided are looked for.
         own = replace(self.sources[0].measure, sampling=None)
-        return own if len(self.sources) == 1 else replace(own, shape=self._shape, joint=True)
+        return own if len(self.sources) == 1 or self._lasting else replace(own, shape=self._shape, joint=True)
 
     @cached_property
     def _shape(self) -> Shape:
@@ -67,6 +72,8 @@ class JointMatches:
 
     @cached_property
     def _rivals(self) -> list[Rivals]:
+        if self._lasting:
+            return []
         if len(self.sources) == 1:
             source = self.sources[0]
             return [] if source.shape.plain_chain else source.rivals(self._bound)

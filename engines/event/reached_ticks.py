@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -56,12 +56,6 @@ def reached_ticks(source: PreparedAlternative, matches: MatchBatch, share: float
     return pl.DataFrame({"tick": ticks, "known": known}).select(
         pl.when("known").then("tick").otherwise(None)
     )["tick"]
-
-
-class _Within(Protocol):
-    """The worlds in which some alternatives hold."""
-
-    def within(self, rows: Indexes, spans: TickSpans) -> Reals: ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +97,6 @@ class _Decisions:
 
     @cached_property
     def _samples(self) -> SampledDecisions:
-
         return SampledDecisions(self._sources, self.matches)
 
     @cached_property
@@ -113,7 +106,8 @@ class _Decisions:
     def _each_part(self) -> Iterator[tuple[int, _Together]]:
         for size in range(1, len(self._sources) + 1):
             for chosen in combinations(self._sources, size):
-                yield -((-1) ** size), _Together(chosen, _joint(chosen, self.matches), len(self.matches))
+                joint = JointMatches.of(chosen, self.matches)
+                yield -((-1) ** size), _Together(chosen, joint, len(self.matches))
 
     @property
     def _sources(self) -> tuple[PreparedAlternative, ...]:
@@ -125,7 +119,7 @@ class _Together:
     """Alternatives that all hold for the same matches."""
 
     sources: tuple[PreparedAlternative, ...]
-    joint: _Within
+    joint: JointMatches
     count: int
 
     def decided(self, rows: Indexes, tick: Ticks) -> Reals:
@@ -145,15 +139,6 @@ class _Together:
     @cached_property
     def _whole(self) -> Reals:
         return self.joint.within(np.arange(self.count), TickSpans.starting_at(np.full(self.count, FIRST)))
-
-
-def _joint(sources: tuple[PreparedAlternative, ...], matches: MatchBatch) -> _Within:
-    searches = [each.intervals for each in sources if each.intervals is not None]
-    if not searches:
-        return JointMatches.of(sources, matches)
-    from cepctl.engines.intervals.search import JointIntervals
-
-    return JointIntervals.of(searches, matches)
 
 
 def _is_decided_by_window(source: PreparedAlternative) -> bool:

@@ -5,26 +5,22 @@ condition says of an endpoint, it says of some tick of the hull: the range join 
 might satisfy it.  Each member of a Kleene group of points beside interval events is a component of its own:
 what is asked of the group's variable is asked of each, and those of a group whose order matters follow one
 another.
-
-Within a span of ticks the endpoints that a match binds are cut; those of its rivals stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, product
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
-    MatchBatch,
-    TickSpans,
     events_in,
     single_events,
     take,
@@ -33,9 +29,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system, split_cases
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.on_clocks import measured_without_ties
-from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of, rivals_of_rows
-from cepctl.engines.intervals.tied_matches import with_tied_events
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
@@ -263,82 +257,3 @@ def _spread(
             tuple(replace(each, left=number[each.left], right=number[each.right]) for each in case)
             for case in cases
         )
-
-
-@dataclass(frozen=True)
-class PartOfMatches:
-    """Matches, shape (n, l), and how they are measured; `given`, shape (n,), is what divides that.
-
-    Where others that are tied to a match follow its own events, these alone lie within its span.
-    """
-
-    measure: IntervalMeasure
-    matches: Indexes
-    given: Reals
-
-    @classmethod
-    def of(cls, measure: IntervalMeasure, matches: Indexes) -> Iterator[tuple[Indexes, PartOfMatches]]:
-        """Matches in parts that are measured together, each with its rows.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If a match needs too many tied events, or too much work.
-        """
-        if measure.ties is None:
-            yield np.arange(len(matches)), cls(measure, matches, np.ones(len(matches)))
-            return
-        for rows, own, events, given in with_tied_events(measure, measure.ties, matches):
-            yield rows, cls(own, events, given)
-
-    def within(self, rows: Indexes, spans: TickSpans) -> Reals:
-        """P(a match happens, and all that it binds lies within its span) of some rows, ascending.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If one needs more work than is allowed.
-        """
-        near = rivals_of_rows(self._rivals, rows)
-        measure = replace(self.measure, rivals=(lambda _: near) if near else None)
-        both = measured_without_ties(measure, self.matches[rows], spans).confidence
-        return np.minimum(both / self.given[rows], 1.0)
-
-    @cached_property
-    def _rivals(self) -> list[FoundRivals]:
-        return [] if self.measure.rivals is None else self.measure.rivals(self.matches)
-
-
-@dataclass(frozen=True)
-class JointIntervals:
-    """Parts of matches, each alike in the sizes of groups; row i of all is `place[i]` of part `part[i]`."""
-
-    parts: tuple[PartOfMatches, ...]
-    part: Indexes
-    place: Indexes
-
-    @classmethod
-    def of(cls, searches: Sequence[IntervalSearch], matches: MatchBatch) -> JointIntervals:
-        """Matches of the first of some alternatives, all of which bind the same events."""
-        parts: list[PartOfMatches] = []
-        part, place = np.zeros(len(matches), np.int64), np.zeros(len(matches), np.int64)
-        for measure, events, rows in measures_by_size(searches, matches.bound):
-            for some, alike in PartOfMatches.of(measure, events):
-                part[rows[some]], place[rows[some]] = len(parts), np.arange(len(some))
-                parts.append(alike)
-        return cls(tuple(parts), part, place)
-
-    def within(self, rows: Indexes, spans: TickSpans) -> Reals:
-        """P(all alternatives hold, and what they bind lies within the span) of some rows, ascending.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If one needs more work than is allowed.
-        """
-        found = np.zeros(len(rows))
-        for number, each in enumerate(self.parts):
-            here = np.flatnonzero(self.part[rows] == number)
-            if len(here):
-                found[here] = each.within(self.place[rows[here]], spans.take(here))
-        return found

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
@@ -66,50 +67,23 @@ def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
     return _valid_with_ties(measure, measure.ties, matches)
 
 
-def measured_with_ties(measure: IntervalMeasure, matches: Indexes) -> Measured:
-    """The same where something is given."""
+def measured_with_ties(
+    measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None
+) -> Measured:
+    """The same where something is given.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
+    """
     found, ties = impossible(len(matches)), measure.ties
     assert ties is not None
     touched = _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
     if len(free):
-        found.put(free, measured_without_ties(measure, matches[free]))
+        within = None if spans is None else spans.take(free)
+        found.put(free, measured_without_ties(measure, matches[free], within))
     for alike in touched.alike():
-        own, events = alike.extended()
-        certain = alike.certain(events)
-        for rows in (np.flatnonzero(certain), np.flatnonzero(~certain)):
-            if not len(rows):
-                continue
-            if certain[rows[0]]:
-                found.put(alike.rows[rows], _always(own, events[rows]))
-            else:
-                both = measured_without_ties(own, events[rows])
-                part = _conditioned(measure, ties, both, alike.components[rows])
-                sure = with_certain_ones(
-                    part.confidence, replace(own, counted=None), *alike.asked_and_given(events), events[rows]
-                )
-                found.put(alike.rows[rows], replace(part, confidence=sure))
+        found.put(alike.rows, alike.measured(None if spans is None else spans.take(alike.rows)))
     return found
-
-
-def with_tied_events(
-    measure: IntervalMeasure, ties: EndpointTies, matches: Indexes
-) -> Iterator[tuple[Indexes, IntervalMeasure, Indexes, Reals]]:
-    """Matches, shape (n, l), with the events that are tied to theirs, those that are made alike together.
-
-    Yields their rows, how they are measured, they themselves, and the probability of what is given of them.
-
-    Raises
-    ------
-    QueryTooLargeError
-        As `measured`.
-    """
-    touched = _Touched.of(measure, ties, matches)
-    free = np.setdiff1d(np.arange(len(matches)), touched.row)
-    if len(free):
-        yield free, replace(measure, ties=None), matches[free], np.ones(len(free))
-    for alike in touched.alike():
-        yield alike.rows, *alike.extended(), _given(measure, ties, alike.components)
 
 
 def _always(own: IntervalMeasure, events: Indexes) -> Measured:
@@ -129,23 +103,6 @@ def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> b
     clock = np.unique(clocks.clock[endpoints])
     stamped = clock[clock != NO_CLOCK]
     return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
-
-
-def _conditioned(
-    measure: IntervalMeasure, ties: EndpointTies, both: Measured, components: Indexes
-) -> Measured:
-    """Given that the ties of the components hold, shape (n, c)."""
-    given = _given(measure, ties, components)
-    happens = both.start <= both.end
-    return replace(both, confidence=np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0))
-
-
-def _given(measure: IntervalMeasure, ties: EndpointTies, components: Indexes) -> Reals:
-    """The probability that the ties of all these components hold, shape (n, c)."""
-    given = np.ones(len(components))
-    for column in components.T:
-        given *= component_probability(measure, ties, column)
-    return given
 
 
 def _valid_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> tuple[Ticks, Ticks]:
@@ -251,6 +208,32 @@ class _Alike:
     touched: _Touched
     rows: Indexes
     components: Indexes
+
+    def measured(self, spans: TickSpans | None) -> Measured:
+        """All of them, given that the ties of their components hold."""
+        own, events = self.extended()
+        if spans is not None:
+            both = measured_without_ties(own, events, spans)
+            return replace(both, confidence=both.confidence / self._probability(np.arange(len(events))))
+        found, certain = impossible(len(events)), self.certain(events)
+        sure, left = np.flatnonzero(certain), np.flatnonzero(~certain)
+        if len(sure):
+            found.put(sure, _always(own, events[sure]))
+        if len(left):
+            both, given = measured_without_ties(own, events[left]), self._probability(left)
+            happens = both.start <= both.end
+            confidence = np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0)
+            alone = replace(own, counted=None)
+            confidence = with_certain_ones(confidence, alone, *self.asked_and_given(events), events[left])
+            found.put(left, replace(both, confidence=confidence))
+        return found
+
+    def _probability(self, rows: Indexes) -> Reals:
+        """The probability that the ties of all components of some of them hold."""
+        found, touched = np.ones(len(rows)), self.touched
+        for column in self.components[rows].T:
+            found *= component_probability(touched.measure, touched.ties, column)
+        return found
 
     def extended(self) -> tuple[IntervalMeasure, Indexes]:
         """Matches with the events that are tied to theirs, and how these are measured.

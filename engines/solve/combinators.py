@@ -23,6 +23,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 
 if TYPE_CHECKING:
+    from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.masses import Masses
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.intervals.measure import IntervalMeasure
@@ -52,14 +53,16 @@ def endpoints_given(batch: Batch, rows: Indexes) -> Found:
 
 
 def _of_endpoints(
-    measuring: Callable[[IntervalMeasure, Indexes], Measured], batch: Batch, rows: Indexes
+    measuring: Callable[[IntervalMeasure, Indexes, TickSpans | None], Measured], batch: Batch, rows: Indexes
 ) -> Found:
     """Those are measured together whose groups are of the same sizes."""
     from cepctl.engines.intervals.search import measures_by_size
 
-    bound, found = batch.taken(rows).bound, impossible(len(rows))
-    for measure, matches, some in measures_by_size(batch.lasting, [bound[i] for i in sorted(bound)]):
-        found.put(some, measuring(replace(measure, heard=batch.measure.heard), matches))
+    whole, found = batch.taken(rows), impossible(len(rows))
+    bound = [whole.bound[i] for i in sorted(whole.bound)]
+    for measure, matches, some in measures_by_size(batch.lasting, bound):
+        spans = None if whole.spans is None else whole.spans.take(some)
+        found.put(some, measuring(replace(measure, heard=batch.measure.heard), matches, spans))
     return rows, found
 
 
