@@ -178,15 +178,14 @@ class AskedKeys:
 
 def _of_intervals(keys: AskedKeys) -> Occurrences:
     """Rows that bind interval events: clauses between starts and ends."""
-    from cepctl.engines.intervals.search import by_size
+    from cepctl.engines.intervals.search import measures_by_size
     from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
 
     found = []
     for source, batch, group in keys.wanted.parts(keys.of_row):
-        assert source.intervals is not None
         chosen = np.flatnonzero(group >= 0)
-        for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
-            found.append(GroupedMatches(search, matches, group[chosen[rows]]))
+        for measure, matches, rows in measures_by_size(source.lasting, batch.take(chosen).bound):
+            found.append(GroupedMatches(measure, matches, group[chosen[rows]]))
     events = keys.source.events
     return occurrences_of_intervals(events, found, keys.count, keys.measuring(events.endpoint_clocks))
 

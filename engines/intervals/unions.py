@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,6 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import laws_of
-from cepctl.engines.intervals.search import IntervalSearch
 from cepctl.engines.intervals.tied_matches import component_probability
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.occurrence.occurrence import Occurrences
@@ -42,7 +42,7 @@ MOST_LAWS = 1 << 20
 class GroupedMatches(NamedTuple):
     """Matches of one alternative, shape (n, l), and the group of each, shape (n,)."""
 
-    search: IntervalSearch
+    measure: IntervalMeasure
     matches: Indexes
     group: Indexes
 
@@ -103,14 +103,23 @@ class _Asked:
     parts: Sequence[Part]
     group: Indexes
 
+    @cached_property
+    def sides(self) -> tuple[Indexes, Indexes, Indexes]:
+        """Problems with each side of the differences that they ask about, and the other side."""
+        none = np.zeros(0, np.int64)
+        problem = np.concatenate([none, *(np.repeat(part.problem, part.sizes) for part in self.parts)])
+        left = np.concatenate([none, *(part.left for part in self.parts)])
+        right = np.concatenate([none, *(part.right for part in self.parts)])
+        return np.tile(problem, 2), np.concatenate([left, right]), np.concatenate([right, left])
+
 
 def _asked(events: Events, found: Sequence[GroupedMatches]) -> _Asked:
     parts: list[Part] = []
     group: list[Indexes] = [np.zeros(0, np.int64)]
     count = 0
     for each in found:
-        rivals = [] if each.search.measure.rivals is None else each.search.measure.rivals(each.matches)
-        for case in each.search.measure.cases:
+        rivals = [] if each.measure.rivals is None else each.measure.rivals(each.matches)
+        for case in each.measure.cases:
             parts += [part.shifted(count) for part in _of_case(events, each.matches, case)]
             for negation, row, event in rivals:
                 for own in negation.cases:
@@ -196,9 +205,9 @@ class _Connected:
 
 def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
     endpoints, clocks, ties = events.endpoints, events.endpoint_stamps, events.endpoint_ties
-    problem, node = _uncertain(endpoints, asked.parts, ties)
+    problem, node = _uncertain(endpoints, asked, ties)
     of_endpoint = len(endpoints.masses.lower)
-    stamped, clock = _moved_apart(clocks, asked.parts)
+    stamped, clock = _moved_apart(clocks, asked)
     problem = np.concatenate([problem, stamped])
     stamped_by = of_endpoint + clock if ties is None else root_of_clock(ties, of_endpoint, clock)
     node = np.concatenate([node, stamped_by])
@@ -227,7 +236,7 @@ def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
 
 
 def _uncertain(
-    endpoints: Endpoints, parts: Sequence[Part], ties: EndpointTies | None = None
+    endpoints: Endpoints, asked: _Asked, ties: EndpointTies | None = None
 ) -> tuple[Indexes, Indexes]:
     """Problems with the uncertain endpoints that they name; of an event with an open law, its start."""
     start = np.arange(len(endpoints.masses.lower))
@@ -240,29 +249,18 @@ def _uncertain(
         root = roots(endpoints, ties)
         matters[root[matters]] = True
         start = root[start]
-    problems, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for part in parts:
-        problem = np.repeat(part.problem, part.sizes)
-        for side in (part.left, part.right):
-            node = start[np.maximum(side, 0)]
-            kept = (side != NO_EVENT) & matters[node]
-            problems.append(problem[kept])
-            nodes.append(node[kept])
-    return np.concatenate(problems), np.concatenate(nodes)
+    problem, side, _ = asked.sides
+    node = start[np.maximum(side, 0)]
+    kept = (side != NO_EVENT) & matters[node]
+    return problem[kept], node[kept]
 
 
-def _moved_apart(clocks: EventClocks, parts: Sequence[Part]) -> tuple[Indexes, Indexes]:
+def _moved_apart(clocks: EventClocks, asked: _Asked) -> tuple[Indexes, Indexes]:
     """Problems with the clocks whose offsets they ask about: what one clock stamped is moved alike."""
-    problems, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for part in parts:
-        problem = np.repeat(part.problem, part.sizes)
-        apart = ~_on_one_clock(clocks, part.left, part.right)
-        for side in (part.left, part.right):
-            clock = clocks.clock[np.maximum(side, 0)]
-            kept = apart & (side != NO_EVENT) & (clock != NO_CLOCK)
-            problems.append(problem[kept])
-            found.append(clock[kept])
-    return np.concatenate(problems), np.concatenate(found)
+    problem, side, other = asked.sides
+    clock = clocks.clock[np.maximum(side, 0)]
+    kept = ~_on_one_clock(clocks, side, other) & (side != NO_EVENT) & (clock != NO_CLOCK)
+    return problem[kept], clock[kept]
 
 
 def _laws(endpoints: Endpoints, connected: _Connected) -> tuple[list[Part], Flags]:
