@@ -1,4 +1,4 @@
-"""Events that one alternative binds, or several at once: how probable it is that all hold within spans."""
+"""Events that one alternative binds, or several at once: how probable it is that all hold."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
@@ -47,6 +48,11 @@ class JointMatches:
         """
         whole = Batch(self._measure, self._bound, self._rivals, self._lasting).taken(rows)
         return measure(replace(whole, spans=spans)).confidence
+
+    def measured(self) -> Measured:
+        """How probable it is that all alternatives hold, with an error where one is allowed."""
+        own = replace(self._measure, sampling=self.sources[0].measure.sampling)
+        return measure(Batch(own, self._bound, self._rivals, self._lasting))
 
     @cached_property
     def _lasting(self) -> tuple[IntervalSearch, ...]:

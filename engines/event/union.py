@@ -26,11 +26,8 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.pattern.conjunction import Renumbering, intersection
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
-from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.methods import measure
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -136,19 +133,9 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
-    searches = tuple(search for each in prepared for search in each.lasting)
-    if searches:
-        found = measure(Batch(prepared[0].measure, _bound(prepared[0], parts[0]), [], searches))
-        return found.confidence, np.zeros(len(parts[0]), dtype=bool)
-    if all(each.shape.plain_chain for each in prepared):
+    if all(each.shape.plain_chain and each.intervals is None for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
-    first = prepared[0]
-    shape = intersection([each.shape for each in prepared])
-    rivals: list[Rivals] = []
-    for each, part in zip(prepared, parts, strict=True):
-        renumbering = Renumbering(each.shape, shape)
-        rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
-    found = measure(Batch(replace(first.measure, shape=shape, joint=True), _bound(first, parts[0]), rivals))
+    found = JointMatches.of(prepared, parts[0]).measured()
     return found.confidence, found.error > 0
 
 
