@@ -22,6 +22,7 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies, event_of_endpoint
 from cepctl.engines.confidence.coupled.problem import owned
@@ -163,15 +164,11 @@ class _Touched:
         """The matches, those together whose components are alike, and are touched alike."""
         if not len(self.row):
             return
-        rows, begin = np.unique(self.row, return_index=True)
-        sizes = np.diff(np.append(begin, len(self.row)))
-        slot = np.arange(len(self.row)) - np.repeat(begin, sizes)
-        slots = int(sizes.max())
+        rows, begin, sizes = np.unique(self.row, return_index=True, return_counts=True)
+        number, slot = places_in_runs(sizes)
         distinct, which = np.unique(self.component, return_inverse=True)
-        structure = np.full((len(rows), slots), -1)
-        structure[np.repeat(np.arange(len(rows)), sizes), slot] = structures(
-            self.ties, self.measure.endpoints, distinct
-        )[which.reshape(-1)]
+        structure = np.full((len(rows), int(sizes.max())), -1)
+        structure[number, slot] = structures(self.ties, self.measure.endpoints, distinct)[which.reshape(-1)]
         places = self._code(slot, np.repeat(rows, self.matches.shape[1]), self.matches[rows].reshape(-1))
         key = [structure, places.reshape(len(rows), -1)]
         for _, row, event in self.rivals:
