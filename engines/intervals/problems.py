@@ -193,16 +193,14 @@ def _assembled(
     kind, row, event = kind[order], row[order], event[order]
     every = [each for template in templates for each in template]
     regions = [region for _, own in every for region in own]
-    nobody, inside = np.zeros(len(every), np.int64), [name != "point" for name, own in every for _ in own]
-    told = Factors.of_kinds(
-        *(_offsets(templates), nobody, _offsets([own for _, own in every])),
-        *(np.array(inside, dtype=bool), regions, np.arange(len(regions))),
-    )
+    is_end = np.array([name == "end" for name, _ in every], dtype=np.int64)
+    inside = np.array([name != "point" for name, own in every for _ in own], dtype=bool)
+    offsets = _offsets(templates), is_end, _offsets([own for _, own in every])
+    told = Factors.of_kinds(*offsets, inside, regions, np.arange(len(regions)))
     found = told.taken(kind)
     instance, within = places_in_runs(np.diff(found.offsets))
     factor, own = told.offsets[kind][instance] + within, event[instance]
-    is_end = np.array([name == "end" for name, _ in every], dtype=bool)[factor]
-    chosen = np.where(is_end, endpoints.end[own], own)
+    chosen = np.where(found.event == 1, endpoints.end[own], own)
     if others:
         placed = kind[instance] == 0
         chosen[placed] = endpoint[row[instance[placed]], np.array(others)[within[placed]]]
