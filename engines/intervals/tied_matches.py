@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
@@ -335,12 +335,10 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
 def structures(ties: EndpointTies, endpoints: Endpoints, components: Indexes) -> Indexes:
     """A number for each of some components, equal where their ties are between alike places."""
     at, offsets = owned(ties.tie_offsets, components)
-    owner = np.repeat(np.arange(len(components)), np.diff(offsets))
-    left, right = _places_of_ties(ties, endpoints, at)
-    told = pl.DataFrame({"owner": owner, "left": left, "right": right, "bound": ties.bound[at]})
-    text = pl.format("{},{},{}", "left", "right", "bound").str.join(";").alias("text")
-    texts = told.group_by("owner", maintain_order=True).agg(text).get_column("text")
-    return texts.rank("dense").to_numpy().astype(np.int64)
+    told = np.stack([*_places_of_ties(ties, endpoints, at), ties.bound[at]], axis=1)
+    numbers: dict[bytes, int] = {}
+    each = (told[begin:end].tobytes() for begin, end in pairwise(offsets.tolist()))
+    return np.array([numbers.setdefault(text, len(numbers)) for text in each], dtype=np.int64)
 
 
 def case_of(ties: EndpointTies, endpoints: Endpoints, component: int) -> Case:
