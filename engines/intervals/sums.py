@@ -50,8 +50,9 @@ def probability(
     found = np.ones(len(endpoint))
     for group in chosen.coupled:
         columns = list(group.places)
-        some = (each[:, columns] for each in (endpoint, left.lower, left.upper))
-        found *= _measured(Connected(measure.endpoints, group, *some, own), measure.heard)
+        ticks = left.lower[:, columns], left.upper[:, columns]
+        asked = Connected(measure.endpoints, group, endpoint[:, columns], *ticks, own)
+        found *= _measured(asked, measure.heard)
     for place in chosen.alone:
         ends = left.lower[:, place], left.upper[:, place]
         found *= mass_between(measure.endpoints.masses, endpoint[:, place], *ends)
