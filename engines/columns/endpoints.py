@@ -9,6 +9,7 @@ lies between two ticks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -77,6 +78,11 @@ class Endpoints:
     def lasting(self) -> Indexes:
         """The events that have an end of their own."""
         return np.flatnonzero(self.end >= len(self))
+
+    @cached_property
+    def owner(self) -> Indexes:
+        """The event of each endpoint, shape (n + k,)."""
+        return np.concatenate([np.arange(len(self)), self.lasting])
 
     @property
     def hulls(self) -> Masses:

@@ -189,11 +189,6 @@ class EndpointTies(Ties):
     of_clock: Indexes
 
 
-def event_of_endpoint(endpoints: Endpoints) -> Indexes:
-    """The event of each endpoint, shape (n + k,)."""
-    return np.concatenate([np.arange(len(endpoints)), endpoints.lasting])
-
-
 def endpoint_ties(
     endpoints: Endpoints, left: Indexes, right: Indexes, bound: Ticks, clocks: EventClocks
 ) -> EndpointTies:
@@ -201,7 +196,7 @@ def endpoint_ties(
 
     What is given of events of several clocks tells of their offsets, so that it connects these, too.
     """
-    count, owner = len(endpoints), event_of_endpoint(endpoints)
+    count, owner = len(endpoints), endpoints.owner
     one, other = _through_clocks(owner[left], owner[right], clocks.clock[:count])
     label = connected(count + len(clocks.offsets.lower), one, other)
     tied = distinct(np.concatenate([owner[left], owner[right]]), count)

@@ -22,7 +22,7 @@ from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints, agreei
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.columns.ties import endpoint_ties, event_of_endpoint, event_ties
+from cepctl.engines.columns.ties import endpoint_ties, event_ties
 from cepctl.engines.given.closing import events_left, open_still, refuse_impossible
 from cepctl.engines.given.edges import (
     NO_CLAUSE,
@@ -162,7 +162,7 @@ def _nodes(events: Events) -> Events:
 
 def _laws(endpoints: Endpoints, found: Differences) -> Differences:
     """What the laws of the interval events say of which something is given."""
-    owner = event_of_endpoint(endpoints)
+    owner = endpoints.owner
     event = np.unique(owner[np.concatenate([found.left, found.right])])
     event = event[endpoints.end[event] != event]
     bounded = event[endpoints.longest[event] < UNBOUNDED_LENGTH]
@@ -176,7 +176,7 @@ def _laws(endpoints: Endpoints, found: Differences) -> Differences:
 
 def _needed(endpoints: Endpoints, found: Differences) -> Indexes:
     """Those that no order of other events between two says already."""
-    owner = event_of_endpoint(endpoints)
+    owner = endpoints.owner
     in_order = found.right < len(endpoints)
     in_order &= found.left == endpoints.end[owner[found.left]]
     bound = np.where(in_order & (found.bound == -1), -1, 0)
@@ -185,7 +185,7 @@ def _needed(endpoints: Endpoints, found: Differences) -> Indexes:
 
 def _with_masses(endpoints: Endpoints, masses: Masses, laws: Differences) -> Endpoints:
     """The endpoints with what is left of their masses, and how probable each law is then."""
-    event = np.unique(event_of_endpoint(endpoints)[laws.left])
+    event = np.unique(endpoints.owner[laws.left])
     whole = endpoints.whole.copy()
     shortest, longest = endpoints.shortest[event], endpoints.longest[event]
     whole[event] = agreeing(masses, event, endpoints.end[event], shortest, longest)

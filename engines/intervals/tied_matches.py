@@ -24,7 +24,7 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.columns.ties import EndpointTies, event_of_endpoint
+from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
@@ -322,7 +322,7 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
     ties, clocks = events.endpoint_ties, events.endpoint_clocks
     if ties is None or clocks is None:
         return
-    owner = event_of_endpoint(events.endpoints)
+    owner = events.endpoints.owner
     holed = np.unique(owner[np.flatnonzero(clocks.own.has_hole)])
     found = ties.component[holed]
     components = np.unique(found[found >= 0])
@@ -349,6 +349,6 @@ def case_of(ties: EndpointTies, endpoints: Endpoints, component: int) -> Case:
 
 
 def _places_of_ties(ties: EndpointTies, endpoints: Endpoints, at: Indexes) -> tuple[Indexes, Indexes]:
-    owner, count = event_of_endpoint(endpoints), len(endpoints)
+    owner, count = endpoints.owner, len(endpoints)
     left, right = (2 * ties.rank[owner[each[at]]] + (each[at] >= count) for each in (ties.left, ties.right))
     return left, right

@@ -23,7 +23,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.columns.ties import EndpointTies, connected, event_of_endpoint
+from cepctl.engines.columns.ties import EndpointTies, connected
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.measure import IntervalMeasure
@@ -315,7 +315,7 @@ class GroupTies:
 
 def roots(endpoints: Endpoints, ties: EndpointTies) -> Indexes:
     """The endpoint that stands for each: all that may vary of one component are one."""
-    owner = event_of_endpoint(endpoints)
+    owner = endpoints.owner
     found = np.arange(len(owner))
     varies = (endpoints.masses.lower < endpoints.masses.upper) | (endpoints.whole[owner] != 1.0)
     tied = np.flatnonzero(varies & (ties.component[owner] >= 0))
