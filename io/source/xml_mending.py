@@ -24,13 +24,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from lxml import etree
+from cepctl.io.source.xml_pieces import gently_mended, is_prolog, is_whole, recovered
 
 LOST = "damaged XML, in which a record is lost"
 _ENCODINGS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
 _UTF16 = (b"\xfe\xff", b"\xff\xfe", b"\0<", b"<\0")
-_BARE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _BLANK = b" \t\r\n"
 _SHOWN_BYTES = 1 << 10
 # What is held back for the next record; beyond that, what comes is a matter of size, not of damage.
@@ -297,7 +295,7 @@ class Mending:
             pieces.append(f"</{self._open.pop()}>".encode())
         if not alone:
             self._open.append(full)
-        if not _is_whole(tag[0].removesuffix(b"/>").removesuffix(b">") + b"/>", self._encoding):
+        if not is_whole(tag[0].removesuffix(b"/>").removesuffix(b">") + b"/>", self._encoding):
             # Its attributes are lost, and not what stands in it.
             bare = f"<{full}/>" if alone else f"<{full}>"
             return b"".join([*pieces, self._dropped(tag[0]), bare.encode()])
@@ -314,11 +312,11 @@ class Mending:
         """What stands between tags: before the root and outside of records everything that is well-formed."""
         if not self._begin and not self._begun:
             self._begun = True
-            if not _is_prolog(text):
+            if not is_prolog(text):
                 # A parser could stop there, and nothing is left of the encoding that it told.
                 self._encoding = "utf-8"
                 return self._counted(text)
-        if not self._open or not text.strip(_BLANK) or _is_whole(text, self._encoding):
+        if not self._open or not text.strip(_BLANK) or is_whole(text, self._encoding):
             self._line += text.count(b"\n")
             return text
         parts = _PARTS.split(text)
@@ -328,7 +326,7 @@ class Mending:
         while place < len(parts):
             for end in range(len(parts), place, -1):
                 part = b"".join(parts[place:end])
-                known = part if _is_whole(part, self._encoding) else _gently(part, self._encoding)
+                known = part if is_whole(part, self._encoding) else gently_mended(part, self._encoding)
                 if known is not None and (known == part or not self._signs.search(part)):
                     break
             else:
@@ -347,7 +345,7 @@ class Mending:
         whole = b""
         for end in range(len(parts) - 1 if len(parts) <= _MOST_PARTS else 0, 0, -1):
             before = b"".join(parts[:end])
-            if _is_whole(before, self._encoding):
+            if is_whole(before, self._encoding):
                 whole = before
                 break
         self._line += whole.count(b"\n")
@@ -357,12 +355,12 @@ class Mending:
         return whole + lost
 
     def _record(self, text: bytes) -> bytes:
-        if _is_whole(text, self._encoding):
+        if is_whole(text, self._encoding):
             self._line += text.count(b"\n")
             return text
-        mended = _gently(text, self._encoding)
+        mended = gently_mended(text, self._encoding)
         if mended is None and self.shape.recovers:
-            mended = _recovered(text, self._encoding)
+            mended = recovered(text, self._encoding)
         if mended is None:
             return self._dropped(text)
         self._line += text.count(b"\n")
@@ -385,62 +383,3 @@ class Mending:
         lines = text.count(b"\n")
         self._line += lines
         return b"\n" * lines
-
-
-def _is_prolog(text: bytes) -> bool:
-    """Whether this can stand before a root element."""
-    try:
-        expat.ParserCreate().Parse(text + b"<x/>", True)
-    except expat.ExpatError:
-        return False
-    return True
-
-
-def _is_whole(text: bytes, encoding: str, namespaces: str | None = None) -> bool:
-    """Whether this is what an element can hold; with a sign for `namespaces`, one without prefixes."""
-    try:
-        expat.ParserCreate(encoding, namespaces).Parse(b"<x>" + text + b"</x>", True)
-    except expat.ExpatError:
-        return False
-    return True
-
-
-def _gently(text: bytes, encoding: str) -> bytes | None:
-    """The text with bare `&` and bytes of another encoding mended; None where that is not all."""
-    if _SURROGATE.search(text):
-        return None
-    mended = _BARE.sub(b"&amp;", text)
-    if encoding == "utf-8":
-        try:
-            mended.decode()
-        except UnicodeDecodeError:
-            # As libxml2 does: who writes no UTF-8 writes Latin-1.
-            mended = _as_latin(mended)
-    return mended if mended != text and _is_whole(mended, encoding) else None
-
-
-def _as_latin(text: bytes) -> bytes:
-    pieces, rest = [], text
-    while rest:
-        try:
-            pieces.append(rest.decode())
-            break
-        except UnicodeDecodeError as problem:
-            pieces += [rest[: problem.start].decode(), rest[problem.start : problem.end].decode("latin-1")]
-            rest = rest[problem.end :]
-    return "".join(pieces).encode()
-
-
-def _recovered(text: bytes, encoding: str) -> bytes | None:
-    """What libxml2 makes of a damaged element; None where that is none, or not Unicode."""
-    parser = etree.XMLParser(
-        encoding=encoding, recover=True, resolve_entities=False, no_network=True, huge_tree=False
-    )
-    try:
-        element = etree.fromstring(text, parser)
-        found = b"" if element is None else bytes(etree.tostring(element, encoding=encoding, with_tail=False))
-    except (etree.XMLSyntaxError, UnicodeError, ValueError):
-        return None
-    # It can write what no parser reads: half of a surrogate pair.
-    found = found[found.find(b"?>") + 2 :] if found.startswith(b"<?xml") else found
-    return found if found and _is_whole(found, encoding, namespaces="}") else None
