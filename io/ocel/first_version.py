@@ -163,11 +163,12 @@ def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Ite
     elements = Elements(
         document.prolog, ("{*}event", "{*}object"), ("end",), mending=Mending(_SHAPE, reject_lost)
     )
-    before = len(report.rejects)
-    for element in _ended(elements, document):
+    last_rejected = 0
+    for number, element in enumerate(_ended(elements, document), start=1):
         record = _of_element(element, element.sourceline + document.blank_lines)
         if record is None:
             report.records += 1
+            last_rejected = number
             cause = NOT_AN_EVENT if local_name(element.tag) == "event" else NOT_AN_OBJECT
             report.rejects.append(Reject(source, element.sourceline + document.blank_lines, cause, ""))
         else:
@@ -175,7 +176,7 @@ def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Ite
         element.clear()
     if elements.unreadable is not None:
         raise LogFormatError(f"{source}:{elements.unreadable.line}: {elements.unreadable.message}")
-    elements.tell_damage(report, source, document.blank_lines, told=len(report.rejects) > before)
+    elements.tell_damage(report, source, document.blank_lines, last_rejected)
 
 
 def _ended(elements: Elements, document: XmlDocument) -> Iterator[Any]:

@@ -59,18 +59,20 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
 
     tags = [f"{{*}}{name}" for name in _READ]
     elements = Elements(document.prolog, tags, ("end",), mending=Mending(_SHAPE, reject_lost))
-    before = len(report.rejects)
-    for element in _ended(elements, document):
+    last_rejected = 0
+    for number, element in enumerate(_ended(elements, document), start=1):
         kind = local_name(element.tag)
         line = element.sourceline + document.blank_lines
         if kind in _TYPES:
             yield from _declared(_TYPES[kind], element)
-        elif kind == EVENT:
-            yield from _event(element, line, source, report)
         else:
-            yield from _object(element, line, source, report)
+            record = (_event if kind == EVENT else _object)(element, line, source, report)
+            if record is None:
+                last_rejected = number
+            else:
+                yield record
         _drop(element)
-    _report_rest(elements, document, source, report, before)
+    _report_rest(elements, document, source, report, last_rejected)
 
 
 def _ended(elements: Elements, document: Document) -> Iterator[Any]:
@@ -88,10 +90,10 @@ def _declared(kind: str, element: Any) -> Iterator[Declared]:
             yield Declared(kind, element.get("name"), each.get("name"), each.get("type"))
 
 
-def _event(element: Any, line: int, source: str, report: ReadReport) -> Iterator[LogEvent]:
+def _event(element: Any, line: int, source: str, report: ReadReport) -> LogEvent | None:
     if not element.get("id") or not element.get("type"):
         _reject(NOT_AN_EVENT, element, line, source, report)
-        return
+        return None
     relations = []
     for each in element.iterfind("{*}objects/{*}*"):
         object_id = each.get("object-id")
@@ -99,7 +101,7 @@ def _event(element: Any, line: int, source: str, report: ReadReport) -> Iterator
             relations.append((object_id, each.get("qualifier")))
         else:
             report.notes[_NO_OBJECT] += 1
-    yield LogEvent(
+    return LogEvent(
         element.get("id"),
         element.get("type"),
         element.get("time"),
@@ -111,12 +113,12 @@ def _event(element: Any, line: int, source: str, report: ReadReport) -> Iterator
     )
 
 
-def _object(element: Any, line: int, source: str, report: ReadReport) -> Iterator[LogObject]:
+def _object(element: Any, line: int, source: str, report: ReadReport) -> LogObject | None:
     if not element.get("id") or not element.get("type"):
         _reject(NOT_AN_OBJECT, element, line, source, report)
-        return
+        return None
     values = [Worth(each.get("name"), each.get("time"), _text(each)) for each in _attributes(element, report)]
-    yield LogObject(element.get("id"), element.get("type"), tuple(values), line)
+    return LogObject(element.get("id"), element.get("type"), tuple(values), line)
 
 
 def _attributes(element: Any, report: ReadReport) -> list[Any]:
@@ -149,7 +151,7 @@ def _drop(element: Any) -> None:
 
 
 def _report_rest(
-    elements: Elements, document: Document, source: str, report: ReadReport, rejects: int
+    elements: Elements, document: Document, source: str, report: ReadReport, last_rejected: int
 ) -> None:
     """What is wrong with the document, and what stands in it that is none of OCEL."""
     if elements.unreadable is not None:
@@ -162,4 +164,4 @@ def _report_rest(
             parent is not None and parent.getparent() is elements.root and local_name(group.tag) not in _READ
         ):
             report.notes[_OTHER] += 1
-    elements.tell_damage(report, source, document.blank_lines, told=len(report.rejects) > rejects)
+    elements.tell_damage(report, source, document.blank_lines, last_rejected)

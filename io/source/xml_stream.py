@@ -148,28 +148,23 @@ class Elements:
         return self._stopped or first or self.unreadable
 
     @property
-    def whole_records(self) -> int:
-        """How many records had ended before the first damage."""
-        return 0 if self._mending is None else self._mending.whole_records
-
-    @property
     def lost_records(self) -> int:
         """How many records were told to be lost."""
         return 0 if self._mending is None else self._mending.lost_records
 
-    def tell_damage(self, report: ReadReport, source: str, before: int, *, told: bool) -> None:
+    def tell_damage(self, report: ReadReport, source: str, before: int, last_rejected: int) -> None:
         """Tell what is wrong, as a reject where none tells of it yet.
 
-        `before` lines stand before the document.  `told`: whether a record that was rejected may be the
-        damaged one.
+        `before` lines stand before the document.  `last_rejected`: the number of the last record that came
+        from here and was rejected, the first being 1; 0 where none was.
         """
         complaint = self.complaint
         if complaint is None or (self.lost_records and not self._stopped):
             return
         complaint = replace(complaint, line=complaint.line + before)
-        if told and not self._stopped:
-            # What was recovered of a damaged record became one.  Where an ingest holds no more of its cause,
-            # this is not seen, and damage told twice.
+        whole_records = 0 if self._mending is None else self._mending.whole_records
+        if last_rejected > whole_records and not self._stopped:
+            # What was recovered of a damaged record became one.
             report.warnings.append(complaint.warning)
             return
         more = f" (and {complaint.count - 1} more complaints)" if complaint.count > 1 else ""

@@ -50,7 +50,7 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
         elif not tree.event_ended(element):
             continue
         yield
-    _report_damage(elements, document, traces, told=tree.last_rejected > elements.whole_records)
+    _report_damage(elements, document, traces, tree.last_rejected)
 
 
 class _Tree:
@@ -161,12 +161,12 @@ def _reject_lost(traces: Traces, document: Document, lost: Lost) -> None:
     traces.report.rejects.append(Reject(traces.source, line, LOST, lost.raw, lost.records))
 
 
-def _report_damage(elements: Elements, document: Document, traces: Traces, *, told: bool) -> None:
+def _report_damage(elements: Elements, document: Document, traces: Traces, last_rejected: int) -> None:
     # Only now: events are numbered by the records before them that were read, however they are parsed.
     traces.report.records += elements.lost_records
     damage = document.chunks.damage
     if damage is None:
-        elements.tell_damage(traces.report, traces.source, document.blank_lines, told=told)
+        elements.tell_damage(traces.report, traces.source, document.blank_lines, last_rejected)
         return
     complaint = elements.complaint
     more = f" (and {complaint.count - 1} more complaints)" if complaint and complaint.count > 1 else ""

@@ -14,7 +14,9 @@ import pytest
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import GRAIN, ReadOptions, ReadReport
 from cepctl.io.formats import open_bytes, recognised_format
+from cepctl.io.ocel.records import NOT_AN_EVENT
 from cepctl.io.source.xml_mending import LOST
+from cepctl.io.source.xml_stream import DAMAGED
 from tests.io.ocel.ocel_logs import CHANGED, LINES, PAID, json_log, sqlite_log, xml_log
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -141,6 +143,15 @@ def test_damage_in_xml_costs_its_record_alone_with_a_line() -> None:
     assert {(reject.line, reject.cause) for reject in report.rejects} == {
         (next(n for n, line in enumerate(xml_log().splitlines(), 1) if b'id="e2"' in line), LOST)
     }
+
+
+def test_a_record_that_was_rejected_before_the_damage_does_not_stand_for_it() -> None:
+    report = ReadReport()
+    nameless = xml_log().replace(b"<events>", b'<events><event time="2026-06-14T07:00:00Z"/>', 1)
+    read = events(nameless.replace(b'qualifier="paid"', b'qualifier="paid"\0', 1), report)
+    assert [row["event_type"] for row in read] == ["place order", "ObjectChange", "pack", "pay"]
+    assert [reject.cause for reject in report.rejects] == [NOT_AN_EVENT, DAMAGED]
+    assert report.warnings == []
 
 
 def test_xml_that_declares_entities_is_refused() -> None:

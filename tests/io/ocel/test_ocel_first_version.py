@@ -15,6 +15,8 @@ from cepctl.errors import LogFormatError
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.ocel.records import NOT_AN_EVENT
+from cepctl.io.source.xml_stream import DAMAGED
 
 EVENTS = (
     ("e1", "place order", "2026-06-14T08:15:04", ("o1", "i1", "i2"), 7.5),
@@ -154,6 +156,17 @@ def test_damage_costs_the_event_that_it_stands_in(
     file.write_text(file.read_text().replace(before, after, 1))
     rows, summary = taken(file)
     assert ([row["ocel_id"] for row in rows], sum(summary.rejected.values())) == (kept, lost)
+
+
+def test_an_event_that_was_rejected_before_the_damage_does_not_stand_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    as_xml(file)
+    text = file.read_text().replace("<events>", "<events><event/>", 1)
+    file.write_text(text.replace('"i2"/></list>', '"i2"\0></list>', 1))
+    rows, summary = taken(file)
+    assert [row["ocel_id"] for row in rows] == ["e1", "e2"]
+    assert set(summary.rejected) == {NOT_AN_EVENT, DAMAGED}
+    assert not any(DAMAGED in notice for notice in summary.notices)
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,15 @@ def test_a_namespace_that_is_no_address_is_no_damage(namespace: str) -> None:
     assert output_of(content, OPTIONS[0]) == output_of(plain, OPTIONS[0])
 
 
+def test_an_event_that_was_rejected_before_the_damage_does_not_stand_for_it() -> None:
+    timeless = LOG.replace(b'<date key="time:timestamp"', b'<date key="other"', 1)
+    damaged = timeless[::-1].replace(b'>/"0020+', b'>\0"0020+', 1)[::-1]
+    assert_parsers_agree(damaged)
+    found = output_of(damaged, OPTIONS[0])
+    assert found.rejects == [(None, "damaged XML, read as far as it goes"), (6, "no time")]
+    assert (len(found.rows), found.records) == (5, 7)
+
+
 @pytest.mark.slow
 def test_many_damaged_logs_are_read_alike() -> None:
     damaged = st.one_of(documents(), documents().flatmap(mutated), mutated(LOG))
