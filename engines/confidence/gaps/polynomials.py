@@ -9,11 +9,11 @@ For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
     total   = sum over u of mass(u) times sum over t of mass(t) F(u, t) Q2(t, u)
 
 For a node u the ticks t are the nodes of all cells between those of u - W and u, and some ticks in each of
-these two cells, of which only a part is left; ticks t that some rival always keeps from u are left out.
-All chains of one middle event share the nodes.  What they sum
-depends on the first event only by its mass, which is even on a cell, and by the kind of its gap (the rivals
-that it keeps out, `product_trees`): so the sum over u and t is taken once for each kind, cell of s and last
-event, from the last event on, and a chain is no more than a sum over cells.
+these two cells, of which only a part is left; ticks t that some rival always keeps from u are left out.  All
+chains of one middle event share the nodes.  What they sum depends on the first event only by its mass, which
+is even on a cell, and by the kind of its gap (the rivals that it keeps out, `product_trees`): so the sum over
+u and t is taken once for each kind, cell of s and last event, from the last event on, and a chain is no more
+than a sum over cells.
 
     name here      meaning
     pivot          the event before the last (t); chains of one pivot are solved together
@@ -46,8 +46,11 @@ WORK_BOUND = most_products(GAPS)
 _MOST_CHAINS = 256
 """Largest group of chains that are solved together."""
 
-_RARELY_IN_COMMON = 3
-"""Where each list holds all rivals of the one before, one holds half of all on average."""
+_MOST_DISTINCT = 3
+"""Chains whose rivals are at most so many times those of one are summed together.
+
+Where each chain has all rivals of the one before and more, as under next match, they are twice those of one.
+"""
 
 MOST_VALUES = 1 << 22
 """Largest number of values that a table of a group may have; a larger group is halved."""
@@ -72,7 +75,7 @@ def wide_gap_confidence(
     fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
     most = np.full(len(fresh), _MOST_CHAINS if together else 1)
     if not together and length == 2:
-        most[_have_rivals_in_common(chains.gaps, outer[order], fresh)] = _MOST_CHAINS
+        most[have_rivals_in_common(chains.gaps, outer[order], fresh)] = _MOST_CHAINS
     pieces = -(-np.diff(fresh, append=count) // most)
     group, within = places_in_runs(pieces)
     starts = np.append(fresh[group] + within * most[group], count)
@@ -85,16 +88,15 @@ def wide_gap_confidence(
     return result
 
 
-def _have_rivals_in_common(gaps: Gaps, gap: Indexes, fresh: Indexes) -> Flags:
-    """Groups of gaps, each beginning at a place of `fresh`, that list each of their rivals often enough."""
-    sizes = np.diff(gaps.rival_offsets)[gap]
-    owner, within = places_in_runs(sizes)
-    group = np.repeat(np.arange(len(fresh)), np.diff(fresh, append=len(gap)))[owner]
-    rivals = gaps.rivals[gaps.rival_offsets[gap][owner] + within]
-    pairs = np.unique(group * (gaps.rivals.max(initial=0) + 1) + rivals)
-    distinct = np.bincount(pairs // (gaps.rivals.max(initial=0) + 1), minlength=len(fresh))
-    listed, chains = np.add.reduceat(sizes, fresh), np.diff(fresh, append=len(gap))
-    return np.asarray(distinct * chains <= _RARELY_IN_COMMON * listed)
+def have_rivals_in_common(gaps: Gaps, gap: Indexes, fresh: Indexes) -> Flags:
+    """Which runs of gaps, each beginning at a place of `fresh`, list much the same rivals."""
+    chains = np.diff(fresh, append=len(gap))
+    run, sizes = np.repeat(np.arange(len(fresh)), chains), np.diff(gaps.rival_offsets)[gap]
+    listing, within = places_in_runs(sizes)
+    width = gaps.rivals.max(initial=0) + 1
+    pairs = np.unique(run[listing] * width + gaps.rivals[gaps.rival_offsets[gap][listing] + within])
+    distinct = np.bincount(pairs // width, minlength=len(fresh))
+    return np.asarray(distinct * chains <= _MOST_DISTINCT * np.add.reduceat(sizes, fresh))
 
 
 @kernel

@@ -16,8 +16,8 @@ from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps import polynomials
 from cepctl.engines.confidence.gaps import tables as gap_confidence
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
-from cepctl.engines.confidence.gaps.polynomials import wide_gap_confidence
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps
+from cepctl.engines.confidence.gaps.polynomials import have_rivals_in_common, wide_gap_confidence
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import assert_same_rows, check
@@ -187,3 +187,23 @@ def test_ticks_far_from_zero_are_told_apart(counted: Counted) -> None:
     here, there = match_events(plan, near), match_events(plan, far)
     assert counted.chains == 2 * here.num_rows > 0
     assert here["confidence"].to_pylist() == pytest.approx(there["confidence"].to_pylist(), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lists", "together"),
+    [
+        ([[7, 8]] * 6, True),
+        ([[1], [1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]], True),  # as under next match
+        ([[1, 9], [2, 9], [3, 9], [4, 9], [5, 9], [6, 9]], False),  # moved by another offset in each
+        ([[3, 4]], True),
+    ],
+)
+def test_chains_of_two_are_summed_together_where_they_have_most_rivals_in_common(
+    lists: list[list[int]], together: bool
+) -> None:
+    count = len(lists)
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+    gaps = Gaps(np.zeros(count, np.int64), np.arange(count), offsets, np.concatenate(lists))
+    # Before it one gap three times: what one run lists says nothing of the next.
+    gap, begins = np.concatenate([np.zeros(3, np.int64), np.arange(count)]), np.array([0, 3])
+    assert have_rivals_in_common(gaps, gap, begins).tolist() == [True, together]
