@@ -4,9 +4,9 @@ Numba would optimise each kernel and make machine code of it, link all of that i
 it, and optimise it there again: in a tower of four, four times.  Nobody runs what only kernels call, so that
 such a kernel stays as it was translated until it is linked.
 
-    kernel          translated    linked with what it calls    optimised    machine code
-    called          yes           yes                          yes          yes
-    inner           yes           yes                          no           no
+    kernel          translated    linked with all that it calls    optimised    machine code
+    called          yes           yes                              yes          yes
+    inner           yes           no: it only names it             no           no
 
 So does what Numba offers, such as the making of an array, where a kernel is the first to call it.  A kernel
 is compiled once, whether it is called with constants or with variables; it counts references as `targets.py`
@@ -19,8 +19,10 @@ Imported with Numba, when the first compiled form is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
+from weakref import WeakValueDictionary
 
 from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating, typing_of_kernels
 from cepctl.engines.kernels.targets import for_kernels
@@ -50,15 +52,42 @@ class _WithoutEnvironments:
         return getattr(self._generator, name)
 
 
+class _Kept:
+    """Code that was translated before and is kept, with a kernel that calls it."""
+
+    _linking_libraries: tuple[Any, ...] = ()
+    _reload_init: frozenset[str] = frozenset()
+
+    def __init__(self, name: str, code: bytes) -> None:
+        self.name = name
+        self.code = code
+        self._module: Any = None
+
+    def _get_module_for_linking(self) -> Any:
+        if self._module is None:
+            self._module = llvm.parse_bitcode(self.code)
+        return self._module
+
+
+_kept: WeakValueDictionary[bytes, _Kept] = WeakValueDictionary()
+
+
 class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The code of a kernel that only kernels call, and of what it calls, for them to link."""
+    """The code of a kernel that only kernels call, for them to link with that of all that it calls."""
 
     _shared_module: Any
+    code: bytes | None = None
+    """What `_get_module_for_linking` gives, as it is written."""
 
     @property
     def codegen(self) -> Any:
         """What makes machine code of others."""
         return _WithoutEnvironments(self._codegen)
+
+    @property
+    def has_dynamic_globals(self) -> bool:
+        """Whether it holds addresses of this process, or calls what does."""
+        return any(getattr(each, "_dynamic_globals", ()) for each in reached((self,)))
 
     def add_llvm_module(self, module: Any) -> None:
         """Take what was translated, without what is put into variables that nobody reads.
@@ -66,17 +95,12 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         That holds addresses of this process, such as of each kernel that is called; with one of them no
         code could be kept.
         """
-        self._run(module, "add_sroa_pass", "add_dead_code_elimination_pass")
+        run_passes(self._codegen, module, "add_sroa_pass", "add_dead_code_elimination_pass")
         self._final_module.link_in(module)
 
     def finalize(self) -> None:
-        """Link what it calls, without the ways in from Python that come with what Numba offers."""
+        """Take no more."""
         self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            if hasattr(self, "_reload_init"):  # Numba 0.61 and later
-                self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._run(self._final_module, "add_global_dead_code_eliminate_pass")
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -90,37 +114,68 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             self._shared_module = self._final_module
         return self._shared_module
 
-    def _run(self, module: Any, *names: str) -> None:
-        """Run passes of LLVM over a module."""
-        last = (self._codegen._pass_builder(opt=0),) if hasattr(self._codegen, "_pass_builder") else ()
-        if last:
-            passes = llvm.newpassmanagers.create_new_module_pass_manager()
-        else:  # llvmlite before 0.45
-            passes = llvm.create_module_pass_manager()
-        for name in names:
-            getattr(passes, _OLD_NAMES.get(name, name) if not last else name)()
-        passes.run(module, *last)
-
     def get_pointer_to_function(self, name: str) -> int:
         """None is there."""
         self._ensure_finalized()
         return 0
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """What `_read` reads."""
-        return self.name, _TRANSLATED, self._get_module_for_linking().as_bitcode()
+    def serialize_using_object_code(self) -> tuple[str, str, list[tuple[str, bytes]]]:
+        """What `read` reads: its own code and that of all that it calls, each with a name."""
+        return self.name, _TRANSLATED, [(each.name, _code_of(each)) for each in reached((self,))]
 
     @classmethod
-    def read(cls, generator: Any, name: str, code: bytes) -> InnerLibrary:
-        """What was translated before."""
+    def read(cls, generator: Any, parts: list[tuple[str, bytes]]) -> InnerLibrary:
+        """What was translated before; of what several kernels call there is one in a process."""
+        (name, code), *others = parts
         library = cls(generator, name)
         library._final_module = library._shared_module = llvm.parse_bitcode(code)
+        library.code = code
+        library._linking_libraries = [_kept.setdefault(part[1], _Kept(*part)) for part in others]
         library._finalized = True
         return library
 
 
+def reached(libraries: Iterable[Any]) -> list[Any]:
+    """Libraries, and all that they call, each once."""
+    found: dict[Any, None] = {}
+    waiting = list(libraries)[::-1]
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            if isinstance(library, InnerLibrary):  # another is linked already with what it calls
+                waiting += library._linking_libraries[::-1]
+    return list(found)
+
+
+def _code_of(library: Any) -> bytes:
+    code: bytes | None = getattr(library, "code", None)
+    if code is None:
+        code = library._get_module_for_linking().as_bitcode()
+        if isinstance(library, InnerLibrary):
+            library.code = code
+    return code
+
+
+def run_passes(generator: Any, module: Any, *names: str) -> None:
+    """Run passes of LLVM over a module."""
+    last = (generator._pass_builder(opt=0),) if hasattr(generator, "_pass_builder") else ()
+    if last:
+        passes = llvm.newpassmanagers.create_new_module_pass_manager()
+    else:  # llvmlite before 0.45
+        passes = llvm.create_module_pass_manager()
+    for name in names:
+        getattr(passes, _OLD_NAMES.get(name, name) if not last else name)()
+    passes.run(module, *last)
+
+
 class CalledLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that is called from Python, with all that it calls."""
+
+    def _optimize_final_module(self) -> None:
+        """Optimise what is called alone: Numba's own functions come with ways in from Python."""
+        run_passes(self._codegen, self._final_module, "add_global_dead_code_eliminate_pass")
+        super()._optimize_final_module()
 
     def _finalize_specific(self) -> None:
         super()._finalize_specific()
@@ -168,6 +223,16 @@ def translate_for_kernels() -> None:
     generator.create_library = create_library
 
 
+def link_all_that_is_called() -> None:
+    """Have Numba link what is called at whatever depth, where the first that is called only names it."""
+
+    def add_linking_library(self: Any, library: Any) -> None:
+        library._ensure_finalized()
+        self._linking_libraries += (library,) if isinstance(self, InnerLibrary) else reached((library,))
+
+    codegen.CPUCodeLibrary.add_linking_library = add_linking_library
+
+
 def compiled_once(dispatcher: Any) -> Any:
     """A kernel that has one form for constants and variables among its arguments.
 
@@ -195,12 +260,13 @@ def read_translated() -> None:
 
     def unserialize(cls: Any, generator: Any, state: Any) -> Any:
         if state[1] == _TRANSLATED:
-            return InnerLibrary.read(generator, state[0], state[2])
+            return InnerLibrary.read(generator, state[2])
         with translating(False):
             return read(cls, generator, state)
 
     code._unserialize = classmethod(unserialize)
 
 
+link_all_that_is_called()
 read_translated()
 translate_for_kernels()

@@ -1,9 +1,9 @@
 """The passes of Numba over a kernel, without what no kernel needs, and what is known of types by then.
 
 Most of the time that it takes to compile a kernel is Numba's own, in Python.  Here it does not look for what
-no kernel has, such as closures and contexts; it tells nobody of each pass; it finds out how long variables
-live once, before code is made of them; and of which type a sum of two whole numbers is it asks once in a
-process.
+no kernel has, such as closures and contexts; it tells nobody of each pass or lock; it finds out how long
+variables live once, before code is made of them; of which type a sum of two whole numbers is it asks once in
+a process; and where a slice is filled it makes no code that writes a message about two shapes.
 
 Imported with Numba, when the first compiled form is asked for.
 """
@@ -17,7 +17,10 @@ from importlib import import_module
 from typing import Any
 
 # Without types, since Numba gives some to few of its functions.
+arrays: Any = import_module("numba.np.arrayobj")
 builder: Any = import_module("numba.core.compiler").DefaultPassBuilder
+events: Any = import_module("numba.core.event")
+extending: Any = import_module("numba.core.extending")
 machinery: Any = import_module("numba.core.compiler_machinery")
 postproc: Any = import_module("numba.core.postproc")
 transforms: Any = import_module("numba.core.transforms")
@@ -71,6 +74,33 @@ def tidy_kernels() -> None:
             _tidy(self.func_ir)
 
     processor.run = run
+
+
+def tell_nothing_of_kernels() -> None:
+    """Have Numba tell nobody of the locks that it takes for a kernel, one for every call of LLVM."""
+    for name in ("start_event", "end_event"):
+        setattr(events, name, _told_unless_translating(getattr(events, name)))
+
+
+def _told_unless_translating(tell: Any) -> Any:
+    def told(*arguments: Any, **named: Any) -> None:
+        if not is_translating():
+            tell(*arguments, **named)
+
+    return told
+
+
+def _shapes_differ(source: Any, target: Any) -> None:
+    """What Numba calls where a slice and what it is filled with have different shapes."""
+    raise NotImplementedError
+
+
+@extending.overload(_shapes_differ)  # type: ignore[untyped-decorator]
+def _told_shapes_differ(source: Any, target: Any) -> Any:
+    def told(source: Any, target: Any) -> None:
+        raise ValueError("a slice is filled with an array of another shape")
+
+    return told
 
 
 _translates = [False]
@@ -139,3 +169,5 @@ def typing_of_kernels(context: Any) -> Any:
 
 
 tidy_kernels()
+tell_nothing_of_kernels()
+arrays.raise_with_shape_context = _shapes_differ

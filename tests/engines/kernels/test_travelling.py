@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cepctl.engines.kernels import folders
 from cepctl.engines.kernels.files import kernels_in
 from cepctl.engines.kernels.folders import VARIABLE, folders_to_read
 from cepctl.engines.kernels.keys import ANY, OTHERS, OWN
@@ -87,6 +88,7 @@ def test_a_folder_that_others_may_write_is_passed_over(
 ) -> None:
     """Whatever it holds: what it would give is compiled anew, unless another folder has it."""
     monkeypatch.setenv(VARIABLE, str(carried))
+    monkeypatch.setattr(folders, "_passed_over", {})
     assert carried / FOLDER in folders_to_read()
     (carried / FOLDER).chmod(0o777)
     assert carried / FOLDER not in folders_to_read()
