@@ -1,7 +1,7 @@
 """What is compared beside the rows of the judge: thresholds, the best rows, orders, slices, other engines.
 
-A check gets a case whose rows the judge has confirmed.  It says whether it applies; where it does and fails,
-it raises Disagreement.
+A check gets a case whose rows the judge has confirmed, and these rows, so that nothing is found twice.  It
+says whether it applies; where it does and fails, it raises Disagreement.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,35 +30,46 @@ from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import TIME_TYPE
 from tests.engines.runners.test_interval_slices import as_in_a_run
 from tests.engines.runners.test_slices import read_by_slice, sent_to_groups, task_of
-from tests.fuzzing.answers import Disagreement, answer_of, judged, require_same, rows_of, shown
+from tests.fuzzing.answers import Answer, Disagreement, answer_of, require_same, rows_of, shown
 from tests.fuzzing.queries import Case
+
+
+class Confirmed(NamedTuple):
+    """A case, what the judge says to it, and the rows of the event engine, which are the same."""
+
+    case: Case
+    plan: Plan
+    table: pa.Table
+    judged: Answer
+    rows: pa.Table
+
 
 _LATER = 1_000_003
 """By how many ticks a case is moved."""
 
 
-def _threshold(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _threshold(confirmed: Confirmed) -> bool:
     """Rows with a threshold are the rows above it without one."""
+    plan, every, setting = confirmed.plan, confirmed.rows, confirmed.case.setting
     column = "confidence" if plan.group_by is None else "occurrence"
-    every = match_events(plan, table)
     values = every.column(column).to_pylist()
     if any(value is None for value in values):
         return False
     # On a number that occurs, where the slack matters most, or between them.
-    least = sorted(values)[int(case.setting * len(values))] if values else case.setting
+    least = sorted(values)[int(setting * len(values))] if values else setting
     above = every.filter(pc.greater_equal(every.column(column), least - CONFIDENCE_SLACK))
-    found = match_events(replace(plan, minimum_confidence=least), table)
+    found = match_events(replace(plan, minimum_confidence=least), confirmed.table)
     _require_equal(f"CONFIDENCE >= {least}", plan, above, found)
     return True
 
 
-def _top(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _top(confirmed: Confirmed) -> bool:
     """The k most probable rows are the first k of all."""
-    top = 1 + int(case.setting * 4)
-    every = match_events(plan, table)
+    plan, every = confirmed.plan, confirmed.rows
+    top = 1 + int(confirmed.case.setting * 4)
     if plan.group_by is not None and any(each is None for each in every.column("occurrence").to_pylist()):
         return False
-    found = match_events(plan, table, MatchOptions(top=top))
+    found = match_events(plan, confirmed.table, MatchOptions(top=top))
     _require_equal(f"--top-k {top}", plan, every, found, top)
     return True
 
@@ -81,22 +92,24 @@ def _require_equal(
         raise Disagreement(what.split(maxsplit=1)[0], shown(first.to_pylist()), text)
 
 
-def _binding_order(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _binding_order(confirmed: Confirmed) -> bool:
     """No order of binding changes a row."""
-    order = ORDERS[1 + int(case.setting * (len(ORDERS) - 1))]
+    plan, table = confirmed.plan, confirmed.table
+    order = ORDERS[1 + int(confirmed.case.setting * (len(ORDERS) - 1))]
     counts = dict(Counter(table.column("event_type").to_pylist()))
     found = answer_of(plan, _with(MatchOptions(order, counts)), table)
-    require_same(f"--order {order}", answer_of(plan, match_events, table), found)
+    require_same(f"--order {order}", rows_of(plan, confirmed.rows), found)
     return True
 
 
-def _slices(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _slices(confirmed: Confirmed) -> bool:
     """However time and keys are cut, the rows are the same to the last bit."""
+    case, plan = confirmed.case, confirmed.plan
     if plan.group_by is not None or (plan.window is None and not plan.partition_by) or not case.events:
         return False
-    wanted = ordered(match_events(plan, table))
+    wanted = ordered(confirmed.rows)
     length, size, buckets = _digits(case.setting, (1, 2, 3, 7), (1, 2, 3, 4, 5), (1, 2, 3))
-    task = as_in_a_run(task_of(plan, table, size))
+    task = as_in_a_run(task_of(plan, confirmed.table, size))
     slicing = choose_slicing(task.groups, plan, 2, length)
     # Clocks and what is given tie events of all keys.
     free = not plan.strategy.crosses_keys and not plan.clocks and not plan.given
@@ -109,21 +122,22 @@ def _slices(case: Case, plan: Plan, table: pa.Table) -> bool:
     return True
 
 
-def _moved(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _moved(confirmed: Confirmed) -> bool:
     """At another time the confidences are the same to the last bit."""
-    if "1970" in str(case.query) or plan.group_by is not None:
+    plan = confirmed.plan
+    if "1970" in str(confirmed.case.query) or plan.group_by is not None:
         return False
     still = replace(plan, returns=())
-    later = table
+    later = confirmed.table
     for name in ("lower", "upper", "end_lower", "end_upper"):
-        later = _replaced(later, name, pc.add(table.column(name), _LATER))
+        later = _replaced(later, name, pc.add(confirmed.table.column(name), _LATER))
     for name in ("pmf", "end_pmf"):
-        if name in table.column_names:
-            later = _replaced(later, name, _later_buckets(table.column(name)))
-    here, there = match_events(still, table), match_events(still, later)
+        if name in later.column_names:
+            later = _replaced(later, name, _later_buckets(later.column(name)))
+    there = match_events(still, later)
     for name in ("start", "end"):
         there = _replaced(there, name, pc.subtract(there.column(name), _LATER))
-    _require_equal("moved", still, here, there)
+    _require_equal("moved", still, confirmed.rows.select(there.column_names), there)
     return True
 
 
@@ -135,32 +149,35 @@ def _later_buckets(column: pa.ChunkedArray) -> pa.Array:
     return pa.array(moved, column.type)
 
 
-def _raw_times(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _raw_times(confirmed: Confirmed) -> bool:
     """What is computed for the summary changes no row, and fails no run."""
+    plan, case = confirmed.plan, confirmed.case
     ticks = [
         (None, event.lower, event.upper)[int(case.setting * 7 + number) % 3]
         for number, event in enumerate(case.stamped)
     ]
     times = pa.array([tick if tick is None else tick * 1_000 for tick in ticks], TIME_TYPE)
-    timed = _replaced(table, "time", times)
+    timed = _replaced(confirmed.table, "time", times)
     found = match_events(plan, timed, MatchOptions(raw_times=True)).drop_columns([FOUND_AT_RAW_TIMES])
     require_same("raw times", answer_of(plan, match_events, timed), rows_of(plan, found))
     return True
 
 
-def _point_engine(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _point_engine(confirmed: Confirmed) -> bool:
     """The second opinion agrees where it has one."""
-    if engine_refusals(plan, "point", lasting=case.lasting) or plan.minimum_confidence:
+    plan = confirmed.plan
+    if engine_refusals(plan, "point", lasting=confirmed.case.lasting) or plan.minimum_confidence:
         return False
-    found = answer_of(plan, match_points, table)
+    found = answer_of(plan, match_points, confirmed.table)
     if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
         return False
-    require_same("point engine", judged(plan, table), found)
+    require_same("point engine", confirmed.judged, found)
     return True
 
 
-def _summary(case: Case, plan: Plan, table: pa.Table) -> bool:
+def _summary(confirmed: Confirmed) -> bool:
     """Rows of `--kleene summary` are those of the judge: their neighbours, members and counts."""
+    plan, table = confirmed.plan, confirmed.table
     if summary_refusals(plan) or plan.clocks:
         return False
     try:
@@ -192,7 +209,7 @@ def _members(text: str) -> dict[str, float]:
     return {name: round(float(value), 9) for name, value in sorted(pairs)}
 
 
-CHECKS: Mapping[str, Callable[[Case, Plan, pa.Table], bool]] = {
+CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "threshold": _threshold,
     "top-k": _top,
     "binding-order": _binding_order,

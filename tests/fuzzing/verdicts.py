@@ -11,12 +11,14 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import pyarrow as pa
+
 from cepctl.engines.event.match import match_events
 from cepctl.errors import CepctlError, ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import constructs_of
 from tests.fuzzing.answers import Disagreement, answer_of, judged, require_certain, require_same
-from tests.fuzzing.checks import CHECKS
+from tests.fuzzing.checks import CHECKS, Confirmed
 from tests.fuzzing.queries import Case
 from tests.plans import event_table, plan_of
 
@@ -80,7 +82,13 @@ def _compared(case: Case, plan: Plan) -> tuple[int, bool]:
     expected = judged(plan, table)
     if isinstance(expected, QueryTooLargeError):
         raise _SkippedError(f"too large for the judge: {_reason(expected)}")
-    found = answer_of(plan, match_events, table)
+    rows: list[pa.Table] = []
+
+    def engine(plan: Plan, table: pa.Table) -> pa.Table:
+        rows.append(match_events(plan, table))
+        return rows[-1]
+
+    found = answer_of(plan, engine, table)
     if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
         raise found
     require_same("rows", expected, found)
@@ -91,8 +99,9 @@ def _compared(case: Case, plan: Plan) -> tuple[int, bool]:
     if _decided_by_order_alone(plan):
         require_certain("rows", expected, found)
     check = CHECKS.get(case.check)
-    checked = plan.never is None and check is not None and check(case, plan, table)
-    return len(found), checked
+    if check is None or not rows:
+        return len(found), False
+    return len(found), check(Confirmed(case, plan, table, expected, rows[-1]))
 
 
 def _decided_by_order_alone(plan: Plan) -> bool:
