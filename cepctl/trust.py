@@ -15,7 +15,7 @@ _ROOT = 0
 _PRIVATE = 0o700
 
 
-def whose_fault(path: Path, *, sticky: bool = False) -> str | None:
+def unsafe_because(path: Path, *, sticky: bool = False) -> str | None:
     """Why a file or folder may be another's work, as the end of a sentence about it; None if it cannot be.
 
     `sticky` bears a folder in which all may make files, but nobody may touch those of others, like /tmp.
@@ -29,7 +29,7 @@ def whose_fault(path: Path, *, sticky: bool = False) -> str | None:
 
 
 def fault_of(found: os.stat_result, *, sticky: bool = False) -> str | None:
-    """As `whose_fault`, of what stat has found."""
+    """As `unsafe_because`, of what stat has found."""
     if found.st_uid not in (os.geteuid(), _ROOT):
         return f"belongs to {_name_of(found.st_uid)}"
     if sticky and found.st_mode & stat.S_ISVTX:
@@ -53,7 +53,7 @@ def make_private(folder: Path) -> None:
     found = folder.stat()
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & ~_PRIVATE:
         folder.chmod(_PRIVATE)
-    fault = whose_fault(folder)
+    fault = unsafe_because(folder)
     if fault is not None:
         raise PermissionError(errno.EPERM, f"it {fault}", str(folder))
 

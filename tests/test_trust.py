@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cepctl import trust
-from cepctl.trust import make_private, whose_fault
+from cepctl.trust import make_private, unsafe_because
 
 OTHER = 54_321
 
@@ -37,21 +37,21 @@ def test_a_file_that_everybody_may_write_is_distrusted(tmp_path: Path, mode: int
     path = tmp_path / "file"
     path.touch()
     path.chmod(mode)
-    found = whose_fault(path)
+    found = unsafe_because(path)
     assert (found is None) if fault is None else (found is not None and fault in found)
 
 
 def test_a_folder_in_which_nobody_may_touch_the_files_of_others_is_accepted(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
-    assert whose_fault(tmp_path) == "can be written by everybody"
-    assert whose_fault(tmp_path, sticky=True) is None
+    assert unsafe_because(tmp_path) == "can be written by everybody"
+    assert unsafe_because(tmp_path, sticky=True) is None
 
 
 def test_what_belongs_to_another_is_distrusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     path.touch()
     given_to_another(path, monkeypatch)
-    assert (whose_fault(path) or "").startswith("belongs to the user ")
+    assert (unsafe_because(path) or "").startswith("belongs to the user ")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cepctl.spark.java import Java
-from cepctl.trust import whose_fault
+from cepctl.trust import unsafe_because
 
 # An archive that does not fit is no concern of the user's.
 _SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
@@ -27,10 +27,10 @@ def archives_of(java: Java) -> list[Path]:
     What is in them is run, so those that somebody else could have written are passed over.
     """
     found = sorted(_cache().glob(f"{_stem(java)}-*.jsa"))
-    if not found or whose_fault(_cache()) is not None:
+    if not found or unsafe_because(_cache()) is not None:
         return []
     whole = [path for path in found if path == archive_name(java, path.stat().st_size)]
-    return [path for path in whole if whose_fault(path) is None]
+    return [path for path in whole if unsafe_because(path) is None]
 
 
 def archive_name(java: Java, size: int) -> Path:

@@ -126,7 +126,7 @@ def occurrences_on_clocks(
         np.add.at(total, nodes.match, nodes.weight * found.probability)
         certain[nodes.match[found.probability < 1.0]] = False
         unknown = np.flatnonzero(np.isnan(found.probability))
-        for into, values in zip(figures, (found.hubs, found.rows, found.products), strict=True):
+        for into, values in zip(figures, (found.separators, found.rows, found.products), strict=True):
             into[parts.of[nodes.match[unknown]]] = values[unknown]
     refuse_costly(f"{MOST_NODES:,} combinations of offsets")
     total[costly] = np.nan

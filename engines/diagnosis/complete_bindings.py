@@ -28,6 +28,7 @@ from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.intervals.independent import BLOCK
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, cases_without
@@ -123,7 +124,7 @@ def _in_worlds(
     if plan.given:
         every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
     for asked, events in every:
-        yield PreparedAlternative.of(asked, alternative, events, options, of_intervals=lasting)
+        yield prepared_alternative(asked, alternative, events, options, of_intervals=lasting)
 
 
 def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
@@ -180,7 +181,7 @@ def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Los
     if not judged:
         return ()
     bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
-    loose = PreparedAlternative.of(prepared.plan, bare, prepared.events, prepared.options)
+    loose = prepared_alternative(prepared.plan, bare, prepared.events, prepared.options)
     batches, _ = _completed(loose, rows)
     counts = np.zeros(len(judged), dtype=np.int64)
     for batch in batches:
@@ -355,7 +356,7 @@ class _IntervalChecks:
         cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
     ) -> Iterator[_IntervalChecks]:
         """Those of a batch, by size."""
-        searches = [each.intervals for each in (prepared, *others) if each.intervals is not None]
+        searches = [search for each in (prepared, *others) for search in each.lasting]
         for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
             yield cls(tuple(of_sizes(each, sizes).measure for each in searches), bound, at, matches)
 

@@ -23,6 +23,7 @@ from cepctl.engines.diagnosis.conditions import Condition, window_condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError
@@ -89,7 +90,7 @@ def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlt
     found = []
     for condition, limited, bare in stages:
         # Absences may need the window, and are asked last.
-        positive = PreparedAlternative.of(
+        positive = prepared_alternative(
             replace(limited, strategy=SKIP_TILL_ANY_MATCH), _positive_only(bare),
             prepared.events, prepared.options,
         )  # fmt: skip

@@ -25,6 +25,7 @@ from cepctl.engines.diagnosis.shown import (
 )
 from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, clauses_against
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.intervals.search import IntervalSearch, by_size
 from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.engines.solve.stated import methods_named
@@ -48,8 +49,8 @@ def interval_match(
     QueryTooLargeError
         If the match needs more work than is allowed.
     """
-    search, events, alternative = prepared.intervals, prepared.events, prepared.alternative
-    assert search is not None
+    events, alternative = prepared.events, prepared.alternative
+    (search,) = prepared.lasting
     ((search, matches, _),) = by_size(search, list(bound.values()))
     event = matches[0]
     variables = [alternative.components[i].variable for i in bound for _ in events_in(bound[i])]
@@ -109,10 +110,9 @@ def _search(
 ) -> tuple[IntervalSearch, Indexes]:
     """How one match is found among events of which nothing more is given; and the match, shape (1, l)."""
     plan = replace(prepared.plan, given=())
-    search = PreparedAlternative.of(
+    (search,) = prepared_alternative(
         plan, prepared.alternative, events, prepared.options, of_intervals=True
-    ).intervals
-    assert search is not None
+    ).lasting
     ((search, matches, _),) = by_size(search, bound)
     return search, matches
 

@@ -25,6 +25,7 @@ from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.union import united
 from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
@@ -82,7 +83,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     if len(matching) == 1:
         return matching[0]
     readings = [
-        PreparedAlternative.of(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
+        prepared_alternative(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
         for each in matching
     ]
     whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
@@ -145,9 +146,9 @@ def _explained(
     of_intervals: bool,
 ) -> OneMatch:
     """`known` are the events in the worlds that remain."""
-    prepared = PreparedAlternative.of(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
+    prepared = prepared_alternative(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
     bound = _bound(alternative, events, rows)
-    if prepared.intervals is not None:
+    if prepared.lasting:
         return interval_match(prepared, bound, bins, events)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)

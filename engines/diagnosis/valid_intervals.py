@@ -27,7 +27,8 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.given.surely import tied_systems
+from cepctl.engines.event.preparing import prepared_alternatives
+from cepctl.engines.given.certain import tied_systems
 from cepctl.engines.intervals.tied_matches import valid
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
@@ -88,7 +89,7 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
     shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
     reaches as far as any of them lets it, and the match belongs to the first.
     """
-    prepared = PreparedAlternative.of_each(plan, events, MatchOptions())
+    prepared = prepared_alternatives(plan, events, MatchOptions())
     fits = [_fits(each, len(events)) for each in prepared]
     lower, upper = np.empty_like(bound.rows), np.empty_like(bound.rows)
     alternatives = np.zeros(len(bound.offsets) - 1, dtype=np.int64)
@@ -112,9 +113,10 @@ def _valid(
     prepared: PreparedAlternative, events: Events, layout: Indexes, rows: Indexes
 ) -> tuple[Ticks, Ticks]:
     """What the pattern leaves to events, shape (n, l); to those that last from start to end."""
-    if prepared.intervals is None:
+    if not prepared.lasting:
         return valid_of(events, _system_of_members(prepared, layout), rows)
-    lower, upper = valid(prepared.intervals.measure, rows)
+    (search,) = prepared.lasting
+    lower, upper = valid(search.measure, rows)
     return lower[:, ::2], upper[:, 1::2]
 
 

@@ -25,6 +25,7 @@ from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.given.components import share_of_worlds
 from cepctl.engines.given.known import depends_on_ends, known_endpoints, known_events
 from cepctl.engines.intervals.tied_matches import require_worlds
@@ -145,7 +146,7 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
         with suppress(QueryTooLargeError):
             probability = share_of_worlds(events, known, touched)
     plan = prepared.plan
-    freely = PreparedAlternative.of(
+    freely = prepared_alternative(
         replace(plan, given=()), prepared.alternative, events, prepared.options, of_intervals=False
     )
     without: float | None = None

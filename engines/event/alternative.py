@@ -14,24 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
-from cepctl.engines.event.options import MatchOptions, pairs_at_once
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import joined_blocks
-from cepctl.engines.pattern.blocks import Shape, shape_of
-from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.support import refuse_lasting_groups, require_engine
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
@@ -58,69 +55,16 @@ class PreparedAlternative:
     shape: Shape
     search: Search
     options: MatchOptions
-    intervals: IntervalSearch | None = None
     others: tuple[PreparedAlternative, ...] = ()
     counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
     members: CountedMembers | None = None
 
-    @classmethod
-    def of(
-        cls,
-        plan: Plan,
-        alternative: Alternative,
-        events: Events,
-        options: MatchOptions,
-        *,
-        of_intervals: bool = False,
-    ) -> PreparedAlternative:
-        """Find the candidates of every component and close the constraints.
-
-        `of_intervals` takes even points for interval events; so does what is given of such events.
-        """
-        if plan.strategy.asks_all:
-            # Whatever lasts is bound by nothing then, and passes by with its start.
-            events = events.by_start
-        candidates = tuple(fitting_events(events, each) for each in alternative.components)
-        if events.ends is not None:
-            candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
-        intervals = None
-        tied = events.endpoint_ties is not None
-        if of_intervals or tied or alternative.reads_ends or events.last(candidates):
-            require_engine(plan, "event", lasting=True)
-            from cepctl.engines.intervals.search import IntervalSearch
-
-            for component, fitting in zip(alternative.components, candidates, strict=True):
-                if component.kleene and events.last([fitting]):
-                    refuse_lasting_groups(component)
-            intervals = IntervalSearch.of(plan, alternative, events, candidates)
-        system = _system(plan, alternative) if intervals is None else intervals.system
-        search = Search(
-            *(alternative, alternative.positive, system, candidates, plan.partition_by),
-            pairs_at_once=pairs_at_once(plan, alternative, options),
-        )
-        # The order of the blocks alone: what is asked of ends is known to `intervals`.
-        bare = replace(alternative, blocks=alternative.positive_blocks, timings=(), choices=())
-        shape = shape_of(plan, alternative if intervals is None else bare)
-        return cls(plan, events, shape, search, options, intervals)
-
-    @classmethod
-    def of_each(cls, plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
-        """Every alternative; where one binds interval events all do, so that rows can be compared."""
-        prepared = [cls.of(plan, each, events, options) for each in plan.alternatives]
-        if not (options.of_intervals or any(each.intervals for each in prepared)):
-            return prepared
-        return [
-            each if each.intervals else cls.of(plan, each.alternative, events, options, of_intervals=True)
-            for each in prepared
-        ]
-
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
 
-        Estimates may exceed any bound, and so may events that are tied or last.
+        Estimates may exceed any bound, and so may events that are tied.
         """
-        apart = self.events.ties is None and self.intervals is None
-        if not threshold.decides or self.options.approximate is not None or not apart:
+        if not threshold.decides or self.options.approximate is not None or self.events.ties is not None:
             return self
         clocks, costly = self.events.clocks, not self.shape.plain_chain
         if clocks is None:
@@ -146,7 +90,21 @@ class PreparedAlternative:
     @property
     def lasting(self) -> tuple[IntervalSearch, ...]:
         """What is asked of starts and ends, where its events last."""
-        return () if self.intervals is None else (self.intervals,)
+        return ()
+
+    @property
+    def searched(self) -> Events:
+        """The events as bindings are searched among them."""
+        return self.events
+
+    @property
+    def plain(self) -> bool:
+        """Whether it holds in whatever world its events are in order: nothing else can break it."""
+        return self.shape.plain_chain
+
+    def beside(self, others: Sequence[PreparedAlternative]) -> PreparedAlternative:
+        """The same as the source of rows that other alternatives give, too."""
+        return replace(self, others=tuple(others))
 
     @property
     def alternative(self) -> Alternative:
@@ -182,9 +140,8 @@ class PreparedAlternative:
         order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
-        events = self.events if self.intervals is None else self.intervals.hulls
         parts: Sequence[Callable[[], Iterator[Indexes]]]
-        parts = enumeration_parts(self.search_within_gaps(), events, columns, owned, fewest=fewest)
+        parts = enumeration_parts(self.search_within_gaps(), self.searched, columns, owned, fewest=fewest)
         if any(len(block) > 2 for block in self.alternative.blocks):
             from cepctl.engines.event.and_groups import few_matches
 
@@ -194,7 +151,7 @@ class PreparedAlternative:
 
     def search_within_gaps(self) -> Search:
         """The search, with the gaps that some rival may break in every world."""
-        if self.shape.plain_chain or self.events.clocks is not None or self.intervals is not None:
+        if self.shape.plain_chain or self.events.clocks is not None:
             return self.search
         from cepctl.engines.enumeration.certain_gaps import certain_gaps
 
@@ -223,11 +180,10 @@ class PreparedAlternative:
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.kleene.growth import with_groups
 
-        events = self.events if self.intervals is None else self.intervals.hulls
         return with_groups(
-            *(self.search, self.shape, events, rows, self.plan),
+            *(self.search, self.shape, self.searched, rows, self.plan),
             *(self.options.max_matches, self.options.block_memory),
-            foresee=self.intervals is None,
+            foresee=not self.lasting,
         )
 
     def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
@@ -263,7 +219,7 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match needs more memory or more work than is allowed.
         """
-        if self.intervals is not None or self.shape.plain_chain:
+        if self.shape.plain_chain:
             return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)
         joins = self._rival_joins(bound)
@@ -314,18 +270,6 @@ class PreparedAlternative:
         confidence = np.where(found.error > 0.0, found.confidence, exact)
         matches = MatchBatch(values, found.start, found.end, confidence, found.error)
         return matches if kept.all() else matches.filter(kept)
-
-
-def _system(plan: Plan, alternative: Alternative) -> Ticks:
-    """Closed constraints over the positive components; a Kleene group stands as any of its members."""
-    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
-    positive = alternative.positive
-    edges = [
-        (positive.index(each.left), positive.index(each.right), each.bound)
-        for each in alternative.timings
-        if not each.not_equal and each.left in positive and each.right in positive
-    ]
-    return closed_system([block_of[i] for i in positive], plan.window, edges)
 
 
 def _is_owned(events: Events, first: Bindings, owned: tuple[int, int]) -> Flags:

@@ -67,7 +67,7 @@ def group_answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> Group
     if len(costly):
         source, options = wanted.prepared[0], wanted.prepared[0].options
         # Worlds of interval events are not sampled.
-        sampled = source.intervals is None
+        sampled = not source.lasting
         if source.members is not None:
             _bound_by_rows(answers, wanted, costly)
         elif options.approximate is not None and sampled:

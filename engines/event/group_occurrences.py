@@ -277,7 +277,7 @@ def _measured(
     if chosen is None or back is None or len(chosen) == count:
         return _in_blocks(events, clauses, options, Weighted.none(events, count))
     few = _in_blocks(events, clauses.of_groups(chosen), options, Weighted.none(events, len(chosen)))
-    return Occurrences(few.probability[back], few.hubs[back], few.rows[back], few.products[back])
+    return Occurrences(few.probability[back], few.separators[back], few.rows[back], few.products[back])
 
 
 def _in_blocks(events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted) -> Occurrences:

@@ -103,7 +103,7 @@ def with_counted_sets(prepared: Sequence[PreparedAlternative]) -> Sequence[Prepa
     """The alternatives, where sets of a Kleene group are counted instead of listed, if they can be."""
     source = prepared[0]
     sets = counted_sets(source.plan)
-    if sets is None or source.intervals is not None or source.options.starting != (None, None):
+    if sets is None or source.lasting or source.options.starting != (None, None):
         return prepared
     from cepctl.engines.event.counted_members import CountedMembers
 

@@ -35,7 +35,7 @@ class JointMatches:
     @classmethod
     def of(cls, sources: Sequence[PreparedAlternative], matches: MatchBatch) -> JointMatches:
         """Plain chains that bind the same events hold in the same worlds."""
-        plain = all(each.shape.plain_chain and each.intervals is None for each in sources)
+        plain = all(each.plain for each in sources)
         return cls(tuple(sources[:1] if plain else sources), matches)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:

@@ -29,6 +29,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.kleene.candidates import group_candidates
 from cepctl.engines.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.pattern.blocks import RegionEnd
@@ -84,10 +85,8 @@ class Summary:
         """Prepare the readings; the plan must pass `cepctl.plan.summary.require_summary`."""
         plan, events, options = prepared.plan, prepared.events, prepared.options
         (group,) = kleene_components(prepared.alternative)
-        one_member = PreparedAlternative.of(
-            plan, with_one_member(prepared.alternative, group), events, options
-        )
-        nothing = PreparedAlternative.of(plan, with_nothing(prepared.alternative, group), events, options)
+        one_member = prepared_alternative(plan, with_one_member(prepared.alternative, group), events, options)
+        nothing = prepared_alternative(plan, with_nothing(prepared.alternative, group), events, options)
         rules = tuple(rule for rule in nothing.shape.rules if rule.component != group)
         neighbours = replace(nothing, shape=replace(nothing.shape, rules=rules))
         return cls(prepared, one_member, nothing, neighbours, group, events.masses.has_hole)

@@ -22,6 +22,7 @@ from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
+from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
@@ -136,7 +137,7 @@ def found_batches(
     require_engine(plan, "event")
     require_known_clocks(plan, table)
     events = _in_worlds_left(plan, with_own_laws(events_of(table, plan.clocks)))
-    prepared = PreparedAlternative.of_each(plan, events, options)
+    prepared = prepared_alternatives(plan, events, options)
     judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches, with_counted_sets
@@ -148,7 +149,7 @@ def found_batches(
     batches: Iterator[FoundBatch]
     if options.kleene == "summary":
         require_summary(plan)
-        if prepared[0].intervals is not None:
+        if prepared[0].lasting:
             refuse_intervals("--kleene summary")
         from cepctl.engines.event.kleene_summary import Summary
 

@@ -51,7 +51,7 @@ class RawTimeJudge:
         if not options.raw_times:
             return None
         judge = cls()
-        if source.intervals is None:
+        if not source.lasting:
             certain = partial(CertainTimes.of, source.plan, source.events, options.block_memory)
             judge.times = beside(SideFigure.RAW_TIMES, certain, None, judge._fail)
         return judge
@@ -94,9 +94,9 @@ def _lasting_at_raw_times(source: PreparedAlternative, matches: MatchBatch) -> p
 
     if source.plan.asks_probabilities:
         raise UnsupportedQueryError("not supported yet: prob(...) at raw times with interval events")
-    assert source.intervals is not None
+    (intervals,) = source.lasting
     found, known = np.zeros(len(matches), dtype=bool), np.zeros(len(matches), dtype=bool)
-    for search, events, rows in by_size(source.intervals, matches.bound):
+    for search, events, rows in by_size(intervals, matches.bound):
         found[rows], known[rows] = search.found_at_raw_times(events, source.plan.time_unit)
     return judgements(found, known)
 

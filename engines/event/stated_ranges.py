@@ -12,6 +12,7 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.plan.plan import Plan
 
 MOST_STATED = 20
@@ -37,14 +38,12 @@ def stated_ranges(plan: Plan, table: pa.Table) -> list[StatedRange]:
     """The ranges of a plan that asks for a confidence, of at most MOST_STATED pairs of shapes."""
     if plan.minimum_confidence is None or plan.minimum_confidence <= 0.0 or not table.num_rows:
         return []
-    prepared = PreparedAlternative.of_each(plan, events_of(table), MatchOptions())
+    prepared = prepared_alternatives(plan, events_of(table), MatchOptions())
     found = (each for one in prepared for each in _of_alternative(one, plan.minimum_confidence))
     return list(islice(found, MOST_STATED))
 
 
 def _of_alternative(prepared: PreparedAlternative, confidence: float) -> Iterator[StatedRange]:
-    if prepared.intervals is not None:
-        return
     ids, components = prepared.events.ids, prepared.alternative.components
     names = [components[i].variable for i in prepared.search.singles]
     for each in prepared.ranges(confidence):

@@ -62,14 +62,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
 
 def _source(prepared: Sequence[PreparedAlternative]) -> PreparedAlternative:
     """Where rows that several alternatives give come from: the first of them, which knows the others."""
-    first, intervals = prepared[0], prepared[0].intervals
-    if len(prepared) == 1:
-        return first
-    first = replace(first, others=tuple(prepared[1:]))
-    if intervals is None:
-        return first
-    others = tuple(each.intervals for each in prepared[1:] if each.intervals is not None)
-    return replace(first, intervals=replace(intervals, others=others))
+    return prepared[0] if len(prepared) == 1 else prepared[0].beside(prepared[1:])
 
 
 def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
@@ -133,7 +126,7 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
-    if all(each.shape.plain_chain and each.intervals is None for each in prepared):
+    if all(each.plain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     found = JointMatches.of(prepared, parts[0]).measured()
     return found.confidence, found.error > 0

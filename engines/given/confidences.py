@@ -19,10 +19,10 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
 from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
 from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.given.certain import certain_matches
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
-from cepctl.engines.given.surely import certain_matches
 from cepctl.engines.given.tied_problems import TiedProblems, tied_problems
 from cepctl.engines.given.touched_components import Touched, touched
 from cepctl.engines.given.work import require_few, searched, within_bound

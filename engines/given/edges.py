@@ -46,10 +46,10 @@ _MOST_WAYS = 50_000_000
 
 def without_ways_round(found: Differences) -> Differences:
     """What says that one event comes before another is left out where one between them says so already."""
-    return found.taken(ways_round(found))
+    return found.taken(implied_ties(found))
 
 
-def ways_round(found: Differences) -> Indexes:
+def implied_ties(found: Differences) -> Indexes:
     """Those that are kept then."""
     order = np.flatnonzero(found.bound == -1)
     degree = np.bincount(found.right[order], minlength=int(found.left.max(initial=0)) + 1)

@@ -29,8 +29,8 @@ from cepctl.engines.given.edges import (
     Differences,
     contradicted,
     differences_of,
+    implied_ties,
     tightest,
-    ways_round,
     without_ways_round,
 )
 from cepctl.engines.given.series import with_series, without_series
@@ -180,7 +180,7 @@ def _needed(endpoints: Endpoints, found: Differences) -> Indexes:
     in_order = found.right < len(endpoints)
     in_order &= found.left == endpoints.end[owner[found.left]]
     bound = np.where(in_order & (found.bound == -1), -1, 0)
-    return ways_round(Differences(owner[found.left], owner[found.right], bound, found.clause))
+    return implied_ties(Differences(owner[found.left], owner[found.right], bound, found.clause))
 
 
 def _with_masses(endpoints: Endpoints, masses: Masses, laws: Differences) -> Endpoints:

@@ -83,7 +83,7 @@ def _figures(
     sizes = np.bincount(connected.component, minlength=len(connected.group))
     rows = np.maximum(measured.rows, np.where(np.isnan(measured.probability), 0, sizes))
     figures = []
-    for values in (measured.hubs, rows, measured.products):
+    for values in (measured.separators, rows, measured.products):
         told = np.zeros(groups, dtype=np.int64)
         told[connected.group[costly]] = values[costly]
         figures.append(told)

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from cepctl.errors import UsageError
-from cepctl.trust import whose_fault
+from cepctl.trust import unsafe_because
 
 VARIABLE = "NUMBA_CACHE_DIR"
 SUFFIX = ".kernel"
@@ -40,7 +40,7 @@ def refuse_configuration() -> None:
     """Raise UsageError if Numba would obey a configuration in the working directory that is another's."""
     file = Path(_CONFIGURATION).absolute()
     try:
-        fault = whose_fault(file) or whose_fault(file.parent, sticky=True)
+        fault = unsafe_because(file) or unsafe_because(file.parent, sticky=True)
     except OSError:
         return
     if fault is not None:
@@ -118,7 +118,7 @@ def _installed() -> list[Path]:
 def _is_trusted(place: Path, folder: Path) -> bool:
     """Whether a folder is there and nobody else can have filled it."""
     try:
-        fault = whose_fault(place) or whose_fault(folder)
+        fault = unsafe_because(place) or unsafe_because(folder)
     except OSError:
         return False
     if fault is not None:

@@ -1,4 +1,4 @@
-"""Who is asked what: the events that are not hubs, and the clauses that hubs alone decide, by their level.
+"""Who is asked what: events that are not separators, and clauses that separators alone decide, by level.
 
 Sets of problems are bits.
 """
@@ -18,10 +18,10 @@ NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 class Others(NamedTuple):
-    """The events that are not hubs, in the order in which they are taken.
+    """The events that are not separators, in the order in which they are taken.
 
     `clause_offsets`, `clause`: those that speak of each.  `problems`: bits of those that do; `done`: of those
-    that speak of none after it.  `level`: the deepest hub that it is compared with, -1 for none.
+    that speak of none after it.  `level`: the deepest separator that it is compared with, -1 for none.
     """
 
     event: Indexes
@@ -73,7 +73,7 @@ def others_of(part, level_of):
 
 @inner
 def _most_first(level_of, problems):
-    """The events that are not hubs, those of most problems first."""
+    """The events that are not separators, those of most problems first."""
     found = np.empty(len(level_of), np.int64)
     count = 0
     for e in range(len(level_of)):
@@ -98,7 +98,7 @@ def _bit_count(bits):
 
 @inner
 def _owner_and_level(part, k, level_of):
-    """The event of a clause that is not a hub, -1 for none, and the deepest of its hubs, -1 for none."""
+    """The event of a clause that is not a separator and the deepest of its separators; -1 for none."""
     owner, deepest = -1, -1
     for d in range(part.offsets[k], part.offsets[k + 1]):
         for e in (part.left[d], part.right[d]):
@@ -111,14 +111,14 @@ def _owner_and_level(part, k, level_of):
 
 @inner
 def _level(part, k, level_of):
-    """The deepest hub of a clause of hubs alone; -1 for one that speaks of another event."""
+    """The deepest separator of a clause of separators alone; -1 for one that speaks of another event."""
     owner, deepest = _owner_and_level(part, k, level_of)
     return deepest if owner < 0 else -1
 
 
 @inner
 def clauses_of_levels(part, level_of, levels):
-    """The clauses of hubs alone, by the level that decides them."""
+    """The clauses of separators alone, by the level that decides them."""
     offsets = np.zeros(levels + 1, np.int64)
     found = np.empty(len(part.absent), np.int64)
     count = 0
@@ -133,7 +133,7 @@ def clauses_of_levels(part, level_of, levels):
 
 @inner
 def settled_at(part, level_of, levels, others):
-    """Per level the problems that it settles: those that ask nothing of any event but of hubs up to there."""
+    """Per level the problems that it settles: they ask of no event but of separators up to there."""
     later = NONE
     for i in range(len(others.problems)):
         later |= others.problems[i]

@@ -1,9 +1,9 @@
-"""Where the probability of a part, given some of its hubs, can change its polynomial.
+"""Where the probability of a part, given some of its separators, can change its polynomial.
 
-Breakpoints are eliminated in numbers.  Hubs are nested in levels, the last one innermost.  An event that is
-not a hub is cut where its clauses say: at ticks of hubs plus offsets, and at constants.  Where two of
-these meet, a level has a breakpoint: a constant, or the tick of a lower level plus an offset.  The
-breakpoints of a level make some at the levels below it, in turn, where two of them meet.  What is on both
+Breakpoints are eliminated in numbers.  Separators are nested in levels, the last one innermost.  An event
+that is not a separator is cut where its clauses say: at ticks of separators plus offsets, and at constants.
+Where two of these meet, a level has a breakpoint: a constant, or the tick of a lower level plus an offset.
+The breakpoints of a level make some at the levels below it, in turn, where two of them meet.  What is on both
 sides of a meeting agrees there, so that it may be taken to either.
 """
 
@@ -21,10 +21,10 @@ from cepctl.engines.occurrence.sorting import sorted_unique
 
 
 class Cuts(NamedTuple):
-    """Breakpoints per level: the constants constant[level, : constants[level]], inside of the hub's interval.
+    """Breakpoints per level: the constants constant[level, : constants[level]], inside of its interval.
 
     And, for each row of relative[level, : relatives[level]], the tick of a lower level plus an
-    offset.  `low`, `high`: the hubs' intervals.  `full`: whether there was too little room.
+    offset.  `low`, `high`: the separators' intervals.  `full`: whether there was too little room.
     """
 
     constant: Ticks
@@ -37,36 +37,36 @@ class Cuts(NamedTuple):
 
 
 @inner
-def cuts_of(part, hubs, level_of, buckets):
-    """The breakpoints of all levels; `level_of` is -1 for what is not a hub."""
-    levels, room = len(hubs), 64
+def cuts_of(part, separators, level_of, buckets):
+    """The breakpoints of all levels; `level_of` is -1 for what is not a separator."""
+    levels, room = len(separators), 64
     low, high = np.empty(levels, np.int64), np.empty(levels, np.int64)
     for level in range(levels):
-        low[level] = buckets.lower[part.event[hubs[level]]]
-        high[level] = buckets.upper[part.event[hubs[level]]]
+        low[level] = buckets.lower[part.event[separators[level]]]
+        high[level] = buckets.upper[part.event[separators[level]]]
     while True:
         cuts = Cuts(
             np.empty((levels, room), np.int64), np.zeros(levels, np.int64),
             np.empty((levels, room, 2), np.int64), np.zeros(levels, np.int64), low, high,
             np.zeros(1, np.bool_),
         )  # fmt: skip
-        _find(cuts, part, hubs, level_of, buckets)
+        _find(cuts, part, separators, level_of, buckets)
         if not cuts.full[0]:
             return cuts
         room *= 4
 
 
 @inner
-def _find(cuts, part, hubs, level_of, buckets):
-    levels = len(hubs)
+def _find(cuts, part, separators, level_of, buckets):
+    levels = len(separators)
     for level in range(levels):
-        event = part.event[hubs[level]]
+        event = part.event[separators[level]]
         for b in range(buckets.starts[event], buckets.starts[event + 1]):
             _add_constant(cuts, level, buckets.lo[b])
             _add_constant(cuts, level, buckets.hi[b] + 1)
         if apart(cuts.low[level], cuts.high[level]) > WIDEST_CELL:
             _add_constant(cuts, level, np.int64(0))
-    _add_hub_differences(cuts, part, level_of)
+    _add_separator_differences(cuts, part, level_of)
     for e in range(len(part.event)):
         if level_of[e] < 0:
             _add_meetings(cuts, part, e, level_of, buckets)
@@ -78,7 +78,7 @@ def _find(cuts, part, hubs, level_of, buckets):
 
 @inner
 def _add_constant(cuts, level, at):
-    """Unless it is not inside of the hub's interval."""
+    """Unless it is not inside of the separator's interval."""
     if not cuts.low[level] < at <= cuts.high[level]:
         return
     count = cuts.constants[level]
@@ -94,7 +94,7 @@ def _add_constant(cuts, level, at):
 
 @inner
 def _add_relative(cuts, level, other, offset):
-    """Unless it is known, or the two hubs are never so far apart."""
+    """Unless it is known, or the two separators are never so far apart."""
     if plus(cuts.high[other], offset) < cuts.low[level] or plus(cuts.low[other], offset) > cuts.high[level]:
         return
     count = cuts.relatives[level]
@@ -110,8 +110,8 @@ def _add_relative(cuts, level, other, offset):
 
 
 @inner
-def _add_hub_differences(cuts, part, level_of):
-    """Where differences between hubs, or of one to a constant, begin or cease to hold."""
+def _add_separator_differences(cuts, part, level_of):
+    """Where differences between separators, or of one to a constant, begin or cease to hold."""
     for d in range(len(part.left)):
         x, y, c = part.left[d], part.right[d], part.bound[d]
         i = level_of[x] if x >= 0 else -1
@@ -130,7 +130,7 @@ def _add_hub_differences(cuts, part, level_of):
 
 @inner
 def _add_meetings(cuts, part, event, level_of, buckets):
-    """Where two cuts of an event that is not a hub meet: of hubs, or a hub's and a constant."""
+    """Where two cuts of an event that is not a separator meet: of separators, or of one and a constant."""
     own = part.event[event]
     first, stop = buckets.lower[own], buckets.upper[own] + 1
     for d in range(len(part.left)):
@@ -157,7 +157,7 @@ _CONSTANT, _NOWHERE = -1, -2
 
 @inner
 def _cut(part, d, event, level_of):
-    """Where a difference cuts an event: the level of a hub and an offset, or _CONSTANT and a tick."""
+    """Where a difference cuts an event: the level of a separator and an offset, or _CONSTANT and a tick."""
     x, y, c = part.left[d], part.right[d], part.bound[d]
     if event not in (x, y):
         return np.int64(_NOWHERE), np.int64(0)

@@ -1,10 +1,11 @@
 """The most probable set of members between neighbours, and of those that round to it the first in order.
 
-Given the ticks of the neighbours (`hub_nodes`) members are independent, so that a set is as probable as the
-sum over nodes of the product of its members.  No set that goes on from some members is more probable than the
-same sum with, at each node by itself, the likeliest members that may follow.  Sets that cannot be the best by
-this bound are left out; of sets whose probabilities round alike the one that starts first is the best, and
-then the one whose text is smallest, which is the first to be met where members are added by their ids.
+Given the ticks of the neighbours (`separator_nodes`) members are independent, so that a set is as probable
+as the sum over nodes of the product of its members.  No set that goes on from some members is more probable
+than the same sum with, at each node by itself, the likeliest members that may follow.  Sets that cannot be
+the best by this bound are left out; of sets whose probabilities round alike the one that starts first is
+the best, and then the one whose text is smallest, which is the first to be met where members are added by
+their ids.
 """
 
 from __future__ import annotations

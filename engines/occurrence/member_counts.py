@@ -1,7 +1,7 @@
 """How many of the events that can be between neighbours are there: counted, where their sets are too many.
 
 Given the ticks of the neighbours members are independent.  How many of them are between has, at each node of
-the neighbours (`hub_nodes`), a distribution that is one convolution per member, and these are summed by
+the neighbours (`separator_nodes`), a distribution that is one convolution per member, and these are summed by
 weight.  From it follow the probability that enough are there, and how many sets of them are expected; the
 cost is nodes times the square of the members, where a list of the sets takes two to their power.
 """
@@ -18,9 +18,9 @@ from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.work import COUNTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.occurrence.hub_nodes import hub_nodes
 from cepctl.engines.occurrence.likeliest_sets import Between, likeliest_set
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.occurrence.separator_nodes import separator_nodes
 from cepctl.engines.occurrence.set_ranges import neighbour_bounds, set_range
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
@@ -84,10 +84,10 @@ def _count(buckets, places, rooms, sizes, work_bound, place, found):
 def _count_room(buckets, places, rooms, sizes, work_bound, place, found, which):
     room = which[0]
     begin, end = rooms.offsets[room], rooms.offsets[room + 1]
-    part, hubs, entry = part_of_rooms(places, rooms, which, place)
-    members = len(part.event) - len(hubs)
+    part, separators, entry = part_of_rooms(places, rooms, which, place)
+    members = len(part.event) - len(separators)
     most = min(work_bound // ((members + 1) * (members + 1)), _MOST_HELD // (members + 1))
-    count, nodes = hub_nodes(part, hubs, buckets, most)
+    count, nodes = separator_nodes(part, separators, buckets, most)
     if count == 0:
         return
     low, high = neighbour_bounds(places, rooms.singles[room], buckets)
@@ -126,9 +126,9 @@ def _count_room(buckets, places, rooms, sizes, work_bound, place, found, which):
 def _fill(inside, part, entry, nodes, places, buckets):
     """How probable each uncertain member is between the neighbours, at each node."""
     levels = nodes.tick.shape[1]
-    hub = np.arange(levels)
+    separator = np.arange(levels)
     for q in range(inside.shape[0]):
-        first, last = room_of_member(places, hub, nodes.tick[q])
+        first, last = room_of_member(places, separator, nodes.tick[q])
         for e in range(inside.shape[1]):
             event = part.event[levels + e]
             low, high = max(first, buckets.lower[event]), min(last, buckets.upper[event])

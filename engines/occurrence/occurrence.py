@@ -2,10 +2,10 @@
 
 clauses      what rows ask of ticks, in one form                         `clauses`
 settled      of one group, without what the intervals or others decide   `settled`
-parts        that share no event: 1 - product of (1 - P)                 `hubs`
-hubs         given their ticks the other events are independent          `hubs`
-cuts         where the sum over a hub changes its polynomial             `cuts`
-sums         over hubs, and over states of problems inside them          `union_sums`
+parts        that share no event: 1 - product of (1 - P)                 `separators`
+separators         given their ticks the other events are independent          `separators`
+cuts         where the sum over a separator changes its polynomial             `cuts`
+sums         over separators, and over states of problems inside them          `union_sums`
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import Clauses
-from cepctl.engines.occurrence.hubs import (
-    MOST_HUBS,
+from cepctl.engines.occurrence.separators import (
     MOST_PROBLEMS,
-    hubs_of,
+    MOST_SEPARATORS,
     part_numbers,
     part_of,
     problems_by_part,
+    separators_of,
 )
 from cepctl.engines.occurrence.settled import settled
 from cepctl.engines.occurrence.union_sums import union_probability
@@ -36,30 +36,31 @@ from cepctl.engines.occurrence.union_sums import union_probability
 WORK_BOUND = most_products(UNIONS)
 """Products that a part of a group may take."""
 
-_HUBS, _PROBLEMS, _WORK = range(3)
+_SEPARATORS, _PROBLEMS, _WORK = range(3)
 
 
 @dataclass(frozen=True)
 class Occurrences:
     """Per group the probability that some row holds, NaN where it is too costly; shape (g,).
 
-    `hubs`, `rows` and `products`, shape (g,), are those of the part that was too costly: hubs are -1 where
-    there are more than MOST_HUBS.
+    `separators`, `rows` and `products`, shape (g,), are those of the part that was too costly: -1 separators
+    for more than MOST_SEPARATORS.
     """
 
     probability: Reals
-    hubs: Indexes
+    separators: Indexes
     rows: Indexes
     products: Indexes
 
     def why(self, group: int) -> str:
         """Why a group is too costly, in words."""
-        rows, hubs = int(self.rows[group]), int(self.hubs[group])
+        rows, separators = int(self.rows[group]), int(self.separators[group])
         if rows > MOST_PROBLEMS:
             return f"{rows:,} rows share events, where at most {MOST_PROBLEMS} are taken together"
-        if hubs < 0:
-            return f"its {rows:,} rows have more than {MOST_HUBS} events in common (hubs)"
-        return f"{rows:,} rows with {hubs:,} events in common (hubs) need more than {WORK_BOUND:,} products"
+        if separators < 0:
+            return f"its {rows:,} rows have more than {MOST_SEPARATORS} events in common (separators)"
+        common = f"{separators:,} events in common (separators)"
+        return f"{rows:,} rows with {common} need more than {WORK_BOUND:,} products"
 
 
 class Weighted(NamedTuple):
@@ -94,7 +95,7 @@ def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = No
         row_of_rank = np.empty(len(events), dtype=np.int64)
         row_of_rank[events.id_rank - 1] = np.arange(len(events))
         _measure(clauses, events.id_rank - 1, row_of_rank, weighted, WORK_BOUND, probability, figures)
-    return Occurrences(probability, figures[:, _HUBS], figures[:, _PROBLEMS], figures[:, _WORK])
+    return Occurrences(probability, figures[:, _SEPARATORS], figures[:, _PROBLEMS], figures[:, _WORK])
 
 
 @kernel
@@ -128,12 +129,12 @@ def _union(own, buckets, work_bound, figures):
     for which in range(parts):
         part = part_of(own, problem[offsets[which] : offsets[which + 1]], mask, place)
         figures[_PROBLEMS] = part.problems
-        covered, hubs = hubs_of(part, buckets)
+        covered, separators = separators_of(part, buckets)
         if not covered:
-            figures[_HUBS] = -1
+            figures[_SEPARATORS] = -1
             return np.nan
-        figures[_HUBS] = len(hubs)
-        found, figures[_WORK] = union_probability(part, hubs, buckets, work_bound)
+        figures[_SEPARATORS] = len(separators)
+        found, figures[_WORK] = union_probability(part, separators, buckets, work_bound)
         if np.isnan(found):
             return found
         none *= 1.0 - found

@@ -1,7 +1,7 @@
 """The probability that some of several rooms has enough members: rooms of one key, which share events.
 
 Rooms that share no uncertain event are independent.  Of those that do, one that has enough only where
-another has, too, adds nothing.  Given the ticks of all their neighbours (`hub_nodes`) the members are
+another has, too, adds nothing.  Given the ticks of all their neighbours (`separator_nodes`) the members are
 independent, and are taken one by one with how many each room has so far as state.
 """
 
@@ -18,9 +18,9 @@ from cepctl.engines.columns.tick_sums import with_cut
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.asked import NONE, ONE
-from cepctl.engines.occurrence.hub_nodes import hub_nodes
-from cepctl.engines.occurrence.hubs import MOST_PROBLEMS
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.occurrence.separator_nodes import separator_nodes
+from cepctl.engines.occurrence.separators import MOST_PROBLEMS
 from cepctl.engines.occurrence.states import MOST_STATES
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
@@ -161,10 +161,10 @@ def _union(buckets, places, rooms, keys, which, work_bound, place):
         states *= max(need[j], 1)
         if states > MOST_STATES:
             return np.nan
-    part, hubs, entry = part_of_rooms(places, rooms, which, place)
+    part, separators, entry = part_of_rooms(places, rooms, which, place)
     offsets, problem = _by_member(rooms, which, entry, len(part.event))
-    hub = _hubs_of_rooms(rooms, which, part, len(hubs))
-    count, nodes = hub_nodes(part, hubs, buckets, min(work_bound // states, _MOST_NODES))
+    separator = _separators_of_rooms(rooms, which, part, len(separators))
+    count, nodes = separator_nodes(part, separators, buckets, min(work_bound // states, _MOST_NODES))
     if count < 0:
         return np.nan
     first, last = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
@@ -173,7 +173,7 @@ def _union(buckets, places, rooms, keys, which, work_bound, place):
     for q in range(count):
         alive, won = nodes.alive[q], False
         for j in range(len(which)):
-            first[j], last[j] = room_of_member(places, hub[j], nodes.tick[q])
+            first[j], last[j] = room_of_member(places, separator[j], nodes.tick[q])
             won |= need[j] <= 0 and (alive >> np.uint64(j)) & ONE != NONE
         if won:
             total += nodes.weight[q]
@@ -208,12 +208,12 @@ def _by_member(rooms, which, entry, events):
 
 
 @inner
-def _hubs_of_rooms(rooms, which, part, hubs):
-    """The hub that each neighbour of each room is."""
+def _separators_of_rooms(rooms, which, part, separators):
+    """The separator that each neighbour of each room is."""
     found = np.empty((len(which), rooms.singles.shape[1]), np.int64)
     for j in range(len(which)):
         for v in range(found.shape[1]):
-            for h in range(hubs):
+            for h in range(separators):
                 if part.event[h] == rooms.singles[which[j], v]:
                     found[j, v] = h
     return found
@@ -221,7 +221,7 @@ def _hubs_of_rooms(rooms, which, part, hubs):
 
 @inner
 def _enough(part, tick, offsets, problem, need, stride, first, last, alive, mass, buckets, work):
-    """The probability that some room alive has enough members, the ticks of the hubs being known."""
+    """The probability that some room alive has enough members, the ticks of the separators being known."""
     states, now, won = mass.shape[1], 0, 0.0
     mass[0, :] = 0.0
     mass[0, 0] = 1.0

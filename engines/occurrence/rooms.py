@@ -1,4 +1,4 @@
-"""Rooms between the neighbours of a Kleene group, and several of them as one part of hubs and others."""
+"""Rooms between the neighbours of a Kleene group, and several as one part of separators and others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, ONE
-from cepctl.engines.occurrence.hubs import Part
+from cepctl.engines.occurrence.separators import Part
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
@@ -46,11 +46,11 @@ class Rooms(NamedTuple):
 
 @inner
 def part_of_rooms(places, rooms, which, place):
-    """Some rooms as the problems of one part, whose first events are the hubs: their neighbours.
+    """Some rooms as the problems of one part, whose first events are the separators: their neighbours.
 
-    Returns the part, the hubs, and for each possible member of these rooms, one room after the other, its
-    place in the part, -1 for a certain one.  `place`, -1 for each event, is working space that is left as it
-    was.
+    Returns the part, the separators, and for each possible member of these rooms, one room after the other,
+    its place in the part, -1 for a certain one.  `place`, -1 for each event, is working space that is left as
+    it was.
     """
     neighbours, most, entries = rooms.singles.shape[1], 0, 0
     for room in which:
@@ -61,7 +61,7 @@ def part_of_rooms(places, rooms, which, place):
     for room in which:
         for v in range(neighbours):
             count = _numbered(rooms.singles[room, v], place, event, count)
-    hubs = np.arange(count)
+    separators = np.arange(count)
     at = 0
     for room in which:
         for i in range(rooms.offsets[room], rooms.offsets[room + 1]):
@@ -72,7 +72,7 @@ def part_of_rooms(places, rooms, which, place):
     part = _with_differences(places, rooms, which, place, entry, event[:count])
     for e in event[:count]:
         place[e] = -1
-    return part, hubs, entry
+    return part, separators, entry
 
 
 @inner
@@ -118,12 +118,12 @@ def _with_differences(places, rooms, which, place, entry, event):
 
 
 @inner
-def room_of_member(places, hub, tick):
-    """The first and the last tick that the neighbours leave to a member; neighbour v is at tick[hub[v]]."""
+def room_of_member(places, separator, tick):
+    """The first and last tick that the neighbours leave to a member; neighbour v is at tick[separator[v]]."""
     first, last = np.int64(FIRST), np.int64(LAST)
-    for v in range(len(hub)):
+    for v in range(len(separator)):
         if places.lower_by[v] < UNBOUNDED:
-            first = max(first, plus(tick[hub[v]], -places.lower_by[v]))
+            first = max(first, plus(tick[separator[v]], -places.lower_by[v]))
         if places.upper_by[v] < UNBOUNDED:
-            last = min(last, plus(tick[hub[v]], places.upper_by[v]))
+            last = min(last, plus(tick[separator[v]], places.upper_by[v]))
     return first, last

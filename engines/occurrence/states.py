@@ -1,4 +1,4 @@
-"""The probability that some problem holds, the ticks of all hubs being known: sets of problems as states.
+"""The probability that some problem holds, all separators being known: sets of problems as states.
 
 The other events are independent then.  They are taken one by one; a state is the set of problems that can
 still hold, and equal states are merged.  What remains of a problem whose last event was taken has happened.
@@ -67,8 +67,8 @@ def new_pieces(part):
 
 
 @inner
-def given_hubs(part, others, buckets, tick, alive, states, pieces):
-    """Probability that some problem of `alive` holds, the ticks of all hubs being known."""
+def given_separators(part, others, buckets, tick, alive, states, pieces):
+    """Probability that some problem of `alive` holds, the ticks of all separators being known."""
     open_to_others = NONE
     for i in range(len(others.problems)):
         open_to_others |= others.problems[i]

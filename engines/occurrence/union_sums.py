@@ -1,8 +1,8 @@
-"""The probability that some problem of a part holds: sums over the ticks of hubs, one inside the other.
+"""The probability that some problem of a part holds: sums over the ticks of separators, one inside the other.
 
-Given the ticks of all hubs, `states` says how probable it is.  Between breakpoints (`cuts`) that is a
-polynomial in the tick of each hub, of a degree that the number of other events bounds, so that few ticks
-stand for all of a cell.  A problem that hubs alone decide settles a whole cell.
+Given the ticks of all separators, `states` says how probable it is.  Between breakpoints (`cuts`) that is a
+polynomial in the tick of each separator, of a degree that the number of other events bounds, so that few
+ticks stand for all of a cell.  A problem that separators alone decide settles a whole cell.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from cepctl.engines.occurrence.asked import (
 )
 from cepctl.engines.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.occurrence.level_cells import begins_of_cells
-from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
+from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_separators, new_pieces, new_states
 
 
 class Levels(NamedTuple):
-    """Of the hubs, one per level: breakpoints, the clauses that each decides, what is settled then."""
+    """Of the separators, one per level: breakpoints, the clauses that each decides, what is settled then."""
 
-    hubs: Indexes
+    separators: Indexes
     cuts: Cuts
     offsets: Indexes
     clause: Indexes
@@ -47,7 +47,7 @@ class Walk(NamedTuple):
     """Where the sum is: a row per level of its cells, nodes and weights.
 
     `cursor` has the columns named below, `sums` a density, a coefficient and a total.  `alive`, shape
-    (levels + 1,): the problems that hubs up to a level leave.
+    (levels + 1,): the problems that separators up to a level leave.
     """
 
     cells: Ticks
@@ -63,21 +63,23 @@ _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
 @inner
-def union_probability(part, hubs, buckets, work_bound):
+def union_probability(part, separators, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)
-    for level in range(len(hubs)):
-        level_of[hubs[level]] = level
+    for level in range(len(separators)):
+        level_of[separators[level]] = level
     others = others_of(part, level_of)
     states, pieces = new_states(part.problems), new_pieces(part)
     states.counters[BOUND] = work_bound
     tick = np.zeros(len(part.event), np.int64)
-    if len(hubs) == 0:
-        total = given_hubs(part, others, buckets, tick, all_bits(part.problems), states, pieces)
+    if len(separators) == 0:
+        total = given_separators(part, others, buckets, tick, all_bits(part.problems), states, pieces)
         return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
-    offsets, clause = clauses_of_levels(part, level_of, len(hubs))
-    settled = settled_at(part, level_of, len(hubs), others)
-    levels = Levels(hubs, cuts_of(part, hubs, level_of, buckets), offsets, clause, settled, others)
+    offsets, clause = clauses_of_levels(part, level_of, len(separators))
+    settled = settled_at(part, level_of, len(separators), others)
+    levels = Levels(
+        separators, cuts_of(part, separators, level_of, buckets), offsets, clause, settled, others
+    )
     walk = _new_walk(part, levels, buckets)
     total = _summed(part, levels, walk, buckets, tick, states, pieces)
     return total, states.counters[WORK]
@@ -85,7 +87,7 @@ def union_probability(part, hubs, buckets, work_bound):
 
 @inner
 def _summed(part, levels, walk, buckets, tick, states, pieces):
-    cursor, sums, last = walk.cursor, walk.sums, len(levels.hubs) - 1
+    cursor, sums, last = walk.cursor, walk.sums, len(levels.separators) - 1
     level = 0
     _enter(part, levels, walk, 0, buckets, tick)
     while True:
@@ -100,18 +102,18 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
             sums[level, _TOTAL] += sums[level, _COEFFICIENT] * sums[level + 1, _TOTAL]
             continue
         node = cursor[level, _NODE]
-        tick[levels.hubs[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
+        tick[levels.separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
         weight = sums[level, _DENSITY] * walk.weights[level, node]
-        event = part.event[levels.hubs[level]]
+        event = part.event[levels.separators[level]]
         if is_weighted(buckets, event):
-            weight *= weight_at(buckets, event, tick[levels.hubs[level]])
+            weight *= weight_at(buckets, event, tick[levels.separators[level]])
         cursor[level, _NODE] += 1
         if level < last:
             sums[level, _COEFFICIENT] = weight
             level += 1
             _enter(part, levels, walk, level, buckets, tick)
             continue
-        sums[level, _TOTAL] += weight * given_hubs(
+        sums[level, _TOTAL] += weight * given_separators(
             part, levels.others, buckets, tick, walk.alive[level + 1], states, pieces
         )
         if states.counters[FAILED]:
@@ -120,10 +122,10 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
 
 @inner
 def _new_walk(part, levels, buckets):
-    count, cuts = len(levels.hubs), levels.cuts
+    count, cuts = len(levels.separators), levels.cuts
     degree = len(levels.others.event) + count
-    for hub in levels.hubs:
-        degree += degree_of(buckets, part.event[hub])
+    for separator in levels.separators:
+        degree += degree_of(buckets, part.event[separator])
     widest = 2
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
@@ -136,10 +138,10 @@ def _new_walk(part, levels, buckets):
 
 @inner
 def _enter(part, levels, walk, level, buckets, tick):
-    """Begin the sum over a hub, given the ticks of those before it."""
+    """Begin the sum over a separator, given the ticks of those before it."""
     walk.sums[level, _TOTAL] = 0.0
     walk.cursor[level, _CELLS] = begins_of_cells(
-        levels.cuts, part, levels.hubs, level, tick, buckets, walk.cells[level]
+        levels.cuts, part, levels.separators, level, tick, buckets, walk.cells[level]
     )
     walk.cursor[level, _CELL] = -1
     walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
@@ -149,14 +151,14 @@ def _enter(part, levels, walk, level, buckets, tick):
 def _begin_cell(part, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums = walk.cursor, walk.sums
-    event, cell = part.event[levels.hubs[level]], cursor[level, _CELL]
+    event, cell = part.event[levels.separators[level]], cursor[level, _CELL]
     begin = walk.cells[level, cell]
     stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else walk.cells[level, cell + 1]
     cursor[level, _NODE] = cursor[level, _NODES] = 0
     sums[level, _DENSITY] = density_at(buckets, event, begin)
     if sums[level, _DENSITY] == 0.0:
         return
-    tick[levels.hubs[level]] = begin
+    tick[levels.separators[level]] = begin
     left = walk.alive[level]
     for i in range(levels.offsets[level], levels.offsets[level + 1]):
         k = levels.clause[i]
@@ -168,9 +170,9 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
         sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
         return
     walk.alive[level + 1] = left
-    degree = len(levels.hubs) - 1 - level
-    for hub in levels.hubs[level:]:
-        degree += degree_of(buckets, part.event[hub])
+    degree = len(levels.separators) - 1 - level
+    for separator in levels.separators[level:]:
+        degree += degree_of(buckets, part.event[separator])
     for i in range(len(levels.others.event)):
         if levels.others.level[i] >= level and levels.others.problems[i] & left != NONE:
             degree += 1

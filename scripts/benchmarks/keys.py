@@ -1,6 +1,6 @@
 """Answers per key, and what is given: the union of many rows that share events, and series in logged order.
 
-groups      keys whose rows share their first and third event, the hubs: n for b and n for d give n * n rows
+groups      keys whose rows share their first and third event, the separators: n for b, n for d, n * n rows
 tight       one event for a, two for b and two for c in a window that ties all of them
 few rows    two events for a and two for b: within 40 ticks many keys are others moved, within 4,000 none
 series      samples each of which is after the one logged before it: narrowing, ties and both passes
@@ -49,7 +49,7 @@ def _shared(setup: Setup, each: int, width: int, most: float) -> Row:
     table = _events(groups, begins, width)
     plan = _plan("PATTERN SEQ(A a, B b, C c, D d) WHERE [key] GROUP BY a.key")
     return _measured(
-        setup, f"{each * each} rows and 2 hubs, width {width:,}", plan, table, groups, each * each, most
+        setup, f"{each * each} rows and 2 separators, width {width:,}", plan, table, groups, each * each, most
     )
 
 

@@ -64,7 +64,7 @@ def test_an_occurrence_that_costs_too_much_is_empty_and_said_so(
     shown = "".join(" ".join(line.split()) + "\n" for line in out.splitlines())
     assert shown == rows[form]
     assert "warning: 2 of 2 occurrences would cost too much to compute exactly and are left empty" in said
-    assert "(a.task = t1: 2 rows with 1 events in common (hubs) need more than 3 products)" in said
+    assert "(a.task = t1: 2 rows with 1 events in common (separators) need more than 3 products)" in said
     assert "t1: too costly, expected 0.83 matches" in said
 
 

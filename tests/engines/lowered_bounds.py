@@ -132,8 +132,8 @@ def _points() -> st.SearchStrategy[ClockCase]:
 
 
 @st.composite
-def _without_hubs(draw: st.DrawFn) -> ClockCase:
-    """Keys of events each of which is compared with a constant alone: their unions have no hubs."""
+def _without_separators(draw: st.DrawFn) -> ClockCase:
+    """Keys of events each of which is compared with a constant alone: their unions have no separators."""
     asked = [
         f"{name}.{draw(st.sampled_from(['start', 'end']))} {draw(st.sampled_from(['<=', '>=']))} "
         f"'1970-01-01T00:00:00.{draw(st.integers(2, 5)):03}Z'"
@@ -167,7 +167,7 @@ def lowered_cases(draw: st.DrawFn, cases: st.SearchStrategy[ClockCase], *, lasti
 KINDS = {
     "points": lowered_cases(_points(), lasting=False),
     "events that last": lowered_cases(_LASTING, lasting=True),
-    "unions without hubs": lowered_cases(_without_hubs(), lasting=True),
+    "unions without separators": lowered_cases(_without_separators(), lasting=True),
 }
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.measure import rival_blocks
 from cepctl.engines.pattern.rivals import rivals_of
 from cepctl.engines.rows.order import ordered
@@ -91,7 +91,7 @@ def test_a_match_with_too_many_rivals_is_refused_with_their_number() -> None:
 def test_little_memory_lets_the_search_list_few_pairs() -> None:
     plan, events = plan_of("PATTERN SEQ(A a, B b, A c)"), events_of(same_events(40))
     few, usual = (
-        PreparedAlternative.of(plan, plan.alternatives[0], events, options).search.pairs_at_once
+        prepared_alternative(plan, plan.alternatives[0], events, options).search.pairs_at_once
         for options in (small_blocks(50_000), MatchOptions(memory=MemoryBudget(10**12)))
     )
     assert 1 <= few < 100

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import UsageError
 from cepctl.library.raw_input import RawInput
-from cepctl.trust import make_private, whose_fault
+from cepctl.trust import make_private, unsafe_because
 
 if TYPE_CHECKING:
     from cepctl.library.finding import Question
@@ -66,7 +66,7 @@ def recall() -> LastMatch:
     """
     file = _folder() / _NAME
     try:
-        fault = whose_fault(_folder()) or whose_fault(file)
+        fault = unsafe_because(_folder()) or unsafe_because(file)
         if fault is not None:
             raise UsageError(f"{file} is not used: it {fault}")
         return _read(json.loads(file.read_bytes()))

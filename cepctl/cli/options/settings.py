@@ -28,7 +28,7 @@ import click
 from click.core import ParameterSource
 
 from cepctl.errors import UsageError
-from cepctl.trust import fault_of, whose_fault
+from cepctl.trust import fault_of, unsafe_because
 
 DEFAULT_FILE = "cepctl.toml"
 SETTINGS = "cepctl.settings"  # where a click context keeps what the file says
@@ -249,7 +249,7 @@ def _refuse_others(path: Path, found: os.stat_result) -> None:
     UsageError
         If the file or its directory belongs to somebody else, or can be written by others.
     """
-    fault, directory = fault_of(found), whose_fault(path.absolute().parent, sticky=True)
+    fault, directory = fault_of(found), unsafe_because(path.absolute().parent, sticky=True)
     if fault is None and directory is None:
         return
     what = f"it {fault}" if fault is not None else f"its directory {directory}"

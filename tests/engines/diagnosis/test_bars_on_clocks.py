@@ -8,8 +8,8 @@ import pytest
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.posteriors import endpoint_spans, shares_under_way
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.intervals.tied_matches import valid
 from tests.plans import event_table, lasting, on, plan_of
 
@@ -37,8 +37,8 @@ def test_what_is_known_of_a_length_counts_on_a_clock_too() -> None:
 def test_a_match_leaves_start_and_end_what_it_leaves_the_offset() -> None:
     events = events_of(event_table([HELD, lasting("b", "B", (3, 3), (9, 9))]), CLOCKS)
     plan = plan_of("PATTERN ISEQ(A a, B b) WHERE a BEFORE b", CLOCKS, lasting=True)
-    (prepared,) = PreparedAlternative.of_each(plan, events, MatchOptions())
-    assert prepared.intervals is not None
-    lower, upper = valid(prepared.intervals.measure, np.array([[0, 1]]))
+    (prepared,) = prepared_alternatives(plan, events, MatchOptions())
+    (search,) = prepared.lasting
+    lower, upper = valid(search.measure, np.array([[0, 1]]))
     # The offset is -2 or -1.
     assert (lower.tolist(), upper.tolist()) == ([[-2, 1, 3, 9]], [[-1, 2, 3, 9]])

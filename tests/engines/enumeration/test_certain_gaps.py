@@ -6,9 +6,9 @@ import pytest
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternative
 from tests.plans import Event, event_table, plan_of
 
 DAYS = [Event(f"{kind}{day}", kind.upper(), 10 * day, 10 * day + 9) for day in range(12) for kind in "ab"]
@@ -18,7 +18,7 @@ DAYS = [Event(f"{kind}{day}", kind.upper(), 10 * day, 10 * day + 9) for day in r
 def listed(query: str, events: list[Event], order: tuple[int, ...]) -> int:
     """How many matches the search hands over to be measured, components being bound in this order."""
     plan = plan_of(query)
-    prepared = PreparedAlternative.of(
+    prepared = prepared_alternative(
         plan, plan.alternatives[0], events_of(event_table(events)), MatchOptions()
     )
     parts = enumeration_parts(prepared.search_within_gaps(), prepared.events, order)

@@ -9,8 +9,8 @@ from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.pattern.difference_constraints import closed_system
 from tests.plans import Event, event_table, on, plan_of
 
@@ -60,7 +60,7 @@ def test_the_bound_knows_the_room_that_others_need() -> None:
 def bindings_made(query: str, *events: Event, clocks: Clocks | None = None) -> int:
     """How many complete bindings the search hands over to be measured."""
     plan = plan_of(query, clocks or {})
-    prepared = PreparedAlternative.of(
+    prepared = prepared_alternative(
         plan, plan.alternatives[0], events_of(event_table(events), clocks), MatchOptions()
     )
     threshold = Threshold(plan.minimum_confidence or 0.0)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event import counted_members as engine
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.groups import with_counted_sets
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.given.known import known_events
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError
@@ -56,7 +56,7 @@ def is_counted(case: ClockCase) -> bool:
     plan = plan_of(case.query, case.clocks)
     events = events_of(case.table, plan.clocks)
     events = known_events(plan, events) if plan.given else events
-    (source,) = with_counted_sets(PreparedAlternative.of_each(plan, events, MatchOptions()))
+    (source,) = with_counted_sets(prepared_alternatives(plan, events, MatchOptions()))
     return source.members is not None
 
 

@@ -142,11 +142,16 @@ def test_a_group_that_costs_too_much_is_refused_by_name(monkeypatch: pytest.Monk
         match_events(plan, event_table(FIG_1))
     said = str(refused.value)
     assert "the occurrence of the whole input is too costly" in said
-    assert "2 rows with 1 events in common (hubs) need more than 3 products" in said or "hubs" in said
+    assert (
+        "2 rows with 1 events in common (separators) need more than 3 products" in said
+        or "separators" in said
+    )
     assert "0.231111" in said
 
 
-def test_rows_without_hubs_that_cost_too_much_are_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_without_separators_that_cost_too_much_are_refused_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each event is compared with a constant alone: some a has to start in time, and some b."""
     events = [lasting(f"{kind}{i}", kind, (0, 9 + i), (20, 29)) for kind in "AB" for i in range(2)]
     in_time = " AND ".join(f"{name}.start <= '1970-01-01T00:00:00.002Z'" for name in "ab")

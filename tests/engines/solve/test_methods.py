@@ -14,10 +14,10 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.event import group_occurrences
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_occurrences import AskedKeys, KeyMethod, key_methods_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.given.known import known_events
 from cepctl.engines.intervals.sums import SUMS
 from cepctl.engines.occurrence.occurrence import Occurrences
@@ -121,7 +121,7 @@ def heard_of(asked: Asked, error: float | None = None, spans: TickSpans | None =
     """The methods that measured the bindings of single events, which need not be matches."""
     plan, (alternative,) = asked.plan, asked.plan.alternatives
     events = known_events(plan, events_of(event_table(asked.events), plan.clocks))
-    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions(approximate=error))
+    prepared = prepared_alternative(plan, alternative, events, MatchOptions(approximate=error))
     rows = [np.array([events.ids.index_of(each)]) for each in asked.ids.split()]
     bound: dict[int, Bindings] = dict(zip(alternative.positive, rows, strict=True))
     heard: list[str] = []

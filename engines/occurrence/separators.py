@@ -1,6 +1,6 @@
-"""Independent parts of a group's problems, and the hubs of a part, given which all others are independent.
+"""Independent parts of a group's problems, and the separators of a part: given these, others are independent.
 
-The hubs are a smallest set of events that leaves in no clause two others: a vertex cover of what is compared.
+They are a smallest set of events that leaves in no clause two others: a vertex cover of what is compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cepctl.engines.occurrence.sorting import sorted_unique
 
 MOST_PROBLEMS = 64
 """Problems of one part: each is a bit of a state."""
-MOST_HUBS = 12
+MOST_SEPARATORS = 12
 
 
 class Part(NamedTuple):
@@ -155,20 +155,20 @@ def _fill(part, settled, clauses, mask, place):
 
 
 @inner
-def hubs_of(part, buckets):
-    """Whether MOST_HUBS events cover all comparisons, and a smallest cover, ascending.
+def separators_of(part, buckets):
+    """Whether MOST_SEPARATORS events cover all comparisons, and a smallest cover, ascending.
 
-    Events with weights are hubs in any case, and are not counted.
+    Events with weights are separators in any case, and are not counted.
     """
     one, other = _compared_events(part)
     chosen = np.zeros(len(part.event), np.bool_)
     for i in range(len(part.event)):
         chosen[i] = is_weighted(buckets, part.event[i])
-    edge, side = np.empty(MOST_HUBS + 1, np.int64), np.empty(MOST_HUBS + 1, np.int64)
+    edge, side = np.empty(MOST_SEPARATORS + 1, np.int64), np.empty(MOST_SEPARATORS + 1, np.int64)
     first = _uncovered(one, other, chosen)
     if first < 0:
         return True, _places(chosen)
-    for size in range(1, MOST_HUBS + 1):
+    for size in range(1, MOST_SEPARATORS + 1):
         depth = 0
         edge[0], side[0] = first, -1
         while depth >= 0:

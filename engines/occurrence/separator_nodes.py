@@ -1,8 +1,8 @@
-"""The few ticks of the hubs of a part that stand for all of them, each with its weight.
+"""The few ticks of the separators of a part that stand for all of them, each with its weight.
 
-Whatever is, given the hubs, a sum of products of one factor for each other event, is summed exactly by them:
-between breakpoints (`cuts`) it is a polynomial in the tick of each hub, of a degree that is the number of
-others whose factors change there.
+Whatever is, given the separators, a sum of products of one factor for each other event, is summed exactly by
+them: between breakpoints (`cuts`) it is a polynomial in the tick of each separator, of a degree that is the
+number of others whose factors change there.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from cepctl.engines.occurrence.cuts import cuts_of
 from cepctl.engines.occurrence.level_cells import begins_of_cells
 
 
-class HubNodes(NamedTuple):
-    """n assignments of ticks to h hubs: `tick`, shape (n, h), `weight` and the problems `alive`, shape (n,).
+class SeparatorNodes(NamedTuple):
+    """n assignments of ticks to h separators: `tick`, shape (n, h), `weight` and problems `alive`, both (n,).
 
-    `alive`: the problems whose clauses on hubs alone hold there.
+    `alive`: the problems whose clauses on separators alone hold there.
     """
 
     tick: Ticks
@@ -33,7 +33,7 @@ class HubNodes(NamedTuple):
 
 
 class Comparisons(NamedTuple):
-    """Of the differences between a hub and another event: where a hub at tick t cuts it, at t + `offset`."""
+    """Of differences between a separator and another event: one at tick t cuts it at t + `offset`."""
 
     level: Indexes
     event: Indexes
@@ -46,13 +46,13 @@ _CELLS, _CELL, _NODES, _NODE = range(4)
 
 
 @inner
-def hub_nodes(part, hubs, buckets, most):
-    """The nodes of all hubs at which some problem is alive, none weighted; how many, -1 beyond `most`."""
-    levels = len(hubs)
+def separator_nodes(part, separators, buckets, most):
+    """The nodes of all separators at which a problem is alive, none weighted; how many, -1 beyond `most`."""
+    levels = len(separators)
     level_of = np.full(len(part.event), -1)
     for level in range(levels):
-        level_of[hubs[level]] = level
-    cuts = cuts_of(part, hubs, level_of, buckets)
+        level_of[separators[level]] = level
+    cuts = cuts_of(part, separators, level_of, buckets)
     offsets, clause = clauses_of_levels(part, level_of, levels)
     compared = _comparisons(part, level_of, buckets)
     widest = 2 + (cuts.constants + cuts.relatives).max()
@@ -62,9 +62,9 @@ def hub_nodes(part, hubs, buckets, most):
     cursor = np.zeros((levels, 4), np.int64)
     alive = np.full(levels + 1, all_bits(part.problems))
     tick, seen = np.zeros(len(part.event), np.int64), np.full(len(part.event), -1)
-    found = HubNodes(np.empty((64, levels), np.int64), np.empty(64), np.empty(64, np.uint64))
+    found = SeparatorNodes(np.empty((64, levels), np.int64), np.empty(64), np.empty(64, np.uint64))
     count, visited, level = 0, 0, 0
-    cursor[0, _CELLS] = begins_of_cells(cuts, part, hubs, 0, tick, buckets, cells[0])
+    cursor[0, _CELLS] = begins_of_cells(cuts, part, separators, 0, tick, buckets, cells[0])
     cursor[0, _CELL] = -1
     while level >= 0:
         if cursor[level, _NODE] >= cursor[level, _NODES]:
@@ -74,10 +74,10 @@ def hub_nodes(part, hubs, buckets, most):
                 level -= 1
                 continue
             cursor[level, _NODE] = cursor[level, _NODES] = 0
-            event, begin = part.event[hubs[level]], cells[level, cell]
+            event, begin = part.event[separators[level]], cells[level, cell]
             stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else cells[level, cell + 1]
             density[level] = density_at(buckets, event, begin)
-            tick[hubs[level]] = begin
+            tick[separators[level]] = begin
             alive[level + 1] = _alive(part, alive[level], offsets, clause, level, tick)
             if density[level] == 0.0 or alive[level + 1] == NONE:
                 continue
@@ -87,27 +87,29 @@ def hub_nodes(part, hubs, buckets, most):
             continue
         node = cursor[level, _NODE]
         cursor[level, _NODE] += 1
-        tick[hubs[level]] = cells[level, cursor[level, _CELL]] + places[level, node]
+        tick[separators[level]] = cells[level, cursor[level, _CELL]] + places[level, node]
         factor[level + 1] = factor[level] * density[level] * weights[level, node]
         if level + 1 < levels:
             level += 1
-            cursor[level, _CELLS] = begins_of_cells(cuts, part, hubs, level, tick, buckets, cells[level])
+            cursor[level, _CELLS] = begins_of_cells(
+                cuts, part, separators, level, tick, buckets, cells[level]
+            )
             cursor[level, _CELL] = -1
             cursor[level, _NODE] = cursor[level, _NODES] = 0
             continue
         if count == most:
             return -1, found
-        found = _with_node(found, count, hubs, tick, factor[levels], alive[levels])
+        found = _with_node(found, count, separators, tick, factor[levels], alive[levels])
         count += 1
     return count, found
 
 
 @inner
-def _with_node(nodes, count, hubs, tick, weight, alive):
+def _with_node(nodes, count, separators, tick, weight, alive):
     """The same with one more node, in twice the room where it is full."""
     found = _twice(nodes) if count == len(nodes.weight) else nodes
-    for i in range(len(hubs)):
-        found.tick[count, i] = tick[hubs[i]]
+    for i in range(len(separators)):
+        found.tick[count, i] = tick[separators[i]]
     found.weight[count], found.alive[count] = weight, alive
     return found
 
@@ -115,7 +117,7 @@ def _with_node(nodes, count, hubs, tick, weight, alive):
 @inner
 def _twice(nodes):
     count = len(nodes.weight)
-    found = HubNodes(
+    found = SeparatorNodes(
         np.empty((2 * count, nodes.tick.shape[1]), np.int64), np.empty(2 * count),
         np.empty(2 * count, np.uint64),
     )  # fmt: skip
@@ -138,8 +140,8 @@ def _comparisons(part, level_of, buckets):
         x, y, c = part.left[d], part.right[d], part.bound[d]
         if x < 0 or y < 0 or (level_of[x] < 0) == (level_of[y] < 0):
             continue
-        other, hub, offset = (x, y, plus(c, 1)) if level_of[x] < 0 else (y, x, -c)
-        found.level[kept], found.event[kept], found.offset[kept] = level_of[hub], other, offset
+        other, separator, offset = (x, y, plus(c, 1)) if level_of[x] < 0 else (y, x, -c)
+        found.level[kept], found.event[kept], found.offset[kept] = level_of[separator], other, offset
         found.first[kept] = buckets.lower[part.event[other]]
         found.last[kept] = buckets.upper[part.event[other]]
         kept += 1
@@ -150,7 +152,7 @@ def _comparisons(part, level_of, buckets):
 
 @inner
 def _changing(compared, cuts, level, begin, last, seen, stamp):
-    """How many others have a factor that a hub at a tick from `begin` to `last`, or a later hub, changes."""
+    """How many others have a factor that a separator from `begin` to `last`, or a later one, changes."""
     count = 0
     for d in range(len(compared.level)):
         if compared.level[d] < level or seen[compared.event[d]] == stamp:
@@ -167,7 +169,7 @@ def _changing(compared, cuts, level, begin, last, seen, stamp):
 
 @inner
 def _alive(part, alive, offsets, clause, level, tick):
-    """The problems that the clauses of hubs up to a level leave."""
+    """The problems that the clauses of separators up to a level leave."""
     for i in range(offsets[level], offsets[level + 1]):
         k = clause[i]
         if part.mask[k] & alive != NONE and not holds(part, k, tick):

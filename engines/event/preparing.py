@@ -1,0 +1,84 @@
+"""The alternatives of a plan on a partition of events: candidates, constraints, and whether events last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cepctl.arrays import Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.enumeration.search import Search
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions, pairs_at_once
+from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.support import refuse_lasting_groups, require_engine
+
+
+def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
+    """Every alternative; where one binds interval events all do, so that rows can be compared."""
+    prepared = [prepared_alternative(plan, each, events, options) for each in plan.alternatives]
+    if not (options.of_intervals or any(each.lasting for each in prepared)):
+        return prepared
+    return [
+        each
+        if each.lasting
+        else prepared_alternative(plan, each.alternative, events, options, of_intervals=True)
+        for each in prepared
+    ]
+
+
+def prepared_alternative(
+    plan: Plan,
+    alternative: Alternative,
+    events: Events,
+    options: MatchOptions,
+    *,
+    of_intervals: bool = False,
+) -> PreparedAlternative:
+    """Find the candidates of every component and close the constraints.
+
+    `of_intervals` takes even points for interval events; so does what is given of such events.
+    """
+    if plan.strategy.asks_all:
+        # Whatever lasts is bound by nothing then, and passes by with its start.
+        events = events.by_start
+    candidates = tuple(fitting_events(events, each) for each in alternative.components)
+    if events.ends is not None:
+        candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
+    tied = events.endpoint_ties is not None
+
+    def search_of(system: Ticks) -> Search:
+        return Search(
+            *(alternative, alternative.positive, system, candidates, plan.partition_by),
+            pairs_at_once=pairs_at_once(plan, alternative, options),
+        )
+
+    if not (of_intervals or tied or alternative.reads_ends or events.last(candidates)):
+        search = search_of(_system(plan, alternative))
+        return PreparedAlternative(plan, events, shape_of(plan, alternative), search, options)
+    require_engine(plan, "event", lasting=True)
+    for component, fitting in zip(alternative.components, candidates, strict=True):
+        if component.kleene and events.last([fitting]):
+            refuse_lasting_groups(component)
+    from cepctl.engines.event.interval_alternative import IntervalAlternative
+    from cepctl.engines.intervals.search import IntervalSearch
+
+    intervals = IntervalSearch.of(plan, alternative, events, candidates)
+    # The order of the blocks alone: what is asked of ends is known to `intervals`.
+    bare = replace(alternative, blocks=alternative.positive_blocks, timings=(), choices=())
+    search = search_of(intervals.system)
+    return IntervalAlternative(plan, events, shape_of(plan, bare), search, options, intervals=intervals)
+
+
+def _system(plan: Plan, alternative: Alternative) -> Ticks:
+    """Closed constraints over the positive components; a Kleene group stands as any of its members."""
+    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
+    positive = alternative.positive
+    edges = [
+        (positive.index(each.left), positive.index(each.right), each.bound)
+        for each in alternative.timings
+        if not each.not_equal and each.left in positive and each.right in positive
+    ]
+    return closed_system([block_of[i] for i in positive], plan.window, edges)
