@@ -103,6 +103,7 @@ def _told_shapes_differ(source: Any, target: Any) -> Any:
     return told
 
 
+_told_by_numba = getattr(arrays, "raise_with_shape_context", None)  # Numba 0.61 and later
 _translates = [False]
 
 
@@ -110,10 +111,17 @@ _translates = [False]
 def translating(whether: bool) -> Iterator[None]:
     """Meanwhile what Numba compiles is for a kernel, or is not; it compiles in one thread at a time."""
     _translates.append(whether)
+    _choose_message()
     try:
         yield
     finally:
         _translates.pop()
+        _choose_message()
+
+
+def _choose_message() -> None:
+    """Have a slice that does not fit told as Numba does, but for kernels."""
+    arrays.raise_with_shape_context = _shapes_differ if is_translating() else _told_by_numba
 
 
 def is_translating() -> bool:
@@ -170,4 +178,3 @@ def typing_of_kernels(context: Any) -> Any:
 
 tidy_kernels()
 tell_nothing_of_kernels()
-arrays.raise_with_shape_context = _shapes_differ

@@ -64,12 +64,36 @@ def filled(count, value):
         raise ValueError("negative")
     return np.full(count, value), np.zeros(count), np.arange(count)
 
+@numba.njit
+def put(target, source):
+    target[:] = source
+
 print([each.tolist() for each in filled(2, 1.5)])
 for call in (filled, numba.njit(lambda size: np.empty(size))):
     try:
         call(-1, 1.5) if call is filled else call(-1)
     except ValueError as problem:
         print(problem)
+try:
+    put(np.zeros(2), np.zeros(3))
+except ValueError as problem:
+    print(str(problem)[: len("cannot assign slice")])
+"""
+
+# A slice is filled in a kernel before others fill one.
+FILLING = """
+@kernel
+def put_in_a_kernel(target, source):
+    target[:] = source
+
+target = np.zeros(2)
+with only("compiled"):
+    put_in_a_kernel(target, np.array([1.0, 2.0]))
+    print(target.tolist())
+    try:
+        put_in_a_kernel(target, np.zeros(3))
+    except ValueError:
+        print("refused")
 """
 
 STARTED = """
@@ -102,10 +126,13 @@ def test_tuples_of_arrays_and_of_tuples_have_the_same_bits_compiled(tmp_path: Pa
 
 
 def test_what_others_compile_in_the_same_process_is_as_before(tmp_path: Path) -> None:
-    found = ran(tmp_path, TOWER + OTHERS)
+    found = ran(tmp_path, TOWER + FILLING + OTHERS)
     assert found == [
         EXPECTED,
+        "[1.0, 2.0]",
+        "refused",
         "[[1.5, 1.5], [0.0, 0.0], [0, 1]]",
         "negative",
         "negative dimensions not allowed",
+        "cannot assign slice",
     ]
