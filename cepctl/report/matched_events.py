@@ -97,7 +97,7 @@ def _valid(
     """The part of its interval that each event can use: where something is given, all other events count."""
     if not plan.given or not len(events):
         return valid_intervals(plan, columns, bound)
-    from cepctl.engines.given.known import known_events
+    from cepctl.engines.confidence.given.known import known_events
     from cepctl.matching.run import types_read
 
     read = replace(inputs, only=None).read(plan.attributes, types_read(plan))

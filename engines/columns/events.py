@@ -25,7 +25,7 @@ from cepctl.engines.columns.endpoints import (
 )
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.numbering import numbers_of
-from cepctl.engines.columns.ties import EndpointTies, EventTies
+from cepctl.engines.columns.ties import EndpointTies, EventTies, endpoint_ties, event_ties
 from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 
@@ -113,6 +113,23 @@ class Events:
     def endpoint_clocks(self) -> EventClocks | None:
         """The clocks of all endpoints, if events share some."""
         return self.clocks and self.endpoint_stamps
+
+    @cached_property
+    def tied(self) -> EventTies:
+        """What is given of events; no ties where it is nothing, or tells of endpoints."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.ties or event_ties(len(self), none, none, none)
+
+    @cached_property
+    def independent(self) -> bool:
+        """Whether no clock and nothing that is given makes events depend on each other."""
+        return self.clocks is None and self.ties is None
+
+    @cached_property
+    def tied_endpoints(self) -> EndpointTies:
+        """What is given of endpoints; no ties where it is nothing."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.endpoint_ties or endpoint_ties(self.endpoints, none, none, none, self.endpoint_stamps)
 
     @cached_property
     def hulls(self) -> Masses:

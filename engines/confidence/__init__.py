@@ -1,1 +1,1 @@
-"""Confidence and time range of matches already found, a room per method; no match is sought here."""
+"""How confidences and time ranges of matches come about, a room for each way; no match is sought here."""

@@ -21,21 +21,21 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.columns.predicates import group_link_holds
+from cepctl.engines.confidence.intervals.independent import BLOCK
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, cases_without
+from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
+from cepctl.engines.confidence.intervals.tied_matches import measured, valid
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
-from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.intervals.independent import BLOCK
-from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals, Negation, cases_without
-from cepctl.engines.intervals.search import alike_in_size, of_sizes
-from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
+from cepctl.engines.search.search import NOT_BOUND
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.plan.plan import Alternative, Plan, Scope
@@ -99,8 +99,8 @@ def complete_bindings(
     QueryTooLargeError
         If a binding of interval events is too much work to measure.
     """
-    # Of interval events, and of those that share clocks, nothing is estimated.
-    approximate = None if lasting or worlds.stamped.clocks is not None else _ERROR
+    # Of interval events nothing is estimated.
+    approximate = None if lasting else _ERROR
     options = MatchOptions(approximate=approximate, max_matches=BINDINGS)
     prepared, *others = _in_worlds(plan, alternative, worlds, options, lasting=lasting)
     rows = _without_groups(prepared, rows)

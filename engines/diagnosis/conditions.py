@@ -26,9 +26,9 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.enumeration.search import Search
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import possible_on_clocks
+from cepctl.engines.search.search import Search
 from cepctl.language.ast import Expression
 from cepctl.language.printer import duration_text, expression_to_text
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing

@@ -42,8 +42,6 @@ def with_confidence(
     try:
         return _measured(shown, prepared, bound, rivals)
     except QueryTooLargeError:
-        if prepared.events.clocks is not None:
-            raise
         estimated = replace(prepared, options=replace(prepared.options, approximate=_ERROR))
         return replace(_measured(shown, estimated, bound, rivals), error=_ERROR)
 

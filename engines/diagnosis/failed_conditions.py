@@ -108,12 +108,8 @@ def times_against(demands: Demands, events: Events) -> tuple[Reason, ...]:
         system = demands.system(without=each)
         if (np.diag(system) < 0).any():
             continue
-        valid = valid_of(events, system, event[None, :])
-        if possible(*valid)[0]:
-            if events.clocks is None:
-                missing = _missing(each, system, *valid)
-            else:
-                missing = _missing_on_clocks(each, system, events.clocks, event)
+        if possible(*valid_of(events, system, event[None, :]))[0]:
+            missing = _missing(each, system, events.stamps, event)
             if missing > 0:
                 found.append(Reason(each.condition, excess=missing))
     if found:
@@ -121,16 +117,8 @@ def times_against(demands: Demands, events: Events) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(Reason(each.condition) for each in demands.differences if each.loosened))
 
 
-def _missing(demand: Differences, system: Ticks, lower: Ticks, upper: Ticks) -> int:
+def _missing(demand: Differences, system: Ticks, clocks: EventClocks, event: Indexes) -> int:
     """Ticks more that a demand would have to allow, the others holding."""
-    missing = -UNBOUNDED
-    for i, j, limit in demand.edges:
-        missing = max(missing, max(int(lower[0, i]) - int(upper[0, j]), -int(system[j, i])) - limit)
-    return missing
-
-
-def _missing_on_clocks(demand: Differences, system: Ticks, clocks: EventClocks, event: Indexes) -> int:
-    """The same where events share clocks."""
     needed = [int(least_apart(clocks, system, event[None, :], i, j)[0]) - c for i, j, c in demand.edges]
     return max(needed, default=-UNBOUNDED)
 

@@ -15,19 +15,10 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.diagnosis.conditions import (
-    Condition,
-    Conditions,
-    Differences,
-    orders,
-    timing_text,
-    window_condition,
-)
-from cepctl.engines.intervals.conditions import (
+from cepctl.engines.confidence.intervals.conditions import (
     CONSTANT,
     MAX_CASES,
     Case,
@@ -37,8 +28,16 @@ from cepctl.engines.intervals.conditions import (
     place_of,
     unequal,
 )
-from cepctl.engines.intervals.measure import IntervalMeasure, ticks_left
-from cepctl.engines.intervals.search import possible_events
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, ticks_left
+from cepctl.engines.confidence.intervals.search import possible_events
+from cepctl.engines.diagnosis.conditions import (
+    Condition,
+    Conditions,
+    Differences,
+    orders,
+    timing_text,
+    window_condition,
+)
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Allen
@@ -77,13 +76,9 @@ class EndpointDemand(Differences):
 
 @dataclass(frozen=True)
 class IntervalConditions(Conditions):
-    """Conditions whose demands on times speak of the starts and ends of the events' `endpoints`.
+    """Conditions whose demands on times speak of the starts and ends of the events."""
 
-    Where events share clocks, `clocks` are those of the endpoints, which then are the own parts.
-    """
-
-    endpoints: Endpoints
-    clocks: EventClocks | None
+    events: Events
 
     @classmethod
     def of_endpoints(cls, plan: Plan, alternative: Alternative, events: Events) -> IntervalConditions:
@@ -103,8 +98,7 @@ class IntervalConditions(Conditions):
                 if events.last([candidates[i]]):
                     refuse_lasting_groups(component)
                 alternative = with_one_member(alternative, i)
-        ends, clocks = events.endpoints, events.endpoint_clocks
-        return cls(alternative, plan.partition_by, demands, candidates, ends, clocks)
+        return cls(alternative, plan.partition_by, demands, candidates, events)
 
     def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
         """What the demands say of the hulls of columns."""
@@ -117,13 +111,15 @@ class IntervalConditions(Conditions):
 
         Those of clocks are anywhere in their envelopes.
         """
-        ends = self.endpoints if self.clocks is None else replace(self.endpoints, masses=self._envelopes)
+        ends = replace(self.events.endpoints, masses=self._envelopes)
         return _some_hold(IntervalMeasure(_cases(asked, rows.shape[1]), ends), rows)
 
     def hold(self, rows: Indexes) -> Flags:
         """Which partial matches, shape (n, columns), hold all demands, with one offset for each clock."""
         cases = _cases(self.differences, rows.shape[1])
-        return _some_hold(IntervalMeasure(cases, self.endpoints, clocks=self.clocks), rows)
+        return _some_hold(
+            IntervalMeasure(cases, self.events.endpoints, clocks=self.events.endpoint_clocks), rows
+        )
 
     def on_clocks(self, clocks: EventClocks, rows: Indexes) -> Flags:
         """The same: the clocks are those of the events."""
@@ -136,8 +132,7 @@ class IntervalConditions(Conditions):
 
     @cached_property
     def _envelopes(self) -> Masses:
-        assert self.clocks is not None
-        return self.clocks.envelopes
+        return self.events.endpoint_stamps.envelopes
 
 
 def _some_hold(measure: IntervalMeasure, rows: Indexes) -> Flags:

@@ -10,6 +10,8 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.intervals.search import IntervalSearch, by_size
+from cepctl.engines.confidence.intervals.tied_matches import measured, valid
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.posteriors import bin_ticks, endpoint_spans, shares_under_way
@@ -23,11 +25,9 @@ from cepctl.engines.diagnosis.shown import (
     event_shown,
     logged_nanoseconds,
 )
-from cepctl.engines.diagnosis.worlds_left import GivenShown, WorldsLeft, clauses_against
+from cepctl.engines.diagnosis.worlds_left import WorldsLeft, clauses_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.intervals.search import IntervalSearch, by_size
-from cepctl.engines.intervals.tied_matches import measured, valid
 from cepctl.engines.solve.stated import methods_named
 from cepctl.plan.relations import relations_in_words
 from cepctl.schema import END_TIME
@@ -72,8 +72,6 @@ def interval_match(
     shown = OneMatch(prepared.plan, alternative, events, members, edges, tuple(reasons), relations=words)
     if reasons:
         return shown
-    if prepared.plan.given:
-        shown = replace(shown, given=_given(prepared, stamped, list(bound.values())))
     factors = [Factor(_TIMES, float(alone.confidence[0]))]
     if search.measure.rivals is not None:
         factors.append(Factor(_NOBODY, float(found.confidence[0])))
@@ -84,6 +82,7 @@ def interval_match(
         confidence=float(found.confidence[0]),
         factors=tuple(factors),
         methods=methods_named(names),
+        given=given_shown(prepared, stamped, bound),
     )
 
 
@@ -115,13 +114,6 @@ def _search(
     ).lasting
     ((search, matches, _),) = by_size(search, bound)
     return search, matches
-
-
-def _given(prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]) -> GivenShown:
-    """What is given, and the confidence if nothing were."""
-    search, matches = _search(prepared, stamped, bound)
-    confidence = float(measured(search.measure, matches).confidence[0])
-    return GivenShown(tuple(each.text for each in prepared.plan.given), None, confidence)
 
 
 def _member(

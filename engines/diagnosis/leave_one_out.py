@@ -42,7 +42,7 @@ from cepctl.engines.diagnosis.conditions import (
 )
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions, nearest_miss
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.offset_bounds import least_apart
 from cepctl.language.ast import (
     COMPARISONS,
@@ -218,19 +218,9 @@ class _LeaveOneOut:
         """How many ticks more the demand would have to allow, at most 0 where it holds; shape (n,)."""
         chosen = np.ix_(range(self.length), range(self.length))
         system, bound = loose.system[chosen], rows[:, : self.length]
-        clocks = self.events.clocks
-        if clocks is not None:
-            edges = [(i, j, limit) for i, j, limit in demand.edges if max(i, j) < self.length]
-            each = [least_apart(clocks, system, bound, i, j) - limit for i, j, limit in edges]
-            return np.max(each, axis=0, initial=-UNBOUNDED) if each else np.full(len(rows), -UNBOUNDED)
-        masses = self.events.masses
-        lower, upper = valid_bounds(masses.lower[bound], masses.upper[bound], system)
-        missing = np.full(len(rows), -UNBOUNDED, dtype=np.int64)
-        for i, j, limit in demand.edges:
-            if max(i, j) < self.length:
-                needed = np.maximum(lower[:, i] - upper[:, j], -int(system[j, i]))
-                missing = np.maximum(missing, needed - limit)
-        return missing
+        edges = [(i, j, limit) for i, j, limit in demand.edges if max(i, j) < self.length]
+        each = [least_apart(self.events.stamps, system, bound, i, j) - limit for i, j, limit in edges]
+        return np.max(each, axis=0, initial=-UNBOUNDED) if each else np.full(len(rows), -UNBOUNDED)
 
     def _breaks(self, link: Link, rows: Indexes) -> Flags:
         held = links_hold(self.events, self.conditions.alternative, [link], self._columns(rows))

@@ -15,6 +15,7 @@ import pyarrow as pa
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
 from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.interval_match import interval_match
@@ -27,7 +28,6 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.union import united
-from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import QueryTooLargeError, UsageError
@@ -75,7 +75,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     if plan.given:
         require_engine(plan, "event", lasting=of_intervals)
-    known = known_events(plan, events) if plan.given else events
+    known = known_events(plan, events)
     found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]
     if not matching:
@@ -164,10 +164,9 @@ def _explained(
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
         shown = with_confidence(shown, prepared, bound, rivals)
-        if plan.given:
-            shown = replace(shown, given=given_shown(prepared, events, bound))
+        shown = replace(shown, given=given_shown(prepared, events, bound))
     posterior = None
-    if not shown.reasons and known.clocks is None and known.ties is None:
+    if not shown.reasons and known.independent:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, event_shown(events, each, edges),

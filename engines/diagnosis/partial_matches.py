@@ -31,8 +31,8 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
-from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.search.search import NOT_BOUND, Search, reach
 from cepctl.plan.plan import Equality, Link, Scope
 from cepctl.polars_expressions import compile_expression
 

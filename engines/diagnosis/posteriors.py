@@ -19,9 +19,9 @@ from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.on_clocks import measured_without_ties
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -167,8 +167,8 @@ def endpoint_spans(events: Events) -> Masses:
 
 def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     """P(start <= tick <= end) of one event that lasts, for each of n ticks, shape (n,)."""
-    ends, clocks = events.endpoints, events.endpoint_stamps
-    if clocks.clock[event] == NO_CLOCK:
+    ends, stamps = events.endpoints, events.endpoint_stamps
+    if stamps.clock[event] == NO_CLOCK:
         return under_way(ends, event, ticks)
     count = len(ticks)
     starts = ends.masses.take(np.array([event])).followed_by(Masses.at(ticks))
@@ -178,9 +178,9 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     for into, values in ((alone.shortest, ends.shortest), (alone.longest, ends.longest)):
         into[0] = values[event]
     alone.whole[0], alone.end[0] = ends.whole[event], count + 1
-    stamped = np.full(count + 2, NO_CLOCK)
-    stamped[[0, count + 1]] = clocks.clock[event]
-    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=EventClocks(stamped, masses, clocks.offsets))
+    clock = np.full(count + 2, NO_CLOCK)
+    clock[[0, count + 1]] = stamps.clock[event]
+    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=EventClocks(clock, masses, stamps.offsets))
     pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
     found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence

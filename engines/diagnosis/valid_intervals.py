@@ -20,17 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
+from cepctl.engines.confidence.given.certain import tied_systems
+from cepctl.engines.confidence.intervals.tied_matches import valid
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
-from cepctl.engines.given.certain import tied_systems
-from cepctl.engines.intervals.tied_matches import valid
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
 from cepctl.plan.plan import Plan
 
@@ -178,7 +178,7 @@ def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ti
     The intervals of a row that cannot happen are empty.
     """
     if events.ties is None:
-        return _valid_alike(events, system, matches)
+        return valid_on_clocks(events.stamps, system, matches)
     lower, upper = np.ones(matches.shape, dtype=np.int64), np.zeros(matches.shape, dtype=np.int64)
     systems = tied_systems(events.ties, system, matches)
     distinct, which = np.unique(systems, axis=0, return_inverse=True)
@@ -187,24 +187,18 @@ def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ti
         length = range(matches.shape[1])
         closed = closure(len(length), [(i, j, int(each[i, j])) for i in length for j in length])
         if (np.diag(closed) >= 0).all():
-            lower[rows], upper[rows] = _valid_alike(events, closed, matches[rows])
+            lower[rows], upper[rows] = valid_on_clocks(events.stamps, closed, matches[rows])
     return lower, upper
-
-
-def _valid_alike(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ticks]:
-    if events.clocks is not None:
-        return valid_on_clocks(events.clocks, system, matches)
-    return valid_bounds(events.masses.lower[matches], events.masses.upper[matches], system)
 
 
 def time_shares(events: Events, event: int, edges: Reals) -> Reals:
     """Probability that an event lies in each bin, shape (bins,); an offset is part of it."""
-    clocks = events.stamps
-    if clocks.clock[event] == NO_CLOCK:
+    stamps = events.stamps
+    if stamps.clock[event] == NO_CLOCK:
         return prior_shares(events.masses, event, edges)
     first, last = bin_ticks(edges)
     shares: Reals = np.zeros(len(first))
-    shares_of_sum(clocks.own.buckets, event, clocks.offsets.buckets, clocks.clock[event], first, last, shares)
+    shares_of_sum(stamps.own.buckets, event, stamps.offsets.buckets, stamps.clock[event], first, last, shares)
     return np.minimum(shares, 1.0)
 
 

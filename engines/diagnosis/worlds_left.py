@@ -20,15 +20,15 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.given.components import share_of_worlds
+from cepctl.engines.confidence.given.known import depends_on_ends, known_endpoints, known_events
+from cepctl.engines.confidence.intervals.tied_matches import require_worlds
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.given.components import share_of_worlds
-from cepctl.engines.given.known import depends_on_ends, known_endpoints, known_events
-from cepctl.engines.intervals.tied_matches import require_worlds
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Given, Plan
@@ -79,8 +79,6 @@ class WorldsLeft:
         return bool(self.plan.given) and depends_on_ends(self.plan, self.stamped)
 
     def _satisfying(self, given: tuple[Given, ...]) -> Events:
-        if not given:
-            return self.stamped
         if not self._of_ends:
             return known_events(replace(self.plan, given=given), self.stamped)
         left = known_endpoints(given, self.stamped)
@@ -123,7 +121,7 @@ class ChargedClauses:
 class GivenShown:
     """The clauses; the probability of what they say of these events; the confidence if nothing were given.
 
-    `probability` is None where events share clocks, and both are where they are too much work.
+    `probability` is None where events share clocks, or last, and both are where they are too much work.
     """
 
     clauses: tuple[str, ...]
@@ -136,18 +134,22 @@ class GivenShown:
         return self.probability is None or self.probability < 1.0
 
 
-def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, Bindings]) -> GivenShown:
+def given_shown(
+    prepared: PreparedAlternative, events: Events, bound: dict[int, Bindings]
+) -> GivenShown | None:
     """What is given, for a match; `events` are those of all worlds, `prepared` has those that remain."""
-    known, probability = prepared.events, None
-    if known.clocks is None:
+    plan, known, probability = prepared.plan, prepared.events, None
+    if not plan.given:
+        return None
+    of_intervals = bool(prepared.lasting)
+    if known.clocks is None and not of_intervals:
         rivals = [each.event for each in prepared.rivals(bound)]
         touched = np.concatenate([*map(events_in, bound.values()), *rivals])
         # Where they are too many the confidence has been estimated, too.
         with suppress(QueryTooLargeError):
             probability = share_of_worlds(events, known, touched)
-    plan = prepared.plan
     freely = prepared_alternative(
-        replace(plan, given=()), prepared.alternative, events, prepared.options, of_intervals=False
+        replace(plan, given=()), prepared.alternative, events, prepared.options, of_intervals=of_intervals
     )
     without: float | None = None
     with suppress(QueryTooLargeError):

@@ -18,12 +18,12 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured, joined
-from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
-from cepctl.engines.enumeration.threshold import PushDown, Threshold
+from cepctl.engines.confidence.points.measure import Measure
+from cepctl.engines.confidence.points.rival_blocks import joined_blocks
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.measure.measure import Measure
-from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
+from cepctl.engines.search.threshold import PushDown, Threshold
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
@@ -32,10 +32,10 @@ from cepctl.plan.plan import Alternative, Plan
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
-    from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
+    from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.counted_members import CountedMembers
-    from cepctl.engines.intervals.search import IntervalSearch
     from cepctl.engines.pattern.rivals import RivalJoin, Rivals, RuleIndexes
+    from cepctl.engines.search.shape_ranges import RangesOfPairs
 
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for an exact confidence below the smallest positive float: the match is possible."""
@@ -81,7 +81,7 @@ class PreparedAlternative:
         """How far apart the events of AND may be in matches that reach a confidence."""
         if all(len(block) == 1 for block in self.alternative.blocks):
             return ()
-        from cepctl.engines.enumeration.shape_ranges import ranges_of_pairs
+        from cepctl.engines.search.shape_ranges import ranges_of_pairs
 
         search = self.search
         candidates = search.alternative, search.singles, search.system, search.candidates
@@ -153,7 +153,7 @@ class PreparedAlternative:
         """The search, with the gaps that some rival may break in every world."""
         if self.shape.plain_chain or self.events.clocks is not None:
             return self.search
-        from cepctl.engines.enumeration.certain_gaps import certain_gaps
+        from cepctl.engines.search.certain_gaps import certain_gaps
 
         gaps = certain_gaps(self.shape, self.events, self.search.candidates, self.plan.partition_by)
         return replace(self.search, gaps=gaps)
@@ -178,7 +178,7 @@ class PreparedAlternative:
         """
         if not any(self.alternative.components[i].kleene for i in self.search.singles):
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
-        from cepctl.engines.kleene.growth import with_groups
+        from cepctl.engines.search.kleene.growth import with_groups
 
         return with_groups(
             *(self.search, self.shape, self.searched, rows, self.plan),

@@ -13,7 +13,7 @@ from functools import partial
 from math import prod
 
 from cepctl.arrays import Indexes
-from cepctl.engines.enumeration.search import Search
+from cepctl.engines.search.search import Search
 from cepctl.errors import QueryTooLargeError
 
 MOST_SUMS = 5_000_000

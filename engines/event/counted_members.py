@@ -18,20 +18,20 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.enumeration.search import Search
+from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences
+from cepctl.engines.confidence.occurrence.room_unions import Keys, united_rooms
+from cepctl.engines.confidence.occurrence.rooms import Places, Rooms
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements
 from cepctl.engines.event.raw_times import CertainTimes
-from cepctl.engines.occurrence.member_counts import MemberCounts, Sizes, member_counts
-from cepctl.engines.occurrence.occurrence import Occurrences
-from cepctl.engines.occurrence.room_unions import Keys, united_rooms
-from cepctl.engines.occurrence.rooms import Places, Rooms
+from cepctl.engines.search.search import Search
 from cepctl.plan.counted_sets import CountedSets
 
 _ROWS_AT_ONCE = 1 << 12
@@ -45,14 +45,14 @@ _MOST_BITS = 1023
 class CountedMembers:
     """A Kleene group among single events, none of them tied or limited by constants.
 
-    `source` has them by their own parts; `clocks`, where they have clocks, are those of each.
+    `source` has them by their own parts; `stamps` are the clocks of all events.
     """
 
     source: PreparedAlternative
     sets: CountedSets
     places: Places
     buckets: Laws
-    clocks: EventClocks | None = None
+    stamps: EventClocks
 
     @classmethod
     def of(cls, source: PreparedAlternative, sets: CountedSets) -> CountedMembers | None:
@@ -77,12 +77,12 @@ class CountedMembers:
         masses = source.events.masses
         if not places.apart and masses.has_hole.any():
             return None
-        return cls(source, sets, places, masses.laws, events.clocks)
+        return cls(source, sets, places, masses.laws, events.stamps)
 
     def matches(self, rows: Indexes) -> Iterator[MatchBatch]:
         """One row for the matches of each binding of neighbours that has some.
 
-        `rows`: as `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).  Where
+        `rows`: as `cepctl.engines.search.search.enumeration_parts` yields them, shape (n, l).  Where
         the members are too costly to count, what they decide is NaN.
         """
         if self.sets.most is not None and self.sets.most < self._least:
@@ -176,12 +176,8 @@ class CountedMembers:
 
     def _offsets(self, event: Indexes) -> tuple[Ticks, Ticks]:
         """The first and the last offset of the clock of each event, 0 where it has none."""
-        if self.clocks is None:
-            none = np.zeros(len(event), dtype=np.int64)
-            return none, none
-        clock, offsets = self.clocks.clock[event], self.clocks.offsets
-        stamped = clock != NO_CLOCK
-        return np.where(stamped, offsets.lower[clock], 0), np.where(stamped, offsets.upper[clock], 0)
+        clock, (least, most) = self.stamps.clock[event], self.stamps.extremes
+        return least[clock], most[clock]
 
 
 def _some_tied(search: Search, ties: EventTies) -> bool:

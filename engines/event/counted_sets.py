@@ -19,9 +19,9 @@ from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchB
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.kleene.candidates import group_candidates
-from cepctl.engines.kleene.counts import GroupBudget
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.search.kleene.candidates import group_candidates
+from cepctl.engines.search.kleene.counts import GroupBudget
 from cepctl.plan.counted_sets import CountedSets
 
 _ROWS_AT_ONCE, _SETS_AT_ONCE = 1 << 12, 1 << 15
@@ -40,7 +40,7 @@ def counted_matches(
     sets
         The Kleene component, and how many members it may have.
     rows
-        Neighbours as `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).
+        Neighbours as `cepctl.engines.search.search.enumeration_parts` yields them, shape (n, l).
     budget
         How many sets of uncertain members may be made.
 
@@ -244,9 +244,8 @@ def _certainly_between(source: PreparedAlternative, component: int, rows: Indexe
             found &= upper[event] <= timing.bound
         elif timing.right == component and timing.left is None:
             found &= -lower[event] <= timing.bound
-    if events.clocks is not None:
-        found &= events.clocks.clock[event] == NO_CLOCK
-    return found if events.ties is None else found & ~events.ties.touches(event)
+    found &= (events.stamps.clock[event] == NO_CLOCK) & ~events.tied.touches(event)
+    return found
 
 
 def _numbers(certain: Indexes, least: Indexes, most: Indexes) -> Reals:

@@ -1,8 +1,8 @@
 """Occurrences that cost too much to be exact, where an error is allowed: close bounds, else sampled worlds.
 
-Where bounds that are certain (`cepctl.engines.occurrence.pair_bounds`) are close, their middle is the answer
-and half their distance its error.  Else worlds are sampled: where less than one row is expected those in
-which some row holds, which makes the error as much smaller, else any, as for a confidence.
+Where bounds that are certain (`engines/confidence/occurrence/pair_bounds.py`) are close, their middle is
+the answer and half their distance its error.  Else worlds are sampled: where less than one row is expected
+those in which some row holds, which makes the error as much smaller, else any, as for a confidence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
-from cepctl.engines.occurrence.rare_unions import rare_unions
+from cepctl.engines.confidence.occurrence.rare_unions import rare_unions
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def estimated(
     probability, error = (least + most) / 2, (most - least) / 2
     far = np.flatnonzero(error > sampling.error)
     rare = far[most[far] < 1.0]
-    if len(rare) and sampling.events.clocks is None and sampling.events.ties is None:
+    if len(rare) and sampling.events.independent:
         rows = by_row(rare)
         own = [part for each in problems if len((part := _of_groups(each, groups[rare])).match)]
         seeds = sampling.seeds([_events_of(own, len(rare), sampling)], np.arange(len(rare)))

@@ -17,15 +17,15 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.method import Guarantee, Method
+from cepctl.engines.confidence.occurrence.clauses import Clauses, Tied, clauses_of
+from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
+from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.confidence.work import COUNTS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import joined_batches
-from cepctl.engines.occurrence.clauses import Clauses, Tied, clauses_of
-from cepctl.engines.occurrence.moved_groups import moved_groups
-from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.order import match_text
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
@@ -34,7 +34,7 @@ from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cepctl.engines.clocks.unions import MeasuringClauses
+    from cepctl.engines.confidence.clocks.unions import MeasuringClauses
 
 _GROUPS_AT_ONCE = 4096
 
@@ -170,7 +170,7 @@ class AskedKeys:
         measuring, options = partial(_measured, self.source), self.source.options
         if clocks is None:
             return measuring
-        from cepctl.engines.clocks.unions import occurrences_on_clocks
+        from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
 
         give_up = options.approximate is not None or rows_may_lack_occurrence(self.source.plan, options)
         return partial(occurrences_on_clocks, clocks, measuring, give_up=give_up)
@@ -178,8 +178,8 @@ class AskedKeys:
 
 def _of_intervals(keys: AskedKeys) -> Occurrences:
     """Rows that bind interval events: clauses between starts and ends."""
-    from cepctl.engines.intervals.search import measures_by_size
-    from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
+    from cepctl.engines.confidence.intervals.search import measures_by_size
+    from cepctl.engines.confidence.intervals.unions import GroupedMatches, occurrences_of_intervals
 
     found = []
     for source, batch, group in keys.wanted.parts(keys.of_row):
@@ -200,8 +200,8 @@ def _of_counted_members(keys: AskedKeys) -> Occurrences:
 
 def _given_at_offsets(keys: AskedKeys) -> Occurrences:
     """Rows beside what is given of events that share clocks."""
-    from cepctl.engines.given.groups import GroupWholes
-    from cepctl.engines.given.on_clocks import GivenOnClocks
+    from cepctl.engines.confidence.given.groups import GroupWholes
+    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 
     clocks = keys.none.clocks
     wholes = GroupWholes.of(GivenOnClocks.of(clocks, keys.none.ties), keys.problems, keys.count)
@@ -211,7 +211,7 @@ def _given_at_offsets(keys: AskedKeys) -> Occurrences:
 
 def _given(keys: AskedKeys) -> Occurrences:
     """Rows together with what is given of their events, in its share of the worlds."""
-    from cepctl.engines.given.groups import GroupComponents
+    from cepctl.engines.confidence.given.groups import GroupComponents
 
     source, ties = keys.source, keys.none.ties
     components = GroupComponents.of(keys.problems, ties)

@@ -24,9 +24,9 @@ from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.event.union import joined_batches, united
-from cepctl.engines.kleene.counts import GroupBudget
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
+from cepctl.engines.search.kleene.counts import GroupBudget
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.intervals.search import IntervalSearch
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.enumeration.search import Search
-from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.search.search import Search
+from cepctl.engines.search.threshold import Threshold
 
 if TYPE_CHECKING:
-    from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
+    from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+    from cepctl.engines.search.shape_ranges import RangesOfPairs
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class IntervalAlternative(PreparedAlternative):
     def search_within_gaps(self) -> Search:
         """The search as it is: rivals are found when matches are measured."""
         return self.search
+
+    def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
+        """None: `intervals` finds them when matches are measured."""
+        return []
 
     def judged(self, bound: dict[int, Bindings]) -> Measured:
         """Time range and confidence of matches; `intervals` finds their rivals."""

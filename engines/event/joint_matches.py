@@ -12,15 +12,15 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.measure.measure import Measure
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 
 if TYPE_CHECKING:
+    from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.alternative import PreparedAlternative
-    from cepctl.engines.intervals.search import IntervalSearch
 
 _Bound = dict[int, Bindings]
 

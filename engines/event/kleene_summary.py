@@ -26,15 +26,15 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.enumeration.search import enumeration_parts
-from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.kleene.candidates import group_candidates
-from cepctl.engines.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.pattern.blocks import RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import encoded_ids
+from cepctl.engines.search.kleene.candidates import group_candidates
+from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
+from cepctl.engines.search.search import enumeration_parts
+from cepctl.engines.search.threshold import Threshold
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Timing
 from cepctl.plan.summary import kleene_components, owning_component, with_nothing, with_one_member

@@ -18,7 +18,6 @@ from cepctl.engines.columns.bindings import MatchBatch, members_of
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.concurrency import concurrently, telling
-from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -27,6 +26,7 @@ from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
 from cepctl.engines.rows.order import ordered
+from cepctl.engines.search.threshold import Threshold
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
@@ -181,11 +181,11 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
     """The events in the worlds that satisfy what is given."""
     if not plan.given:
         return events
-    from cepctl.engines.given.known import known_events
+    from cepctl.engines.confidence.given.known import known_events
 
     known = known_events(plan, events)
     if known.endpoint_ties is not None:
-        from cepctl.engines.intervals.tied_matches import require_worlds
+        from cepctl.engines.confidence.intervals.tied_matches import require_worlds
 
         require_worlds(plan.given, known)
     return known

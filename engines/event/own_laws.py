@@ -30,9 +30,9 @@ def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence
         If a row takes too many products, or offsets of clocks.
     """
     # Few queries ask for it, and the room is large.
-    from cepctl.engines.intervals.conditions import CONSTANT
-    from cepctl.engines.intervals.measure import IntervalMeasure
-    from cepctl.engines.intervals.on_clocks import measured_without_ties
+    from cepctl.engines.confidence.intervals.conditions import CONSTANT
+    from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+    from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 
     def place(name: str | None, *, end: bool) -> int:
         return CONSTANT if name is None else 2 * asked.variables.index(name) + end

@@ -7,11 +7,11 @@ from dataclasses import replace
 from cepctl.arrays import Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.enumeration.search import Search
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
@@ -62,8 +62,8 @@ def prepared_alternative(
     for component, fitting in zip(alternative.components, candidates, strict=True):
         if component.kleene and events.last([fitting]):
             refuse_lasting_groups(component)
+    from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.interval_alternative import IntervalAlternative
-    from cepctl.engines.intervals.search import IntervalSearch
 
     intervals = IntervalSearch.of(plan, alternative, events, candidates)
     # The order of the blocks alone: what is asked of ends is known to `intervals`.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from cepctl.engines.clocks.estimates import sampling_of as sampling_of_clocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.sampling import Sampling
 
 
 def sampling_of(error: float, events: Events) -> Sampling:
     """That confidences of these events may be sampled, with this error."""
+    if events.independent:
+        return Sampling(error, events)
     if events.ties is None:
-        return sampling_of_clocks(error, events)
-    from cepctl.engines.given.sampled_worlds import TiedSampling
+        from cepctl.engines.confidence.clocks.estimates import ClockSampling
+
+        return ClockSampling(error, events)
+    from cepctl.engines.confidence.given.sampled_worlds import TiedSampling
 
     return TiedSampling(error, events)

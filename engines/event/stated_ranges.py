@@ -75,10 +75,8 @@ def tie_counts(plan: Plan, table: pa.Table) -> TieCounts:
     ContradictionError
         If no possible world satisfies what is given.
     """
-    from cepctl.engines.given.known import known_events
+    from cepctl.engines.confidence.given.known import known_events
 
     known = known_events(plan, events_of(table, plan.clocks))
-    ties = known.ties or known.endpoint_ties
-    if ties is None:
-        return TieCounts(0, 0, 0)
-    return TieCounts(len(ties.left), len(ties.sizes), int(ties.sizes.max()))
+    ties = known.ties or known.tied_endpoints
+    return TieCounts(len(ties.left), len(ties.sizes), int(ties.sizes.max(initial=0)))

@@ -19,10 +19,10 @@ import numpy as np
 from cepctl.arrays import Numbers
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import usable_cores
+from cepctl.engines.confidence.points.rival_blocks import COUPLED_PAIR_BYTES, PAIR_BYTES
 from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.announcing import compiling_seconds
-from cepctl.engines.measure.rival_blocks import COUPLED_PAIR_BYTES, PAIR_BYTES
 from cepctl.engines.runners.progress import seconds_left
 from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
 from cepctl.engines.runners.slices import TimeSlice

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Ticks
 from cepctl.engines.columns.predicates import component_condition
-from cepctl.engines.intervals.conditions import (
+from cepctl.engines.confidence.intervals.conditions import (
     CONSTANT,
     Case,
     Edge,

@@ -13,7 +13,7 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, single_events
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.measure.measure import Measure
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 from cepctl.engines.solve.form import Form
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.clocks import EventClocks
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
-    from cepctl.engines.intervals.search import IntervalSearch
+    from cepctl.engines.confidence.intervals.search import IntervalSearch
 
 
 @dataclass(frozen=True)

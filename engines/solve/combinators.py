@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.masses import Masses
     from cepctl.engines.columns.ties import EventTies
-    from cepctl.engines.intervals.measure import IntervalMeasure
+    from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
 
 def endpoints(batch: Batch, rows: Indexes) -> Found:
     """Matches of independent interval events."""
-    from cepctl.engines.intervals.independent import measured_independently
+    from cepctl.engines.confidence.intervals.independent import measured_independently
 
     return _of_endpoints(measured_independently, batch, rows)
 
 
 def endpoints_at_offsets(batch: Batch, rows: Indexes) -> Found:
     """Matches of interval events that share clocks, summed over the offsets of these."""
-    from cepctl.engines.intervals.on_clocks import measured_without_ties
+    from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 
     return _of_endpoints(measured_without_ties, batch, rows)
 
 
 def endpoints_given(batch: Batch, rows: Indexes) -> Found:
     """Matches of interval events beside all that is tied to these, in the worlds that remain."""
-    from cepctl.engines.intervals.tied_matches import measured_with_ties
+    from cepctl.engines.confidence.intervals.tied_matches import measured_with_ties
 
     return _of_endpoints(measured_with_ties, batch, rows)
 
@@ -56,7 +56,7 @@ def _of_endpoints(
     measuring: Callable[[IntervalMeasure, Indexes, TickSpans | None], Measured], batch: Batch, rows: Indexes
 ) -> Found:
     """Those are measured together whose groups are of the same sizes."""
-    from cepctl.engines.intervals.search import measures_by_size
+    from cepctl.engines.confidence.intervals.search import measures_by_size
 
     whole, found = batch.taken(rows), impossible(len(rows))
     bound = [whole.bound[i] for i in sorted(whole.bound)]
@@ -78,10 +78,10 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
 def touched(batch: Batch) -> Flags:
     """Which matches bind a tied event, have such a rival, or are on a clock of such events."""
     if not batch.form.on_clocks:
-        from cepctl.engines.given.confidences import are_tied
+        from cepctl.engines.confidence.given.confidences import are_tied
 
         return are_tied(batch.ties, batch.bound, batch.rivals, len(batch))
-    from cepctl.engines.given.on_clocks import GivenOnClocks
+    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 
     known = GivenOnClocks.of(batch.clocks, batch.ties)
     return known.touch(len(batch), list(batch.bound.values()), batch.rivals)
@@ -89,14 +89,14 @@ def touched(batch: Batch) -> Flags:
 
 def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Matches exactly, and each that costs too much from worlds of its own; its range is exact."""
-    from cepctl.engines.clocks.estimates import estimated_match, measured_or_estimated
+    from cepctl.engines.confidence.clocks.estimates import estimated_match, measured_or_estimated
     from cepctl.engines.confidence.coupled.assembly import coupled_problems
 
     measure, whole = batch.measure, batch.taken(rows)
     sampling, tied = measure.sampling, None
     assert sampling is not None
     if batch.form.given:
-        from cepctl.engines.given.confidences import ties_of_problems
+        from cepctl.engines.confidence.given.confidences import ties_of_problems
 
         tied = partial(ties_of_problems, batch.ties)
     clocks = measure.clocks or EventClocks.none(measure.masses)
@@ -111,7 +111,7 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
-    from cepctl.engines.given.confidences import tied_matches
+    from cepctl.engines.confidence.given.confidences import tied_matches
 
     whole = batch.taken(rows)
     return rows, tied_matches(whole.coupled, batch.ties, batch.measure.memory, whole.spans)
@@ -119,8 +119,8 @@ def given(batch: Batch, rows: Indexes) -> Found:
 
 def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     """The same of events that share clocks: a sum over offsets, divided by that of what is given."""
-    from cepctl.engines.given.clocked_confidences import given_on_clocks
-    from cepctl.engines.given.on_clocks import GivenOnClocks
+    from cepctl.engines.confidence.given.clocked_confidences import given_on_clocks
+    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 
     measure = batch.measure
     known = GivenOnClocks.of(batch.clocks, batch.ties)
@@ -133,7 +133,7 @@ def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def clock_chains(batch: Batch, rows: Indexes) -> Found:
     """Chains without rivals, over one offset or one difference of two at most."""
-    from cepctl.engines.clocks import chains
+    from cepctl.engines.confidence.clocks import chains
 
     measure, clocks = batch.measure, batch.clocks
     on_own_parts = measure.placed(clocks.own).chains
@@ -147,7 +147,7 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
 
 def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Matches given the offsets of their clocks, summed over these."""
-    from cepctl.engines.clocks.conditioned import conditioned
+    from cepctl.engines.confidence.clocks.conditioned import conditioned
 
     measure = batch.measure
 

@@ -58,7 +58,7 @@ def _asked(form: Form) -> Iterator[_Method]:
 
 
 def _sums() -> Iterable[_Method]:
-    from cepctl.engines.intervals.sums import SUMS
+    from cepctl.engines.confidence.intervals.sums import SUMS
 
     return SUMS
 

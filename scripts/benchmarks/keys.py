@@ -18,8 +18,8 @@ from results import CheckFailed, Goal, Row, Setup, check_equal
 from workloads import SEED
 
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.event.match import match_events
-from cepctl.engines.given.known import known_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema, Plan

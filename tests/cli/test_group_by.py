@@ -51,7 +51,7 @@ def test_a_table_has_a_bar_for_each_key(events: str, capfdbinary: pytest.Capture
 def test_an_occurrence_that_costs_too_much_is_empty_and_said_so(
     form: str, events: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    monkeypatch.setattr("cepctl.engines.occurrence.occurrence.WORK_BOUND", 3)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.occurrence.WORK_BOUND", 3)
     arguments = ["match", QUERY, events, "--runner", "local", "--time", "ticks", "--format", form]
     assert main([*arguments, "--columns", "a.task,occurrence,expected"]) == 0
     out, said = (each.decode() for each in capfdbinary.readouterr())
@@ -94,7 +94,7 @@ def test_members_that_cost_too_much_to_count_leave_the_rest_of_the_row(
     file = tmp_path / "events.csv"
     members = "".join(f"b{i:02},B,{i},{20 + 2 * i},p\n" for i in range(12))
     file.write_text(f"event_id,event_type,lower,upper,k\n{members}c,C,0,60,p\n")
-    monkeypatch.setattr("cepctl.engines.occurrence.member_counts.WORK_BOUND", 1000)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.member_counts.WORK_BOUND", 1000)
     query = "PATTERN SEQ(B+ b[], C c) WHERE count(b[]) >= 3 GROUP BY c.k"
     arguments = ["match", query, str(file), "--runner", "local", "--time", "ticks", "--format", form]
     assert main(arguments) == 0

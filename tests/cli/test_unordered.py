@@ -16,10 +16,10 @@ from cepctl.cli import main
 from cepctl.cli.match import unordered
 from cepctl.cli.output import rows as output
 from cepctl.engines.columns import range_join
-from cepctl.engines.enumeration import search
 from cepctl.engines.event import match
 from cepctl.engines.rows import number_order
 from cepctl.engines.runners import local
+from cepctl.engines.search import search
 
 CHAIN = "PATTERN SEQ(A a, B b, C c) WITHIN 60 ticks"
 QUERIES = {

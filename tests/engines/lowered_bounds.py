@@ -27,10 +27,10 @@ from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.agreement import EVERYDAY_EXAMPLES, assert_same_rows, check
 from tests.engines.clock_cases import ClockCase, clock_cases
-from tests.engines.given.given_cases import with_given
-from tests.engines.intervals.random_intervals import lasting_events, queries, streams
-from tests.engines.intervals.test_shared_absences import COMBINATIONS
-from tests.engines.occurrence.groups_agree import assert_same_groups, by_key, grouped
+from tests.engines.confidence.given.given_cases import with_given
+from tests.engines.confidence.intervals.random_intervals import lasting_events, queries, streams
+from tests.engines.confidence.intervals.test_shared_absences import COMBINATIONS
+from tests.engines.confidence.occurrence.groups_agree import assert_same_groups, by_key, grouped
 from tests.plans import plan_of
 from tests.strategies import Case, any_cases, chain_cases, kleene_cases, negation_cases, next_match_cases
 

@@ -20,17 +20,17 @@ from cepctl.datasets.row_groups import row_groups
 from cepctl.engines.columns import range_join
 from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.gaps import polynomials, tables
-from cepctl.engines.enumeration import search
 from cepctl.engines.event import kleene_summary
 from cepctl.engines.event.match import match_events, schema_for
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kleene import growth
 from cepctl.engines.point import engine as point
 from cepctl.engines.point import stream as point_stream
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.rows.numbers import with_columns
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import choose_slicing
+from cepctl.engines.search import search
+from cepctl.engines.search.kleene import growth
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Plan
 from tests.event_sources import TableSource

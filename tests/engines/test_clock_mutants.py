@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
-from cepctl.engines.clocks import chains, conditioned
-from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.columns import events
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
+from cepctl.engines.confidence.clocks import chains, conditioned
+from cepctl.engines.confidence.clocks.frames import Frames, frames_of
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table

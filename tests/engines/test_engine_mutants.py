@@ -56,16 +56,16 @@ from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candida
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.coupled import regions as problem_regions
-from cepctl.engines.enumeration.search import reach
 from cepctl.engines.event import union
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import united
-from cepctl.engines.kleene.growth import _Expansion
 from cepctl.engines.pattern import blocks, rivals
 from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, some_event
+from cepctl.engines.search.kleene.growth import _Expansion
+from cepctl.engines.search.search import reach
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Component, Link, Plan
 from tests.engines.agreement import assert_same_rows, check

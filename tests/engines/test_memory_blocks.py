@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.confidence.points import rival_blocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.measure import rival_blocks
 from cepctl.engines.pattern.rivals import rivals_of
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners import local

@@ -12,7 +12,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, QueryTooLargeError, UnsupportedQueryError
-from tests.engines.intervals.random_intervals import (
+from tests.engines.confidence.intervals.random_intervals import (
     negations,
     queries,
     queries_with_groups,
@@ -20,7 +20,7 @@ from tests.engines.intervals.random_intervals import (
     streams_with_points,
     streams_with_rivals,
 )
-from tests.engines.intervals.worked_intervals import A, B
+from tests.engines.confidence.intervals.worked_intervals import A, B
 from tests.engines.reached_cases import ASKED, asked_too
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.strategies import Case, any_cases

@@ -11,9 +11,9 @@ from cepctl.clocks import Clocks
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
 from tests.engines.clock_cases import ClockCase, clock_cases
-from tests.engines.given.given_cases import with_given
-from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
-from tests.engines.intervals.random_intervals import (
+from tests.engines.confidence.given.given_cases import with_given
+from tests.engines.confidence.intervals.given_of_lasting import GIVENS, tied_streams
+from tests.engines.confidence.intervals.random_intervals import (
     choices_with_groups,
     negations,
     queries,
@@ -21,7 +21,7 @@ from tests.engines.intervals.random_intervals import (
     streams_with_points_and_rivals,
     streams_with_rivals,
 )
-from tests.engines.intervals.test_intervals_on_clocks import cases
+from tests.engines.confidence.intervals.test_intervals_on_clocks import cases
 from tests.engines.reached_cases import asked_too, asking, is_decided_as_judged
 from tests.plans import Event, event_table, lasting, on, plan_of
 from tests.strategies import LEVELS, Case

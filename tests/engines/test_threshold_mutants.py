@@ -39,16 +39,16 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.enumeration import certain_gaps, search, shape_ranges, threshold
-from cepctl.engines.enumeration.shape_ranges import PairRange, pair_range
-from cepctl.engines.enumeration.threshold import PushDown, Threshold, upper_bounds
 from cepctl.engines.event import alternative, group_answers, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kleene import candidates, cell_bounds
-from cepctl.engines.kleene.cell_bounds import CellBounds, SureGap
-from cepctl.engines.kleene.cell_products import pair_cells
-from cepctl.engines.kleene.choices import WholeSpans
+from cepctl.engines.search import certain_gaps, search, shape_ranges, threshold
+from cepctl.engines.search.kleene import candidates, cell_bounds
+from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
+from cepctl.engines.search.kleene.cell_products import pair_cells
+from cepctl.engines.search.kleene.choices import WholeSpans
+from cepctl.engines.search.shape_ranges import PairRange, pair_range
+from cepctl.engines.search.threshold import PushDown, Threshold, upper_bounds
 from cepctl.plan.consistency import Consistency
 from tests.engines.agreement import assert_same_rows, check
 from tests.engines.event.test_kleene_summary import CASES as SUMMARIES

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.event import alternative, match
-from cepctl.engines.kleene import growth
+from cepctl.engines.search.kleene import growth
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.event.test_kleene_summary import CASES as SUMMARIES
 from tests.engines.threshold_cases import (

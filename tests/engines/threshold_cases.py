@@ -20,10 +20,10 @@ from cepctl.plan.plan import Plan
 from cepctl.plan.summary import summary_refusals
 from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
-from tests.engines.given.given_cases import with_given
-from tests.engines.intervals import random_intervals as lasting
-from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
-from tests.engines.occurrence.groups_agree import grouped
+from tests.engines.confidence.given.given_cases import with_given
+from tests.engines.confidence.intervals import random_intervals as lasting
+from tests.engines.confidence.intervals.given_of_lasting import GIVENS, tied_streams
+from tests.engines.confidence.occurrence.groups_agree import grouped
 from tests.engines.reached_cases import asking
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams

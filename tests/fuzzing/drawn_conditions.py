@@ -6,8 +6,8 @@ from itertools import combinations
 from random import Random
 
 from cepctl.language.keywords import ALLEN_RELATIONS
-from tests.engines.given.given_cases import CLAUSES as GIVEN_OF_POINTS
-from tests.engines.intervals.given_of_lasting import CLAUSES as GIVEN_OF_LASTING
+from tests.engines.confidence.given.given_cases import CLAUSES as GIVEN_OF_POINTS
+from tests.engines.confidence.intervals.given_of_lasting import CLAUSES as GIVEN_OF_LASTING
 from tests.fuzzing.constructs import Wanted
 from tests.fuzzing.queries import Group, Pattern, Query, groups_of, parts_of
 from tests.random_conditions import (

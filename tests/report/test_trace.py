@@ -164,7 +164,7 @@ def test_a_key_whose_probability_costs_too_much_is_drawn_without_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("tasks.csv").write_text(TASKS)
-    monkeypatch.setattr("cepctl.engines.occurrence.occurrence.WORK_BOUND", 3)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.occurrence.WORK_BOUND", 3)
     events = traced(capsys, "PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.task", "tasks.csv")
     names = [each["args"]["name"] for each in events if each["name"] == "process_name"]
     assert names == ["unknown  t1", "unknown  null"]
@@ -178,7 +178,7 @@ def test_a_key_whose_best_match_is_not_known_has_no_events(
     Path("sets.csv").write_text(
         f"event_id,event_type,lower,upper,k\n{members}c,C,0,60,p\nd,B,0,0,q\nf,C,9,9,q\n"
     )
-    monkeypatch.setattr("cepctl.engines.occurrence.member_counts.WORK_BOUND", 1000)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.member_counts.WORK_BOUND", 1000)
     query = "PATTERN SEQ(B+ b[], C c) WHERE [k] AND count(b[]) >= 1 GROUP BY c.k"
     events = traced(capsys, query, "sets.csv")
     tracks = {each["pid"]: each["args"]["name"] for each in events if each["name"] == "process_name"}

@@ -25,7 +25,7 @@ from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import clocked_any_cases
-from tests.engines.intervals.random_intervals import queries, streams
+from tests.engines.confidence.intervals.random_intervals import queries, streams
 from tests.plans import ATTRIBUTES, Event, event_table, plan_of
 from tests.sketched_tables import kept_events, sketch_of_table
 from tests.strategies import any_cases, chain_cases

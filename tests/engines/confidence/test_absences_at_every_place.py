@@ -23,8 +23,8 @@ from cepctl.engines.confidence.coupled import confidences
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern import rivals as rival_join
 from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
 from cepctl.engines.pattern.rivals import Rivals

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure.measure import Measure
 from cepctl.engines.solve import methods
 from cepctl.engines.solve.batch import Batch
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature

@@ -12,8 +12,8 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence import alike_matches as module
 from cepctl.engines.confidence.alike_matches import moved_matches
+from cepctl.engines.confidence.points import measure
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure import measure
 from cepctl.engines.rows.order import ordered
 from tests.plans import Event, event_table, plan_of
 

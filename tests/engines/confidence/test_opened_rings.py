@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
-from cepctl.engines.measure.measure import Measure
 from cepctl.engines.pattern.blocks import shape_of
 from tests.engines.agreement import EXAMPLES, check, rows_by_signature
 from tests.plans import event_table, plan_of

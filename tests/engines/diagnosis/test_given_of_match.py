@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.diagnosis.shown import OneMatch
 from cepctl.engines.diagnosis.valid_intervals import bound_events, valid_intervals
 from cepctl.engines.diagnosis.worlds_left import GivenShown
 from cepctl.engines.event.match import match_events
-from cepctl.engines.given.known import known_events
 from cepctl.errors import ContradictionError
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
-from tests.engines.given.given_cases import with_given
-from tests.engines.given.worked_given import IN_LOGGED_ORDER, SAMPLES, SENT, STARTS_FIRST, TASK, N
+from tests.engines.confidence.given.given_cases import with_given
+from tests.engines.confidence.given.worked_given import IN_LOGGED_ORDER, SAMPLES, SENT, STARTS_FIRST, TASK, N
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import LEVELS, Case
 

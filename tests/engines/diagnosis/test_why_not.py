@@ -16,7 +16,7 @@ from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_n
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError
 from tests.engines.agreement import FEW_EXAMPLES, check
-from tests.engines.given.given_cases import with_given
+from tests.engines.confidence.given.given_cases import with_given
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, any_cases, chain_cases, negation_cases, next_match_cases
 

@@ -19,10 +19,10 @@ from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.clock_cases import ClockCase
+from tests.engines.confidence.intervals.given_of_lasting import GIVENS, tied_streams
+from tests.engines.confidence.intervals.random_intervals import negations, queries
+from tests.engines.confidence.intervals.test_given_of_lasting_on_clocks import cases
 from tests.engines.diagnosis.desk import DESK, FIRST, LATE
-from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
-from tests.engines.intervals.random_intervals import negations, queries
-from tests.engines.intervals.test_given_of_lasting_on_clocks import cases
 from tests.plans import Event, event_table, lasting, on, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -10,8 +10,13 @@ from cepctl.engines.diagnosis.leave_one_out import Excluded
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
 from cepctl.engines.event.match import match_events
 from tests.engines.clock_cases import ClockCase
-from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
-from tests.engines.intervals.test_intervals_on_clocks import cases
+from tests.engines.confidence.intervals.random_intervals import (
+    negations,
+    queries,
+    streams,
+    streams_with_rivals,
+)
+from tests.engines.confidence.intervals.test_intervals_on_clocks import cases
 from tests.plans import Event, event_table, lasting, on, plan_of
 
 WORK = (

@@ -8,8 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from cepctl.engines.point import lasting as lasting_points
 from cepctl.engines.point.engine import match_table
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
-from tests.engines.intervals.judged import agrees
-from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
+from tests.engines.confidence.intervals.judged import agrees
+from tests.engines.confidence.intervals.random_intervals import (
+    negations,
+    queries,
+    streams,
+    streams_with_rivals,
+)
 from tests.plans import Event, event_table, lasting, plan_of
 
 A, B = lasting("a", "A", (0, 4), (3, 8)), lasting("b", "B", (2, 5), (6, 9))

@@ -10,9 +10,9 @@ import pytest
 from cepctl.datasets.row_groups import row_groups
 from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.coupled.sampling import FAILURE_PROBABILITY, sample_size
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.measure.measure import Measure
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.slices import choose_slicing
 from cepctl.errors import QueryTooLargeError

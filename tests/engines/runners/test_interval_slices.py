@@ -15,7 +15,7 @@ from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
-from tests.engines.intervals.random_intervals import (
+from tests.engines.confidence.intervals.random_intervals import (
     negations,
     queries,
     queries_with_groups,

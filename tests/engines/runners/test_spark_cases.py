@@ -25,7 +25,7 @@ from cepctl.engines.runners.slices import choose_slicing
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import assert_same_rows, check
-from tests.engines.intervals.random_intervals import (
+from tests.engines.confidence.intervals.random_intervals import (
     negations,
     queries,
     queries_with_groups,

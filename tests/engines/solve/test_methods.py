@@ -11,6 +11,9 @@ import pytest
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.bindings import Bindings, TickSpans
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.given.known import known_events
+from cepctl.engines.confidence.intervals.sums import SUMS
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.confidence.work import MOST_NANOSECONDS, NANOSECONDS
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.event import group_occurrences
@@ -18,9 +21,6 @@ from cepctl.engines.event.group_occurrences import AskedKeys, KeyMethod, key_met
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.given.known import known_events
-from cepctl.engines.intervals.sums import SUMS
-from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of

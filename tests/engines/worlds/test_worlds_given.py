@@ -8,7 +8,7 @@ import pytest
 
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import ContradictionError
-from tests.engines.given.worked_given import IMPOSSIBLE, ON_CLOCKS, STARTS_FIRST, WORKED, Worked
+from tests.engines.confidence.given.worked_given import IMPOSSIBLE, ON_CLOCKS, STARTS_FIRST, WORKED, Worked
 from tests.plans import Event, event_table, plan_of
 
 

@@ -1,0 +1,254 @@
+"""Offsets at which a match is measured, with weights that sum it exactly over all offsets.
+
+Between two breakpoints the measure is a polynomial in the offset, so that few of its ticks stand for all (see
+`quadrature`). Time ranges need the ends of each piece as well: a polynomial that is not zero vanishes at no
+more ticks than its degree, so that the earliest and the latest match are found among the first and the last
+degree + 1 offsets of some piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_sums import sort_cuts
+from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
+from cepctl.engines.confidence.clocks.frames import Frames
+from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
+from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.errors import QueryTooLargeError
+
+MOST_NODES = 200_000
+"""Combinations of offsets at which one match may be measured."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Combinations of offsets: the match of each, shape (q,), the offsets by level - 1, shape (q, levels).
+
+    `weight`, shape (q,): what its measure adds; 0 where it only tells the range.
+    """
+
+    match: Indexes
+    offset: Ticks
+    weight: Reals
+
+    def __len__(self) -> int:
+        return len(self.match)
+
+    def taken(self, rows: Flags | Indexes | slice) -> Nodes:
+        """Some of them."""
+        return Nodes(self.match[rows], self.offset[rows], self.weight[rows])
+
+    def with_each(self, offsets: Indexes) -> tuple[Indexes, Indexes]:
+        """Every node with all that its match owns by offsets: the node, and which of these."""
+        at, begins = owned(offsets, self.match)
+        return np.repeat(np.arange(len(self)), np.diff(begins)), at
+
+    def in_blocks(self, sizes: Indexes, most: int) -> Iterator[Nodes]:
+        """All of them in their order, about so many at once, each of them counted as its match's size."""
+        block = np.cumsum(sizes[self.match]) // most
+        begins = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+        for begin, end in pairwise([*begins, len(self)]):
+            yield self.taken(slice(begin, end))
+
+
+def nodes_of(
+    frames: Frames,
+    matches: Indexes,
+    breakpoints: OffsetBreakpoints,
+    *,
+    edges: bool,
+    costly: Flags | None = None,
+) -> Nodes:
+    """The nodes of some matches, which have as many levels each; with `edges` also those that tell ranges.
+
+    A match with more than MOST_NODES has none, and is marked in `costly`, if that is given.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has more than MOST_NODES, and `costly` is not given.
+    """
+    levels = int(frames.levels[matches[0]]) if len(matches) else 0
+    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
+    for level in range(1, levels + 1):
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
+        over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
+        if over.any():
+            if costly is None:
+                raise too_many_offsets(levels)
+            costly |= over
+            nodes = nodes.taken(~over[nodes.match])
+    return nodes
+
+
+def too_many_offsets(levels: int) -> QueryTooLargeError:
+    """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets."""
+    why = f"it sums over {levels} clocks of its events and of those that could break it"
+    most = f"{MOST_NODES:,} combinations of offsets"
+    return too_costly("the exact confidence of a match", AT_OFFSETS, most, why, NARROW)
+
+
+def _with_level(
+    frames: Frames, nodes: Nodes, breakpoints: OffsetBreakpoints, degree: Indexes, level: int, *, edges: bool
+) -> Nodes:
+    """Every node once for each offset of one more clock."""
+    clock, other = _clock_of(frames, level)[nodes.match], frames.reference[nodes.match]
+    starts = np.stack([breakpoints[earlier, level].offsets for earlier in range(level)])
+    values = [breakpoints[earlier, level].values for earlier in range(level)]
+    begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
+    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match])
+    cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
+    offsets = frames.clocks.offsets.buckets
+    sizes = np.zeros(len(nodes), dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+    _fill(rows, cuts, offsets, edges, _Written(sizes, nothing, nothing, np.zeros(0)), True)
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    row, offset, weight = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
+    _fill(rows, cuts, offsets, edges, _Written(ends - sizes, row, offset, weight), False)
+    return Nodes(
+        nodes.match[row],
+        np.concatenate([nodes.offset[row], offset[:, None]], axis=1),
+        nodes.weight[row] * weight,
+    )
+
+
+def _clock_of(frames: Frames, level: int) -> Indexes:
+    """Each match's clock of a level, -1 for none."""
+    found = np.full(len(frames), -1, dtype=np.int64)
+    match, clock = frames.clocks_of_level(level)
+    found[match] = clock
+    return found
+
+
+class _Rows(NamedTuple):
+    """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from."""
+
+    match: Indexes
+    fixed: Ticks
+    clock: Indexes
+    other: Indexes
+    degree: Indexes
+
+
+class _Cuts(NamedTuple):
+    """Breakpoints of the new level with each level before: those of match m from begins[level, m] on."""
+
+    begins: Indexes
+    ticks: Ticks
+
+
+class _Written(NamedTuple):
+    """Where the nodes of each row go, and the nodes."""
+
+    place: Indexes
+    row: Indexes
+    offset: Ticks
+    weight: Reals
+
+
+@kernel
+def _fill(rows, cuts, offsets, edges, written, counting):
+    """The nodes of one more offset for every row; counts them into `place`, or writes them from there on."""
+    nodes = np.empty(64, dtype=np.int64)
+    weights = np.empty(64)
+    place = written.place
+    for r in range(len(rows.match)):
+        degree, other = rows.degree[r], rows.other[r]
+        difference = Difference(offsets, rows.clock[r], other)
+        if degree + 4 > len(nodes):
+            nodes = np.empty(2 * degree + 8, dtype=np.int64)
+            weights = np.empty(2 * degree + 8)
+        first, last = support(difference)
+        pieces = _pieces(rows.match[r], rows.fixed[r], cuts.begins, cuts.ticks, first, last)
+        for p in range(len(pieces)):
+            begin = pieces[p]
+            end = pieces[p + 1] if p + 1 < len(pieces) else last + 1
+            if mass_at(difference, begin) == 0.0 and mass_at(difference, end - 1) == 0.0:
+                continue
+            ticks = end - begin
+            # The mass of a difference of two offsets is linear in it.
+            inner = degree + (other >= 0)
+            every = takes_every_tick(ticks, inner)
+            count = ticks if every else summation_rule(ticks, inner, nodes, weights)
+            for k in range(count):
+                tick = begin + (k if every else nodes[k])
+                chance = mass_at(difference, tick)
+                if chance > 0.0:
+                    if not counting:
+                        written.row[place[r]], written.offset[place[r]] = r, tick
+                        written.weight[place[r]] = chance * (1.0 if every else weights[k])
+                    place[r] += 1
+            if edges and not every:
+                for k in range(2 * (inner + 1)):
+                    tick = begin + k if k <= inner else end - 1 - (k - inner - 1)
+                    if mass_at(difference, tick) > 0.0:
+                        if not counting:
+                            written.row[place[r]], written.offset[place[r]] = r, tick
+                            written.weight[place[r]] = 0.0
+                        place[r] += 1
+
+
+@inner
+def _pieces(match, fixed, begins, ticks, first, last):
+    """Where the pieces of one offset begin, given those of the levels before; in order, each once."""
+    count = 1
+    for earlier in range(len(begins)):
+        count += begins[earlier, match + 1] - begins[earlier, match]
+    found = np.empty(count, dtype=np.int64)
+    found[0] = first
+    count = 1
+    for earlier in range(len(begins)):
+        by = 0 if earlier == 0 else fixed[earlier - 1]
+        for b in range(begins[earlier, match], begins[earlier, match + 1]):
+            at = ticks[b] + by
+            if first < at <= last:
+                found[count] = at
+                count += 1
+    return found[: sort_cuts(found, count)]
+
+
+@kernel
+def reference_range(clock, other, difference, starts, lo, hi, first, last):
+    """Fill the first and last offset of a reference that its clock's difference from another one allows.
+
+    `clock` is the reference, shape (q,); `other` the clock that is `difference` ahead of it, -1 for none.
+    """
+    for r in range(len(clock)):
+        first[r], last[r] = lo[starts[clock[r]]], hi[starts[clock[r] + 1] - 1]
+        if other[r] < 0:
+            continue
+        first[r], last[r] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+        for b in range(starts[clock[r]], starts[clock[r] + 1]):
+            for o in range(starts[other[r]], starts[other[r] + 1]):
+                begin, end = max(lo[b], lo[o] - difference[r]), min(hi[b], hi[o] - difference[r])
+                if begin <= end:
+                    first[r], last[r] = min(first[r], begin), max(last[r], end)
+
+
+def offset_range(frames: Frames, nodes: Nodes) -> tuple[Ticks, Ticks]:
+    """By how much the ticks of every node's match are to be moved, at least and at most; 0 if absolute."""
+    first, last = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
+    reference = frames.reference[nodes.match]
+    relative = np.flatnonzero(reference >= 0)
+    if not len(relative):
+        return first, last
+    difference = nodes.offset[relative, 0] if nodes.offset.shape[1] else np.zeros(len(relative), np.int64)
+    offsets = frames.clocks.offsets
+    begin, end = np.empty(len(relative), np.int64), np.empty(len(relative), np.int64)
+    reference_range(
+        reference[relative], _clock_of(frames, 1)[nodes.match[relative]], difference, offsets.starts,
+        offsets.lo, offsets.hi, begin, end,
+    )  # fmt: skip
+    first[relative], last[relative] = begin, end
+    return first, last

@@ -1,0 +1,153 @@
+"""Confidence and time range of matches whose events are tied: P(match and what is given) / P(what is given).
+
+Only the components that a problem touches count: of all others the probability cancels.  The first and the
+last event of a match are variables of its problems: to cut these to a span of ticks cuts all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems, Variables
+from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
+from cepctl.engines.confidence.given.certain import certain_matches
+from cepctl.engines.confidence.given.components import piece_probability
+from cepctl.engines.confidence.given.separators import tied_probability
+from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.given.tied_problems import TiedProblems, tied_problems
+from cepctl.engines.confidence.given.touched_components import Touched, touched
+from cepctl.engines.confidence.given.work import require_few, searched, within_bound
+from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.confidence.occurrence.clauses import Tied
+from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
+from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+from cepctl.engines.pattern.rivals import Rivals
+
+_NEARLY = 1e-9
+"""What misses 1 by less may be certain."""
+_LAST = np.iinfo(np.int64).max
+
+
+def tied_matches(
+    matches: CoupledMatches, ties: EventTies, memory: BlockMemory, spans: TickSpans | None = None
+) -> Measured:
+    """Measure matches that bind tied events, or that such events could break, in blocks that fit in memory.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the events that are tied to a match need too much work.
+    """
+    found = impossible(len(matches))
+    for begin, end in coupled_blocks(matches.shape, matches.groups, matches.rivals, memory):
+        block = np.arange(begin, end)
+        within = None if spans is None else spans.take(block)
+        found.put(block, given_confidences(matches.taken(block), ties, within))
+    return found
+
+
+def ties_of_problems(ties: EventTies, alone: Problems) -> Tied:
+    """What is given of the events of problems, each of which is its own `match`."""
+    touching = touched(alone, ties)
+    at, offsets = touching.pieces.ties(ties)
+    return np.repeat(touching.problem, np.diff(offsets)), ties.left[at], ties.right[at], ties.bound[at]
+
+
+def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], count: int) -> Flags:
+    """Which of `count` matches bind an event that is tied, or have such a rival."""
+    found = np.zeros(count, dtype=bool)
+    for each in bound.values():
+        if isinstance(each, Group):
+            found[each.owner[ties.touches(each.members)]] = True
+        else:
+            found |= ties.touches(each)
+    for rival in rivals:
+        found[rival.row[ties.touches(rival.event)]] = True
+    return found
+
+
+def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans | None = None) -> Measured:
+    """Measure matches, as `cepctl.engines.confidence.coupled.confidences` does, in the worlds that remain.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
+    """
+    total, masses = Total(len(matches)), matches.masses
+    for problems in coupled_problems(matches):
+        touching = touched(problems, ties)
+        width = problems.variables.event.shape[1]
+        free = problems.taken(np.setdiff1d(np.arange(len(problems.match)), touching.problem))
+        if len(free.match):
+            own = None if spans is None else spans.take(free.match)
+            total.add(free.match, *_solved(masses, ties, TiedProblems(free, free, free), width, own))
+        require_few(touching.pieces.size)
+        if len(touching.problem):
+            sums = Total(len(problems.match))
+            for each in tied_problems(problems, ties, masses, touching):
+                own = None if spans is None else spans.take(problems.match[each.first.match])
+                sums.add(each.first.match, *_solved(masses, ties, each, width, own))
+            rows = np.unique(touching.problem)
+            confidence = sums.confidence[rows] / given_probability(ties, masses, touching, rows)
+            total.add(problems.match[rows], confidence, sums.start[rows], sums.end[rows])
+    near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
+    if len(near) and spans is None:
+        certain = certain_matches(matches.taken(near), ties)
+        total.confidence[near] = np.where(certain, 1.0, np.minimum(total.confidence[near], 1.0))
+    return total.measured()
+
+
+def given_probability(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
+    """The probability of the components that problems touch, shape of `rows`."""
+    probability = piece_probability(ties, masses, touching.pieces)
+    product = np.ones(int(rows.max()) + 1)
+    np.multiply.at(product, touching.problem, probability)
+    return product[rows]
+
+
+def _solved(
+    masses: Masses, ties: EventTies, problems: TiedProblems, width: int, spans: TickSpans | None
+) -> tuple[Reals, Indexes, Indexes]:
+    """Probability, first and last tick of problems; with `spans` of those within these.
+
+    The rest of a series can always be in order, wherever in their intervals its other events are: it changes
+    no range.
+    """
+    first, last = problems.first, problems.last
+    if spans is not None:
+        confidence = _within(ties, problems.weighted, width, spans)
+        never: Indexes = (confidence <= 0.0).astype(np.int64)
+        return confidence, never, np.zeros(len(never), dtype=np.int64)
+    confidence = _summed(ties, problems.weighted)
+    if masses.uniform and not len(first.factors.event):
+        # Every end of a valid interval is reached in some world.
+        return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]
+    begin = searched(lambda: first_ticks(masses, first), first)
+    end = searched(lambda: first_ticks(*mirrored(masses, last)), last)
+    return confidence, begin, np.where(end == _LAST, -_LAST, -end)
+
+
+def _within(ties: EventTies, problems: Problems, width: int, spans: TickSpans) -> Reals:
+    """The probability of problems whose first `width` variables lie within spans."""
+    lower, upper = problems.variables.lower.copy(), problems.variables.upper.copy()
+    lower[:, :width] = np.maximum(lower[:, :width], spans.first[:, None])
+    upper[:, :width] = np.minimum(upper[:, :width], spans.last[:, None])
+    lower, upper = valid_bounds(lower, upper, problems.structure.system)
+    found, rows = np.zeros(len(problems.match)), np.flatnonzero(possible(lower, upper))
+    if len(rows):
+        variables = Variables(problems.variables.event[rows], lower[rows], upper[rows])
+        found[rows] = _summed(ties, replace(problems.taken(rows), variables=variables))
+    return found
+
+
+def _summed(ties: EventTies, problems: Problems) -> Reals:
+    laws = series_of(ties).laws
+    return within_bound(lambda some: tied_probability(laws, some), problems)

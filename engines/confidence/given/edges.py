@@ -1,0 +1,209 @@
+"""What GIVEN says, as differences between pairs of events: a join finds every combination that it speaks of.
+
+A clause says of each combination that one event comes after the other, and that they lie in a window: each
+is a difference t_left - t_right <= bound between two events. What the intervals imply is dropped at once,
+and so is a tie that others imply. Where no possible world satisfies the clauses, the error names those that
+contradict each other and their events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.search.search import Search, enumeration_parts
+from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.language.ast import Binary, EventTime, Expression
+from cepctl.plan.plan import Given
+
+_SHOWN = 8
+
+
+def contradicted(clauses: Sequence[Given], rows: Sequence[int], events: Events) -> ContradictionError:
+    """The error that names clauses, and events with their intervals in ticks."""
+    said = " and ".join(f"GIVEN {text}" for text in dict.fromkeys(each.text for each in clauses))
+    masses = events.masses
+    distinct = list(dict.fromkeys(rows))
+    shown = [f"{events.ids[row]} in {masses.lower[row]}..{masses.upper[row]}" for row in distinct[:_SHOWN]]
+    more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
+    return ContradictionError(
+        f"no possible world satisfies {said}: the intervals of {', '.join(shown)}{more} contradict it "
+        "(in ticks); correct the uncertainty model, say in IF which events are meant, or leave it out"
+    )
+
+
+_MOST_WAYS = 50_000_000
+
+
+def without_ways_round(found: Differences) -> Differences:
+    """What says that one event comes before another is left out where one between them says so already."""
+    return found.taken(implied_ties(found))
+
+
+def implied_ties(found: Differences) -> Indexes:
+    """Those that are kept then."""
+    order = np.flatnonzero(found.bound == -1)
+    degree = np.bincount(found.right[order], minlength=int(found.left.max(initial=0)) + 1)
+    if int(degree[found.left[order]].sum()) > _MOST_WAYS:
+        return np.arange(len(found))
+    first = pl.DataFrame({"from": found.left[order], "to": found.right[order]})
+    ways = first.join(first.rename({"from": "to", "to": "end"}), on="to").select("from", "end").unique()
+    ways = ways.rename({"end": "to"})
+    implied = first.with_row_index("row").join(ways, on=["from", "to"], how="semi")
+    kept = np.ones(len(found), dtype=bool)
+    kept[order[implied.get_column("row").to_numpy()]] = False
+    return np.flatnonzero(kept)
+
+
+MOST_COMBINATIONS = 200_000_000
+MOST_DIFFERENCES = 20_000_000
+NO_CLAUSE = -1
+
+
+@dataclass(frozen=True)
+class Differences:
+    """`t_left - t_right <= bound` between events by row number, and the clause that says so; shape (k,).
+
+    The clause is NO_CLAUSE for what holds in any case.
+    """
+
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+    clause: Indexes
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def taken(self, which: Indexes) -> Differences:
+        return Differences(self.left[which], self.right[which], self.bound[which], self.clause[which])
+
+    def implied(self, masses: Masses) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Those that hold wherever both events are."""
+        return np.asarray(masses.upper[self.left] - masses.lower[self.right] <= self.bound)
+
+
+def differences_of(
+    given: Sequence[Given], events: Events, endpoints: Endpoints | None = None, nodes: Events | None = None
+) -> Differences:
+    """All differences that some world contradicts.
+
+    Where events last, these are between endpoints: `events` then has the hulls of events, and `nodes` an
+    event for each of the `endpoints`.
+
+    Raises
+    ------
+    ContradictionError
+        If every world contradicts one of them.
+    QueryTooLargeError
+        If there are too many combinations to look at.
+    """
+    ends, nodes = endpoints or events.points, nodes or events
+    parts = [part for number in range(len(given)) for part in _of_clause(given, number, events, ends, nodes)]
+    none = np.zeros(0, dtype=np.int64)
+    found = Differences(
+        *(
+            np.concatenate([none, *(getattr(part, name) for part in parts)])
+            for name in ("left", "right", "bound", "clause")
+        )
+    )
+    return tightest(found)
+
+
+def tightest(found: Differences) -> Differences:
+    """Of several between two events the tightest says all."""
+    order = np.lexsort((found.bound, found.right, found.left))
+    found = found.taken(order)
+    fresh = np.ones(len(found), dtype=bool)
+    fresh[1:] = (np.diff(found.left) != 0) | (np.diff(found.right) != 0)
+    return found.taken(np.flatnonzero(fresh))
+
+
+def _of_clause(
+    given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
+) -> Iterator[Differences]:
+    clause = given[number]
+    alternative = clause.alternative
+    columns = tuple(range(len(alternative.components)))
+    fitting = (fitting_events(events, each) for each in alternative.components)
+    candidates = tuple(each[endpoints.whole[each] > 0] for each in fitting)
+    search = Search(alternative, alternative.positive, _looked_at(clause), candidates)
+    seen = kept = 0
+    for part in enumeration_parts(search, events, columns):
+        for rows in part():
+            seen += len(rows)
+            for left, right, bound in _pairs(clause):
+                limits = np.full(len(rows), bound, dtype=np.int64)
+                ends = endpoints.end[rows[:, left]]
+                found = Differences(ends, rows[:, right], limits, np.full(len(rows), number))
+                open_still = ~found.implied(nodes.masses) & (found.left != found.right)
+                found = found.taken(np.flatnonzero(open_still))
+                _refuse_impossible(given, found, nodes)
+                kept += len(found)
+                yield found
+            if seen > MOST_COMBINATIONS or kept > MOST_DIFFERENCES:
+                raise QueryTooLargeError(
+                    f"GIVEN {clause.text} speaks of more than {min(seen, MOST_COMBINATIONS):,} "
+                    "combinations of events; say more in IF, as in a.id = b.id and a.lower < b.lower"
+                )
+
+
+def _pairs(clause: Given) -> list[tuple[int, int, int]]:
+    """Which components a clause ties, the end of the left one to the start of the right one, and how.
+
+    Of an AND each component has to fit into the window, too, which points do.
+    """
+    count = len(clause.alternative.components)
+    ordered = len(clause.alternative.blocks) > 1
+    pairs = [(i, i + 1, -1) for i in range(count - 1)] if ordered else []
+    if clause.window is None:
+        return pairs
+    if ordered:
+        return [*pairs, (count - 1, 0, clause.window - 1)]
+    return [(i, j, clause.window - 1) for i in range(count) for j in range(count)]
+
+
+def _looked_at(clause: Given) -> Ticks:
+    """The system of a search that finds at least what some world contradicts.
+
+    Of two events in order alone only those need to be looked at that can be the other way round.
+    """
+    count = len(clause.alternative.components)
+    system = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(system, 0)
+    if count == 2 and len(clause.alternative.blocks) == 2 and clause.window is None:
+        system[1, 0] = 0
+        if any(_by_lower(clause, link.expression) for link in clause.alternative.links):
+            system[0, 1] = 0
+    return system
+
+
+def _by_lower(clause: Given, condition: Expression) -> bool:
+    """Whether a condition says that the interval of the first component begins no later than the other's."""
+    first, second = (each.variable for each in clause.alternative.components)
+    match condition:
+        case Binary("AND", left, right):
+            return _by_lower(clause, left) or _by_lower(clause, right)
+        case Binary("<" | "<=", EventTime(a, "lower"), EventTime(b, "lower")):
+            return (a, b) == (first, second)
+        case Binary(">" | ">=", EventTime(a, "lower"), EventTime(b, "lower")):
+            return (a, b) == (second, first)
+    return False
+
+
+def _refuse_impossible(given: Sequence[Given], found: Differences, events: Events) -> None:
+    masses = events.masses
+    never = np.flatnonzero(masses.lower[found.left] - masses.upper[found.right] > found.bound)
+    if len(never):
+        first = int(never[0])
+        clauses = [given[int(found.clause[first])]]
+        raise contradicted(clauses, [int(found.left[first]), int(found.right[first])], events)

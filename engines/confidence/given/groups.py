@@ -1,0 +1,161 @@
+"""Groups of matches some of whose events are tied: the row and all ties that it touches, together.
+
+Some row of a group holds and all components that any of them touches do: that is a union of rows, each of
+which asks for the ties of all these components, too. Divided by the probability of the components it is the
+occurrence. Of a series they need the events from the first to the last that some row touches; what is
+before and after weighs the masses of these two.
+
+On clocks the components are those that clocks connect (wholes), and both probabilities are unions of events
+on clocks: of a whole alone it is one row that asks for its ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.clocks.unions import MeasuringClauses
+from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.given.components import Pieces, piece_probability
+from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
+from cepctl.engines.confidence.given.series import series_of, weighted_events
+from cepctl.engines.confidence.given.touched_components import touched
+from cepctl.engines.confidence.given.work import require_few
+from cepctl.engines.confidence.occurrence.clauses import Clauses, Tied, clauses_of
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
+
+
+@dataclass(frozen=True)
+class GroupWholes:
+    """Pairs of a group and a whole that its rows touch, by group; and the ties of the wholes of each."""
+
+    known: GivenOnClocks
+    groups: int
+    group: Indexes
+    whole: Indexes
+    ties: TiesOf
+
+    @classmethod
+    def of(cls, known: GivenOnClocks, problems: Sequence[Problems], groups: int) -> GroupWholes:
+        """`match` of the problems is their group.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a group needs more tied events than can be summed together.
+        """
+        named = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        for each in problems:
+            width = each.variables.event.shape[1]
+            named.append((np.repeat(each.match, width), each.variables.event.reshape(-1)))
+            named.append((np.repeat(each.match, np.diff(each.factors.offsets)), each.factors.event))
+        group, whole = known.wholes_of(*(np.concatenate(each) for each in zip(*named, strict=True)))
+        return cls(known, groups, group, whole, known.ties_of(groups, group, whole))
+
+    def tied(self, problems: Problems) -> Tied:
+        """What each problem asks for besides: all ties of its group."""
+        at, begins = owned(self.ties.offsets, problems.match)
+        problem = np.repeat(np.arange(len(problems.match)), np.diff(begins))
+        return problem, self.ties.left[at], self.ties.right[at], self.ties.bound[at]
+
+    def occurrences(
+        self, events: Events, problems: Sequence[Problems], measuring: MeasuringClauses, *, limited: bool
+    ) -> Occurrences:
+        """Of each group the probability of its rows and ties together, over that of its ties.
+
+        `measuring`: how clauses of events that share clocks are measured; `limited`: whether some variable of
+        the problems has a constant limit of its own.
+
+        Raises
+        ------
+        QueryTooLargeError
+            As `measuring` does.
+        """
+        rows = clauses_of(problems, self.groups, limited=limited, tied=[self.tied(each) for each in problems])
+        both = measuring(events, rows)
+        wholes, of = np.unique(self.whole, return_inverse=True)
+        alone = measuring(events, self._alone(wholes))
+        given = np.ones(self.groups)
+        np.multiply.at(given, self.group, alone.probability[of.reshape(-1)])
+        return replace(both, probability=both.probability / given)
+
+    def _alone(self, wholes: Indexes) -> Clauses:
+        """Each whole as a group of one row, which asks for its ties and nothing else."""
+        ties = self.known.ties_of(len(wholes), np.arange(len(wholes)), wholes)
+        count = len(ties.left)
+        every = np.arange(len(wholes) + 1), ties.offsets, np.zeros(count, dtype=bool), np.arange(count + 1)
+        return Clauses(*every, ties.left, ties.right, ties.bound)
+
+
+@dataclass(frozen=True)
+class GroupComponents:
+    """What the rows of groups need of components: pairs of a group and a piece of one, by group."""
+
+    group: Indexes
+    pieces: Pieces
+
+    @classmethod
+    def of(cls, problems: Sequence[Problems], ties: EventTies) -> GroupComponents:
+        """`match` of the problems is their group."""
+        none = np.zeros(0, dtype=np.int64)
+        named = [(none, none, none, none)]
+        for each in problems:
+            touching = touched(each, ties)
+            pieces = touching.pieces
+            last = pieces.first + pieces.size - 1
+            named.append((each.match[touching.problem], pieces.component, pieces.first, last))
+        group, component, first, last = (np.concatenate(each) for each in zip(*named, strict=True))
+        order = np.lexsort((component, group))
+        group, component, first, last = group[order], component[order], first[order], last[order]
+        fresh = np.ones(len(group), dtype=bool)
+        fresh[1:] = (np.diff(group) != 0) | (np.diff(component) != 0)
+        begin = np.flatnonzero(fresh)
+        if not len(begin):
+            return cls(none, Pieces(none, none, none))
+        pieces = Pieces.between(
+            ties, component[begin], np.minimum.reduceat(first, begin), np.maximum.reduceat(last, begin)
+        )
+        require_few(pieces.size)
+        return cls(group[begin], pieces)
+
+    def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:
+        """Of `count` groups the probability that the ties of their pieces hold."""
+        product = np.ones(count)
+        np.multiply.at(product, self.group, piece_probability(ties, masses, self.pieces))
+        return product
+
+    def ties_of(self, problems: Problems, ties: EventTies) -> tuple[Indexes, Indexes, Indexes, Ticks]:
+        """The ties of each problem's group: problem, left and right event, and bound."""
+        begin = np.searchsorted(self.group, problems.match)
+        sizes = np.searchsorted(self.group, problems.match, side="right") - begin
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        pair = np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1])
+        at, tie_offsets = self.pieces.taken(pair).ties(ties)
+        problem = np.repeat(np.repeat(np.arange(len(sizes)), sizes), np.diff(tie_offsets))
+        return problem, ties.left[at], ties.right[at], ties.bound[at]
+
+    def weighted(self, ties: EventTies, count: int) -> Weighted:
+        """The first and last events of pieces that have others of their series before or after them."""
+        pieces, follows, leads = self.pieces, self.pieces.follow(), self.pieces.lead(ties)
+        begin = ties.member_offsets[pieces.component] + pieces.first
+        ends = np.stack([ties.members[begin], ties.members[begin + pieces.size - 1]], axis=1)
+        instead = ends.copy()
+        for follow in (False, True):
+            for lead in (False, True):
+                for alone in (False, True):
+                    some = np.flatnonzero(
+                        (follows == follow) & (leads == lead) & ((pieces.size == 1) == alone)
+                    )
+                    if len(some):
+                        instead[some] = weighted_events(ties, ends[some], follows=follow, leads=lead)
+        changed = instead != ends
+        changed[:, 1] &= pieces.size > 1
+        group = np.repeat(self.group, changed.sum(axis=1))
+        offsets = np.searchsorted(group, np.arange(count + 1)).astype(np.int64)
+        return Weighted(series_of(ties).laws, offsets, ends[changed], instead[changed])

@@ -1,0 +1,344 @@
+"""Events that may break a match: those that fit a negated component, where its conditions can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.numbering import renumbered
+from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
+from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
+from cepctl.engines.confidence.intervals.conditions import (
+    Case,
+    Edge,
+    Place,
+    absence_cases,
+    can_hold,
+    hull_system,
+    own_edges,
+    possible_beside,
+)
+from cepctl.engines.confidence.intervals.edges import Lasting, onto_points, reached, skeleton_of
+from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.pattern.rivals import rivals_fit
+from cepctl.plan.plan import Alternative
+
+
+@dataclass(frozen=True)
+class Negation:
+    """A negated component: the cases in which an event breaks a match, and who can be such an event.
+
+    `system` bounds differences between the hulls of the positive components and, last, of the event.
+    """
+
+    component: int
+    cases: tuple[Case, ...]
+    system: Ticks
+    index: IntervalIndex
+    key: JoinKey
+
+    def pairs(
+        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int]
+    ) -> tuple[Indexes, Indexes]:
+        """Rows of matches, shape (n, l), each with an event that may break it.
+
+        `sizes`: how many of the l events each positive component binds.
+        """
+        first, last = np.full(len(matches), FIRST + 1), np.full(len(matches), LAST)
+        for column in range(matches.shape[1]):
+            event = matches[:, column]
+            if (limit := int(self.system[-1, column])) < UNBOUNDED:
+                last = np.minimum(last, shifted(events.masses.upper[event], limit))
+            if (limit := int(self.system[column, -1])) < UNBOUNDED:
+                first = np.maximum(first, shifted(events.masses.lower[event], -limit))
+        # All members of a group have the key, if any has.
+        begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        codes = self.key.codes_of(matches[:, begins], alternative.positive)
+        found = list(overlapping(self.index, codes, first, last))
+        row, event = (
+            np.concatenate([each[side] for each in found]) if found else np.zeros(0, dtype=np.int64)
+            for side in (0, 1)
+        )
+        free = (matches[row] != event[:, None]).all(axis=1)
+        row, event = row[free], event[free]
+        holds = rivals_fit(
+            alternative, events, self.component, bound_of(alternative, matches, sizes), row, event
+        )
+        return row[holds], event[holds]
+
+    def of_members(
+        self, apart: Alternative, component: int, window: int | None, cases: Sequence[Case]
+    ) -> Negation:
+        """The same beside matches whose groups are taken `apart` into members; it is a `component` there."""
+        own = absence_cases(apart, window, component)
+        system = hull_system((each + more for each in cases for more in own), len(apart.positive) + 1)
+        never = np.full((len(apart.positive) + 1,) * 2, -1, dtype=np.int64)
+        return replace(self, cases=own, system=never if system is None else system)
+
+
+def bound_of(alternative: Alternative, matches: Indexes, sizes: Sequence[int]) -> dict[int, Bindings]:
+    """What the positive components bind in matches, shape (n, l), of which each binds so many events."""
+    found: dict[int, Bindings] = {}
+    begin = 0
+    for component, size in zip(alternative.positive, sizes, strict=True):
+        columns = matches[:, begin : begin + size]
+        if alternative.components[component].kleene:
+            found[component] = Group(np.arange(len(matches) + 1) * size, columns.reshape(-1))
+        else:
+            found[component] = columns[:, 0]
+        begin += size
+    return found
+
+
+def negations_of(
+    alternative: Alternative,
+    window: int | None,
+    partition_by: tuple[str, ...],
+    hulls: Events,
+    candidates: tuple[Indexes, ...],
+    cases: tuple[Case, ...],
+) -> tuple[Negation, ...]:
+    """The negated components that some event can fit at all; `cases` are those of the positive ones.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the conditions of one make too many cases.
+    """
+    found = []
+    for component, wanted in enumerate(alternative.components):
+        if not wanted.negated:
+            continue
+        own = absence_cases(alternative, window, component)
+        system = hull_system((each + more for each in cases for more in own), len(alternative.positive) + 1)
+        if system is None:
+            continue
+        key = join_key(
+            *(alternative, partition_by, hulls, component),
+            *(set(alternative.positive), candidates[component]),
+        )
+        index = indexed_events(hulls.masses, candidates[component], key.candidate_codes)
+        found.append(Negation(component, own, system, index, key))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of rivals: the cases in which they break a match, over its places and two of their own.
+
+    Of what fits one negated component no two cases hold at once, but of what fits several they may.
+    `place`: their start, which is their end, too, where they do not last.
+    """
+
+    cases: tuple[Case, ...]
+    place: Place
+    lasts: bool
+
+
+@dataclass(frozen=True)
+class RivalList:
+    """Pairs of a row and an event of one kind."""
+
+    kind: Kind
+    row: Indexes
+    event: Indexes
+
+    def taken(self, rows: Indexes) -> RivalList:
+        """The pairs of some rows, ascending, which are numbered anew."""
+        kept, row = renumbered(self.row, rows)
+        return RivalList(self.kind, row, self.event[kept])
+
+
+FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]
+"""A negated component, and rows of matches each with an event that may break it."""
+
+
+def rivals_of_rows(found: Sequence[FoundRivals], rows: Indexes) -> list[FoundRivals]:
+    """The pairs of some rows, ascending, which are numbered anew."""
+    parts = [(negation, event, *renumbered(row, rows)) for negation, row, event in found]
+    return [(negation, row, event[kept]) for negation, event, kept, row in parts]
+
+
+def deciding(
+    endpoints: Endpoints,
+    matches: Indexes,
+    case: Case,
+    lasting: Lasting,
+    found: Sequence[FoundRivals],
+) -> tuple[list[RivalList], Flags]:
+    """The pairs that can decide matches which bind points at the same places, and which are certainly broken.
+
+    `found` are negated components with rows of matches, shape (n, l), and the events that may break these.
+    """
+    broken = np.zeros(len(matches), dtype=bool)
+    lists = []
+    for negation, row, event in found:
+        lasts = endpoints.end[event] != event
+        for wanted in (False, True):
+            chosen = np.flatnonzero(lasts == wanted)
+            kind = _kind(possible_beside(case, negation.cases), len(lasting), (*lasting, wanted))
+            if len(chosen) and kind.cases:
+                pairs = RivalList(kind, row[chosen], event[chosen])
+                can, must = _can_and_must(endpoints, matches, case, lasting, pairs)
+                broken[pairs.row[must]] = True
+                lists.append(replace(pairs, row=pairs.row[can], event=pairs.event[can]))
+    kept = []
+    for each in lists:
+        undecided = ~broken[each.row]
+        if undecided.any():
+            kept.append(replace(each, row=each.row[undecided], event=each.event[undecided]))
+    return _once_each(kept), broken
+
+
+def _once_each(lists: Sequence[RivalList]) -> list[RivalList]:
+    """The same pairs, none of them in two lists: what fits several negations breaks a match by any of these.
+
+    Such a rival is one event, which is where it is for all of them at once.
+    """
+    row, event = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(each, side) for each in lists)])
+        for side in ("row", "event")
+    )
+    _, first, which = np.unique(
+        row * (int(event.max(initial=0)) + 1) + event, return_index=True, return_inverse=True
+    )
+    if len(first) == len(row):
+        return list(lists)
+    apart = np.ones((len(first), len(lists)), dtype=bool)
+    apart[which, np.repeat(np.arange(len(lists)), [len(each.row) for each in lists])] = False
+    found = []
+    distinct, alike = np.unique(apart, axis=0, return_inverse=True)
+    for number, others in enumerate(distinct):
+        # In the order in which they were found, whatever else is in the batch.
+        pairs = np.sort(first[alike.reshape(-1) == number])
+        kinds = [each.kind for each, apart_from in zip(lists, others, strict=True) if not apart_from]
+        cases = tuple(dict.fromkeys(chain.from_iterable(kind.cases for kind in kinds)))
+        found.append(RivalList(replace(kinds[0], cases=cases), row[pairs], event[pairs]))
+    return found
+
+
+def _kind(absent: tuple[Case, ...], count: int, lasting: Lasting) -> Kind:
+    cases = (tuple(onto_points(edge, lasting) for edge in each) for each in absent)
+    possible = (each for each in cases if not any(i == j and bound < 0 for i, j, bound in each))
+    return Kind(tuple(tuple(e for e in each if e[0] != e[1]) for each in possible), 2 * count, lasting[-1])
+
+
+def _can_and_must(
+    endpoints: Endpoints, matches: Indexes, case: Case, lasting: Lasting, pairs: RivalList
+) -> tuple[Flags, Flags]:
+    """Which rivals some world has where the match holds, and which all worlds have."""
+    together = np.column_stack([matches[pairs.row], pairs.event])
+    flags = (*lasting, pairs.kind.lasts)
+    can, must = np.zeros(len(together), dtype=bool), np.zeros(len(together), dtype=bool)
+    for each in pairs.kind.cases:
+        both = skeleton_of((*case, *each), flags)
+        can |= reached(endpoints, together, np.array(flags), both.allowed, both.edges).open_edges >= 0
+        alone = skeleton_of(each, flags)
+        left = reached(endpoints, together, np.array(flags), alone.allowed, alone.edges).open_edges
+        if not alone.restricted:
+            must |= (left >= 0) & (left & ((1 << alone.shared) - 1) == 0)
+    return can, must
+
+
+def alike_rivals(endpoints: Endpoints, lists: Sequence[RivalList], count: int) -> Indexes:
+    """A number for each of `count` rows, the same for those whose rivals are alike.
+
+    That is, of the same kinds, and of lengths that bend the sums at the same places: only such matches are
+    problems of one structure.  What one match is summed over depends on its own rivals, not on those of the
+    matches that happen to be measured with it.
+    """
+    found = list(_traits(endpoints, lists))
+    if not found:
+        return np.zeros(count, dtype=np.int64)
+    row, number, length = (np.concatenate([each[side] for each in found]) for side in range(3))
+    frame = pl.DataFrame({"row": row, "list": number, "length": length}).unique()
+    text = pl.format("{} {}", "list", "length").sort_by("list", "length").str.join(",")
+    of_row = frame.group_by("row").agg(text.alias("text"))
+    alike = np.zeros(count, dtype=np.int64)
+    alike[of_row.get_column("row").to_numpy()] = of_row.get_column("text").rank("dense").to_numpy()
+    return alike
+
+
+def _traits(endpoints: Endpoints, lists: Sequence[RivalList]) -> Iterator[tuple[Indexes, Indexes, Ticks]]:
+    """Rows, the list that a rival of each stands in, and a bound of its length, or 0."""
+    for number, each in enumerate(lists):
+        of_list = np.full(len(each.row), number)
+        yield each.row, of_list, np.zeros(len(each.row), dtype=np.int64)
+        if each.kind.lasts:
+            for bounds in (endpoints.shortest, endpoints.longest):
+                length = bounds[each.event]
+                yield each.row, of_list, np.where(length < UNBOUNDED_LENGTH, length, 0)
+
+
+MOST_WAYS = 1024
+"""Cases of a match with the ways in which tied rivals can be absent."""
+
+
+def cases_without(
+    cases: Sequence[Case], rivals: Sequence[tuple[Negation, int]], own: int, width: int
+) -> tuple[Case, ...]:
+    """Cases of matches of `width` events, the first `own` of which are the match's, none broken by rivals.
+
+    `rivals` are negated components with the number of the event that must not be such a one.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MOST_WAYS.
+    """
+    found, laws = list(cases), own_edges(width)
+    for negation, event in rivals:
+        for each in negation.cases:
+            broken = _moved(each, 2 * own, 2 * event)
+            found = [
+                way
+                for case in found
+                for more in _first_failing(broken)
+                if can_hold((*laws, *(way := (*case, *more))))
+            ]
+            if len(found) > MOST_WAYS:
+                most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
+                what = "the exact confidence of a match"
+                raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
+    return tuple(found)
+
+
+def free_rivals(
+    finder: Callable[[Indexes], list[FoundRivals]], own: int
+) -> Callable[[Indexes], list[FoundRivals]]:
+    """The rivals of the first `own` events of matches that are not among the others."""
+
+    def free(matches: Indexes) -> list[FoundRivals]:
+        found = []
+        for negation, row, event in finder(matches[:, :own]):
+            alone = (matches[row] != event[:, None]).all(axis=1)
+            cases = tuple(_moved(each, 2 * own, 2 * matches.shape[1]) for each in negation.cases)
+            found.append((replace(negation, cases=cases), row[alone], event[alone]))
+        return found
+
+    return free
+
+
+def _moved(case: Case, before: Place, after: Place) -> Case:
+    """The same where the places of the rival, which stood last, are others."""
+
+    def moved(place: Place) -> Place:
+        return place if place < before else place - before + after
+
+    return tuple((moved(i), moved(j), bound) for i, j, bound in case)
+
+
+def _first_failing(case: Case) -> Iterator[tuple[Edge, ...]]:
+    for number, (i, j, bound) in enumerate(case):
+        yield (*case[:number], (j, i, -bound - 1))

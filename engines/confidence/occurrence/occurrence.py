@@ -1,0 +1,141 @@
+"""The probability that some row of a group holds, for many groups: the one way into this room.
+
+clauses      what rows ask of ticks, in one form                         `clauses`
+settled      of one group, without what the intervals or others decide   `settled`
+parts        that share no event: 1 - product of (1 - P)                 `separators`
+separators         given their ticks the other events are independent          `separators`
+cuts         where the sum over a separator changes its polynomial             `cuts`
+sums         over separators, and over states of problems inside them          `union_sums`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.laws import Laws
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.occurrence.clauses import Clauses
+from cepctl.engines.confidence.occurrence.separators import (
+    MOST_PROBLEMS,
+    MOST_SEPARATORS,
+    part_numbers,
+    part_of,
+    problems_by_part,
+    separators_of,
+)
+from cepctl.engines.confidence.occurrence.settled import settled
+from cepctl.engines.confidence.occurrence.union_sums import union_probability
+from cepctl.engines.confidence.work import UNIONS, most_products
+from cepctl.engines.kernels.kernel import inner, kernel
+
+WORK_BOUND = most_products(UNIONS)
+"""Products that a part of a group may take."""
+
+_SEPARATORS, _PROBLEMS, _WORK = range(3)
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Per group the probability that some row holds, NaN where it is too costly; shape (g,).
+
+    `separators`, `rows` and `products`, shape (g,), are those of the part that was too costly: -1 separators
+    for more than MOST_SEPARATORS.
+    """
+
+    probability: Reals
+    separators: Indexes
+    rows: Indexes
+    products: Indexes
+
+    def why(self, group: int) -> str:
+        """Why a group is too costly, in words."""
+        rows, separators = int(self.rows[group]), int(self.separators[group])
+        if rows > MOST_PROBLEMS:
+            return f"{rows:,} rows share events, where at most {MOST_PROBLEMS} are taken together"
+        if separators < 0:
+            return f"its {rows:,} rows have more than {MOST_SEPARATORS} events in common (separators)"
+        common = f"{separators:,} events in common (separators)"
+        return f"{rows:,} rows with {common} need more than {WORK_BOUND:,} products"
+
+
+class Weighted(NamedTuple):
+    """Events of groups that others stand for, with weights; group i owns offsets[i] to offsets[i + 1] - 1.
+
+    `buckets`: the masses of all events and of those that stand for some; `event` becomes `instead`.
+    """
+
+    buckets: Laws
+    offsets: Indexes
+    event: Indexes
+    instead: Indexes
+
+    @classmethod
+    def none(cls, events: Events, groups: int) -> Weighted:
+        """No event of so many groups has weights."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(events.masses.laws, np.zeros(groups + 1, np.int64), nothing, nothing.copy())
+
+    def of_groups(self, groups: Indexes) -> Weighted:
+        """Those of some groups."""
+        chosen, offsets = owned(self.offsets, groups)
+        return self._replace(offsets=offsets, event=self.event[chosen], instead=self.instead[chosen])
+
+
+def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = None) -> Occurrences:
+    """Measure the groups whose rows ask for these clauses."""
+    count = len(clauses.problem_offsets) - 1
+    weighted = weighted or Weighted.none(events, count)
+    probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)
+    if count:
+        row_of_rank = np.empty(len(events), dtype=np.int64)
+        row_of_rank[events.id_rank - 1] = np.arange(len(events))
+        _measure(clauses, events.id_rank - 1, row_of_rank, weighted, WORK_BOUND, probability, figures)
+    return Occurrences(probability, figures[:, _SEPARATORS], figures[:, _PROBLEMS], figures[:, _WORK])
+
+
+@kernel
+def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures):
+    buckets = weighted.buckets
+    for group in range(len(probability)):
+        own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
+        for i in range(weighted.offsets[group], weighted.offsets[group + 1]):
+            for e in range(len(own.event)):
+                if own.event[e] == weighted.event[i]:
+                    own.event[e] = weighted.instead[i]
+        probability[group] = _union(own, buckets, work_bound, figures[group])
+
+
+@inner
+def _union(own, buckets, work_bound, figures):
+    """1 - product of (1 - P) over the independent parts."""
+    problems = len(own.problem_offsets) - 1
+    if problems == 0:
+        return 0.0
+    if own.problem_offsets[1] == 0:
+        return 1.0
+    number, parts = part_numbers(own)
+    offsets, problem = problems_by_part(number, parts)
+    for which in range(parts):
+        figures[_PROBLEMS] = offsets[which + 1] - offsets[which]
+        if figures[_PROBLEMS] > MOST_PROBLEMS:
+            return np.nan
+    none = 1.0
+    mask, place = np.zeros(len(own.absent), np.uint64), np.full(len(own.event), -1)
+    for which in range(parts):
+        part = part_of(own, problem[offsets[which] : offsets[which + 1]], mask, place)
+        figures[_PROBLEMS] = part.problems
+        covered, separators = separators_of(part, buckets)
+        if not covered:
+            figures[_SEPARATORS] = -1
+            return np.nan
+        figures[_SEPARATORS] = len(separators)
+        found, figures[_WORK] = union_probability(part, separators, buckets, work_bound)
+        if np.isnan(found):
+            return found
+        none *= 1.0 - found
+    return 1.0 - none

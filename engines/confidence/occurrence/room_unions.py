@@ -1,0 +1,280 @@
+"""The probability that some of several rooms has enough members: rooms of one key, which share events.
+
+Rooms that share no uncertain event are independent.  Of those that do, one that has enough only where
+another has, too, adds nothing.  Given the ticks of all their neighbours (`separator_nodes`) the members are
+independent, and are taken one by one with how many each room has so far as state.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.laws import Laws
+from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.tick_sums import with_cut
+from cepctl.engines.confidence.occurrence.asked import NONE, ONE
+from cepctl.engines.confidence.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
+from cepctl.engines.confidence.occurrence.separators import MOST_PROBLEMS
+from cepctl.engines.confidence.occurrence.states import MOST_STATES
+from cepctl.engines.confidence.work import UNIONS, most_products
+from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+
+WORK_BOUND = most_products(UNIONS)
+_MOST_NODES = 1 << 21
+
+
+class Keys(NamedTuple):
+    """Which rooms are of which key: key i has the rooms offsets[i] to offsets[i + 1] - 1.
+
+    `some`: the probability of each room by itself; `need`: how many uncertain members it needs.
+    """
+
+    offsets: Indexes
+    some: Reals
+    need: Indexes
+
+
+def united_rooms(
+    buckets: Laws, places: Places, rooms: Rooms, keys: Keys, rank: Indexes
+) -> tuple[Reals, Indexes]:
+    """The probability that some room of each key has enough members; NaN where that is too costly.
+
+    Returns, too, how many rooms share events there.  `rank`, shape (n,): the order of the events' ids.
+    """
+    count = len(keys.offsets) - 1
+    probability, largest = np.zeros(count), np.zeros(count, np.int64)
+    if count:
+        unset = np.full(len(buckets.lower), -1)
+        _unite(buckets, places, rooms, keys, rank, WORK_BOUND, unset, unset.copy(), probability, largest)
+    return probability, largest
+
+
+@kernel
+def _unite(buckets, places, rooms, keys, rank, work_bound, place, owner, probability, largest):
+    for key in range(len(probability)):
+        first, last = keys.offsets[key], keys.offsets[key + 1]
+        number = _parts(buckets, rooms, first, last, owner)
+        none = 1.0
+        for part in range(last - first):
+            which = first + np.flatnonzero(number == part)
+            if not len(which):
+                continue
+            which = _without_implied(buckets, places, rooms, which, rank)
+            if len(which) == 1:
+                none *= 1.0 - keys.some[which[0]]
+                continue
+            largest[key] = max(largest[key], len(which))
+            if len(which) > MOST_PROBLEMS:
+                none = np.nan
+                break
+            none *= 1.0 - _union(buckets, places, rooms, keys, which, work_bound, place)
+        probability[key] = 1.0 - none
+
+
+@inner
+def _parts(buckets, rooms, first, last, owner):
+    """The part of each room: the number of one of its rooms.  `owner`, -1 per event, is left as it was."""
+    parent = np.arange(last - first)
+    for room in range(first, last):
+        for event in rooms.singles[room]:
+            _join(buckets, event, room - first, owner, parent)
+        for i in range(rooms.offsets[room], rooms.offsets[room + 1]):
+            if not rooms.certain[i]:
+                _join(buckets, rooms.member[i], room - first, owner, parent)
+    for room in range(first, last):
+        parent[room - first] = _root(parent, room - first)
+        for event in rooms.singles[room]:
+            owner[event] = -1
+        for i in range(rooms.offsets[room], rooms.offsets[room + 1]):
+            owner[rooms.member[i]] = -1
+    return parent
+
+
+@inner
+def _join(buckets, event, room, owner, parent):
+    if buckets.lower[event] < buckets.upper[event]:
+        if owner[event] < 0:
+            owner[event] = room
+        parent[_root(parent, room)] = _root(parent, owner[event])
+
+
+@inner
+def _root(parent, room):
+    while parent[room] != room:
+        parent[room] = parent[parent[room]]
+        room = parent[room]
+    return room
+
+
+@inner
+def _without_implied(buckets, places, rooms, which, rank):
+    kept = np.ones(len(which), np.bool_)
+    for j in range(len(which)):
+        for i in range(len(which)):
+            if i != j and kept[i] and _implies(buckets, places, rooms, which[j], which[i], rank):
+                kept[j] = False
+                break
+    return which[kept]
+
+
+@inner
+def _implies(buckets, places, rooms, one, other, rank):
+    """Whether the other room has enough members in every world in which one has."""
+    a, b = rooms.singles[one], rooms.singles[other]
+    for v in range(len(a)):
+        if places.upper_by[v] < UNBOUNDED and not _never_after(buckets, a[v], b[v]):
+            return False
+        if places.lower_by[v] < UNBOUNDED and not _never_after(buckets, b[v], a[v]):
+            return False
+        for w in range(len(a)):
+            if v != w and places.between[v, w] < UNBOUNDED:
+                always = buckets.upper[b[v]] - buckets.lower[b[w]] <= places.between[v, w]
+                follows = _never_after(buckets, b[v], a[v]) and _never_after(buckets, a[w], b[w])
+                if not (always or follows):
+                    return False
+    i = rooms.offsets[other]
+    for at in range(rooms.offsets[one], rooms.offsets[one + 1]):
+        while i < rooms.offsets[other + 1] and rank[rooms.member[i]] < rank[rooms.member[at]]:
+            i += 1
+        if i == rooms.offsets[other + 1] or rooms.member[i] != rooms.member[at]:
+            return False
+    return True
+
+
+@inner
+def _never_after(buckets, event, other):
+    return event == other or buckets.upper[event] <= buckets.lower[other]
+
+
+@inner
+def _union(buckets, places, rooms, keys, which, work_bound, place):
+    """The probability that one of these rooms has enough members."""
+    need, stride = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
+    states = 1
+    for j in range(len(which)):
+        need[j], stride[j] = keys.need[which[j]], states
+        states *= max(need[j], 1)
+        if states > MOST_STATES:
+            return np.nan
+    part, separators, entry = part_of_rooms(places, rooms, which, place)
+    offsets, problem = _by_member(rooms, which, entry, len(part.event))
+    separator = _separators_of_rooms(rooms, which, part, len(separators))
+    count, nodes = separator_nodes(part, separators, buckets, min(work_bound // states, _MOST_NODES))
+    if count < 0:
+        return np.nan
+    first, last = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
+    mass = np.empty((2, states))
+    total, work = 0.0, 0
+    for q in range(count):
+        alive, won = nodes.alive[q], False
+        for j in range(len(which)):
+            first[j], last[j] = room_of_member(places, separator[j], nodes.tick[q])
+            won |= need[j] <= 0 and (alive >> np.uint64(j)) & ONE != NONE
+        if won:
+            total += nodes.weight[q]
+            continue
+        found, work = _enough(
+            part, nodes.tick[q], offsets, problem, need, stride, first, last, alive, mass, buckets, work
+        )
+        if work > work_bound:
+            return np.nan
+        total += nodes.weight[q] * found
+    return min(total, 1.0)
+
+
+@inner
+def _by_member(rooms, which, entry, events):
+    """The problems that each event of a part can be a member of, as nested offsets."""
+    offsets = np.zeros(events + 1, np.int64)
+    for e in entry:
+        if e >= 0:
+            offsets[e + 1] += 1
+    for e in range(events):
+        offsets[e + 1] += offsets[e]
+    problem, filled = np.empty(offsets[-1], np.int64), offsets[:-1].copy()
+    at = 0
+    for j in range(len(which)):
+        for _ in range(rooms.offsets[which[j]], rooms.offsets[which[j] + 1]):
+            if entry[at] >= 0:
+                problem[filled[entry[at]]] = j
+                filled[entry[at]] += 1
+            at += 1
+    return offsets, problem
+
+
+@inner
+def _separators_of_rooms(rooms, which, part, separators):
+    """The separator that each neighbour of each room is."""
+    found = np.empty((len(which), rooms.singles.shape[1]), np.int64)
+    for j in range(len(which)):
+        for v in range(found.shape[1]):
+            for h in range(separators):
+                if part.event[h] == rooms.singles[which[j], v]:
+                    found[j, v] = h
+    return found
+
+
+@inner
+def _enough(part, tick, offsets, problem, need, stride, first, last, alive, mass, buckets, work):
+    """The probability that some room alive has enough members, the ticks of the separators being known."""
+    states, now, won = mass.shape[1], 0, 0.0
+    mass[0, :] = 0.0
+    mass[0, 0] = 1.0
+    cut = np.empty(2 * len(need) + 1, np.int64)
+    for e in range(len(part.event)):
+        event = part.event[e]
+        low, high = buckets.lower[event], buckets.upper[event]
+        if e < len(tick):
+            low = high = tick[e]
+        cuts = 0
+        for i in range(offsets[e], offsets[e + 1]):
+            j = problem[i]
+            if (alive >> np.uint64(j)) & ONE != NONE and first[j] <= high and last[j] >= low:
+                cuts = with_cut(cut, cuts, max(first[j], low))
+                cuts = with_cut(cut, cuts, min(last[j], high) + 1)
+        if not cuts:
+            continue
+        mass[1 - now, :] = 0.0
+        outside = 1.0
+        for c in range(cuts - 1):
+            inside = NONE
+            for i in range(offsets[e], offsets[e + 1]):
+                j = problem[i]
+                if (alive >> np.uint64(j)) & ONE != NONE and first[j] <= cut[c] <= last[j]:
+                    inside |= ONE << np.uint64(j)
+            if inside == NONE:
+                continue
+            share = 1.0 if e < len(tick) else mass_on(buckets, event, cut[c], cut[c + 1] - 1)
+            outside -= share
+            work += states
+            won += _advance(mass, now, share, inside, need, stride)
+        outside = max(outside, 0.0)
+        for s in range(states):
+            mass[1 - now, s] += outside * mass[now, s]
+        work += states
+        now = 1 - now
+    return min(won, 1.0), work
+
+
+@inner
+def _advance(mass, now, share, inside, need, stride):
+    """Give one more member to the rooms of `inside`; returns what has enough then."""
+    won = 0.0
+    for s in range(mass.shape[1]):
+        if mass[now, s] == 0.0:
+            continue
+        following, enough = s, False
+        for j in range(len(need)):
+            if (inside >> np.uint64(j)) & ONE != NONE:
+                following += stride[j]
+                enough |= (s // stride[j]) % need[j] + 1 >= need[j]
+        if enough:
+            won += share * mass[now, s]
+        else:
+            mass[1 - now, following] += share * mass[now, s]
+    return won

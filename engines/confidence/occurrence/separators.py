@@ -1,0 +1,240 @@
+"""Independent parts of a group's problems, and the separators of a part: given these, others are independent.
+
+They are a smallest set of events that leaves in no clause two others: a vertex cover of what is compared.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.laws import is_weighted
+from cepctl.engines.confidence.occurrence.sorting import sorted_unique
+from cepctl.engines.kernels.kernel import inner
+
+MOST_PROBLEMS = 64
+"""Problems of one part: each is a bit of a state."""
+MOST_SEPARATORS = 12
+
+
+class Part(NamedTuple):
+    """Problems that share events with each other and with no other problem of the group.
+
+    `event`: row numbers, by the rank of their ids.  Clauses as in `Settled`, with the places of events here;
+    `mask` has a bit for each problem that asks for the clause.
+    """
+
+    problems: int
+    event: Indexes
+    absent: Flags
+    offsets: Indexes
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+    mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
+
+
+@inner
+def part_numbers(settled):
+    """The part of each problem, numbered by their first problems; and how many there are."""
+    problems = len(settled.problem_offsets) - 1
+    parent = np.arange(len(settled.event))
+    for p in range(problems):
+        first = -1
+        for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
+            for d in range(settled.offsets[k], settled.offsets[k + 1]):
+                for e in (settled.left[d], settled.right[d]):
+                    if e >= 0:
+                        root = _root(parent, e)
+                        if first < 0:
+                            first = root
+                        parent[root] = _root(parent, first)
+    number = np.empty(problems, np.int64)
+    known = np.full(len(parent), -1)
+    count = 0
+    for p in range(problems):
+        k = settled.asked[settled.problem_offsets[p]]
+        d = settled.offsets[k]
+        root = _root(parent, max(settled.left[d], settled.right[d]))
+        if known[root] < 0:
+            known[root] = count
+            count += 1
+        number[p] = known[root]
+    return number, count
+
+
+@inner
+def _root(parent, event):
+    while parent[event] != event:
+        event = parent[event]
+    return event
+
+
+@inner
+def problems_by_part(number, parts):
+    """The problems of each part, as nested offsets."""
+    offsets = np.zeros(parts + 1, np.int64)
+    for p in range(len(number)):
+        offsets[number[p] + 1] += 1
+    for which in range(parts):
+        offsets[which + 1] += offsets[which]
+    problem, filled = np.empty(len(number), np.int64), offsets[:-1].copy()
+    for p in range(len(number)):
+        problem[filled[number[p]]] = p
+        filled[number[p]] += 1
+    return offsets, problem
+
+
+@inner
+def part_of(settled, problems, mask, place):
+    """One part, of at most MOST_PROBLEMS problems; the work is that of the part alone.
+
+    `mask`, a zero for each clause, and `place`, -1 for each event, are working space that is left as it was.
+    """
+    clauses, events = _used(settled, problems)
+    differences = 0
+    for k in clauses:
+        differences += settled.offsets[k + 1] - settled.offsets[k]
+    part = Part(
+        len(problems), np.empty(len(events), np.int64), np.empty(len(clauses), np.bool_),
+        np.zeros(len(clauses) + 1, np.int64), np.empty(differences, np.int64),
+        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(len(clauses), np.uint64),
+    )  # fmt: skip
+    for i in range(len(problems)):
+        p = problems[i]
+        for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
+            mask[k] |= np.uint64(1) << np.uint64(i)
+    for i in range(len(events)):
+        place[events[i]], part.event[i] = i, settled.event[events[i]]
+    _fill(part, settled, clauses, mask, place)
+    mask[clauses] = 0
+    place[events] = -1
+    return part
+
+
+@inner
+def _used(settled, problems):
+    """The clauses of problems and their events, ascending."""
+    asked = 0
+    for p in problems:
+        asked += settled.problem_offsets[p + 1] - settled.problem_offsets[p]
+    clauses, count = np.empty(asked, np.int64), 0
+    for p in problems:
+        for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
+            clauses[count] = k
+            count += 1
+    clauses = clauses[: sorted_unique(clauses, count)]
+    named = 0
+    for k in clauses:
+        named += 2 * (settled.offsets[k + 1] - settled.offsets[k])
+    events, count = np.empty(named, np.int64), 0
+    for k in clauses:
+        for d in range(settled.offsets[k], settled.offsets[k + 1]):
+            for e in (settled.left[d], settled.right[d]):
+                if e >= 0:
+                    events[count] = e
+                    count += 1
+    return clauses, events[: sorted_unique(events, count)]
+
+
+@inner
+def _fill(part, settled, clauses, mask, place):
+    """Write clauses into a part, with the places of their events there."""
+    at = 0
+    for i in range(len(clauses)):
+        k = clauses[i]
+        part.absent[i], part.mask[i] = settled.absent[k], mask[k]
+        for d in range(settled.offsets[k], settled.offsets[k + 1]):
+            part.left[at] = -1 if settled.left[d] < 0 else place[settled.left[d]]
+            part.right[at] = -1 if settled.right[d] < 0 else place[settled.right[d]]
+            part.bound[at] = settled.bound[d]
+            at += 1
+        part.offsets[i + 1] = at
+
+
+@inner
+def separators_of(part, buckets):
+    """Whether MOST_SEPARATORS events cover all comparisons, and a smallest cover, ascending.
+
+    Events with weights are separators in any case, and are not counted.
+    """
+    one, other = _compared_events(part)
+    chosen = np.zeros(len(part.event), np.bool_)
+    for i in range(len(part.event)):
+        chosen[i] = is_weighted(buckets, part.event[i])
+    edge, side = np.empty(MOST_SEPARATORS + 1, np.int64), np.empty(MOST_SEPARATORS + 1, np.int64)
+    first = _uncovered(one, other, chosen)
+    if first < 0:
+        return True, _places(chosen)
+    for size in range(1, MOST_SEPARATORS + 1):
+        depth = 0
+        edge[0], side[0] = first, -1
+        while depth >= 0:
+            if side[depth] >= 0:
+                chosen[_end(one, other, edge[depth], side[depth])] = False
+            side[depth] += 1
+            if side[depth] == 2:
+                depth -= 1
+                continue
+            chosen[_end(one, other, edge[depth], side[depth])] = True
+            left = _uncovered(one, other, chosen)
+            if left < 0:
+                return True, _places(chosen)
+            if depth + 1 < size:
+                depth += 1
+                edge[depth], side[depth] = left, -1
+    return False, _places(chosen)
+
+
+@inner
+def _end(one, other, edge, side):
+    return one[edge] if side == 0 else other[edge]
+
+
+@inner
+def _compared_events(part):
+    """Pairs of events that some clause compares, each once."""
+    count = len(part.event)
+    found = np.zeros((count, count), np.bool_)
+    for k in range(len(part.absent)):
+        for i in range(part.offsets[k], part.offsets[k + 1]):
+            for j in range(part.offsets[k], part.offsets[k + 1]):
+                _note(found, part.left[i], part.right[j])
+                _note(found, part.left[i], part.left[j])
+                _note(found, part.right[i], part.right[j])
+    one, other = np.empty(count * count, np.int64), np.empty(count * count, np.int64)
+    pairs = 0
+    for a in range(count):
+        for b in range(a + 1, count):
+            if found[a, b]:
+                one[pairs], other[pairs] = a, b
+                pairs += 1
+    return one[:pairs], other[:pairs]
+
+
+@inner
+def _places(chosen):
+    """Where something is true."""
+    found = np.empty(len(chosen), np.int64)
+    count = 0
+    for i in range(len(chosen)):
+        if chosen[i]:
+            found[count] = i
+            count += 1
+    return found[:count]
+
+
+@inner
+def _note(found, a, b):
+    if a >= 0 and b >= 0 and a != b:
+        found[min(a, b), max(a, b)] = True
+
+
+@inner
+def _uncovered(one, other, chosen):
+    for i in range(len(one)):
+        if not chosen[one[i]] and not chosen[other[i]]:
+            return i
+    return -1

@@ -1,0 +1,138 @@
+"""Time range and confidence of matches that nothing but order and window decides: the closed form.
+
+All other methods are in the room `solve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group, block_group
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
+from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
+from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.method import Heard, nobody
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+
+if TYPE_CHECKING:
+    from cepctl.engines.columns.clocks import EventClocks
+    from cepctl.engines.columns.ties import EventTies
+    from cepctl.engines.confidence.coupled.sampling import Sampling
+    from cepctl.engines.confidence.points.rival_blocks import BlockMemory
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What measuring the matches of one alternative needs.
+
+    `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
+    work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
+    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is.
+    `joint`: whether the shape is that of several alternatives that hold at once.
+    `sifted`: whether matches that cannot happen have been left out.
+    `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
+    `shares_cuts`: whether those of one middle event are cut at much the same ticks.
+    `ranges_only`: whether nobody asks for confidences, which may then be any numbers.
+    `heard` hears the name of each method that measures some of them.
+    """
+
+    shape: Shape
+    masses: Masses
+    system: Ticks
+    window: int | None
+    sampling: Sampling | None
+    memory: BlockMemory
+    clocks: EventClocks | None = None
+    ties: EventTies | None = None
+    joint: bool = False
+    sifted: bool = True
+    shares_gaps: bool = True
+    shares_cuts: bool = True
+    ranges_only: bool = False
+    heard: Heard = nobody
+
+    def placed(self, masses: Masses) -> Measure:
+        """The same for independent events with these masses, which offsets of clocks have put somewhere.
+
+        They are measured exactly, since errors of a sum's terms would add up.  Every combination of offsets
+        has gaps and cuts of its own.
+        """
+        own = self.clocks is not None and masses is self.clocks.own
+        return replace(
+            self, masses=masses, clocks=None, ties=None, sampling=None, sifted=False,
+            shares_gaps=False, shares_cuts=own,
+        )  # fmt: skip
+
+    @cached_property
+    def shapes(self) -> PlacedShapes | None:
+        """Shapes of all events, and where they are; None where no two have the same."""
+        return placed_shapes(self.masses, movable=not self.shape.knows_constants)
+
+    @cached_property
+    def opened(self) -> OpenedRing | None:
+        """How chains are opened whose rivals lie in gaps; None where rules speak of anything else."""
+        return opened_ring(self.shape)
+
+    @cached_property
+    def opened_masses(self) -> Masses:
+        """Masses of all events, and after them those of the copies that opened chains bind."""
+        return self.masses if self.opened is None else self.opened.masses(self.masses)
+
+    @property
+    def in_one_sum(self) -> bool:
+        """Whether a match with a set of events is one sum, and not one for each first and last of them."""
+        from cepctl.engines.confidence.sets.between import has_set_between
+
+        return has_set_between(self.shape)
+
+    def groups(self, bound: dict[int, Bindings]) -> list[Group]:
+        """Members of every block."""
+        return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
+
+    def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
+        """Valid lower and upper bounds of matches, shape (n, l), that bind single events."""
+        return valid_bounds(self.masses.lower[matches], self.masses.upper[matches], self.system)
+
+    def chains(self, matches: Indexes) -> Measured:
+        """Measure matches, shape (n, l), that nothing but order and window decides.
+
+        Of matches that are others moved in time the first ones alone are measured.
+        """
+        first = moved_matches(self.masses, matches)
+        if first is None:
+            return self._chains(matches)
+        rows = np.flatnonzero(first == np.arange(len(first)))
+        return self.moved(self._chains(matches[rows]), rows, matches[:, 0], first)
+
+    def moved(self, found: Measured, rows: Indexes, begin: Indexes, first: Indexes) -> Measured:
+        """Of all matches what was found for those of `rows`, which the others, of `first`, are when moved.
+
+        `begin`: the first event of every match.
+        """
+        since = self.masses.lower[begin]
+        found = found.taken(np.searchsorted(rows, first))
+        # What cannot happen has no range that could be moved.
+        apart = np.where(found.start <= found.end, since - since[first], 0)
+        return replace(found, start=found.start + apart, end=found.end + apart)
+
+    def _chains(self, matches: Indexes) -> Measured:
+        lower, upper = self.valid(matches)
+        if self.sifted or (rows := np.flatnonzero(possible(lower, upper))).size == len(matches):
+            return self._solved(matches, lower, upper)
+        found = impossible(len(matches))
+        found.put(rows, self._solved(matches[rows], lower[rows], upper[rows]))
+        return found
+
+    def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
+        confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
+        start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)
+        start, end = np.where(happens, start, 1), np.where(happens, end, 0)
+        return Measured(confidence, np.zeros(len(matches)), start, end)

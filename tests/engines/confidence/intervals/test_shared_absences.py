@@ -1,0 +1,157 @@
+"""One event that fits several negated components is absent once: interval events against the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.clocks import Clocks
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.confidence.intervals import on_clocks, rivals
+from cepctl.engines.event.match import match_events
+from tests.engines.agreement import MANY_EXAMPLES, check
+from tests.engines.clock_cases import OFFSETS, ClockCase
+from tests.engines.confidence.intervals.given_of_lasting import GIVENS
+from tests.engines.confidence.intervals.random_absences import shared_absences
+from tests.engines.confidence.intervals.test_given_of_lasting_on_clocks import agrees
+from tests.plans import Event, event_table, lasting, on, plan_of
+
+_Case: TypeAlias = tuple[str, tuple[Event, ...]]
+_ALONE = shared_absences()
+
+
+def _without_clocks(case: _Case) -> ClockCase:
+    return ClockCase(*case, {})
+
+
+@st.composite
+def _beside_given(draw: st.DrawFn) -> _Case:
+    query, events = draw(_ALONE)
+    return query + draw(GIVENS), events
+
+
+@st.composite
+def _on_clocks(draw: st.DrawFn, shared: st.SearchStrategy[_Case]) -> ClockCase:
+    """Sharp starts leave worlds for the offsets of one clock or two."""
+    query, events = draw(shared)
+    clocks = {name: draw(st.sampled_from(OFFSETS)) for name in "nm"[: draw(st.integers(1, 2))]}
+    stamped = []
+    for event in events:
+        name = draw(st.sampled_from([*clocks, "n", None]))
+        own = replace(event, upper=event.lower, pmf=None) if draw(st.integers(0, 2)) else event
+        stamped.append(own if name is None else on(name, clocks, own))
+    return ClockCase(query, tuple(stamped), clocks)
+
+
+@st.composite
+def _by_key(draw: st.DrawFn, shared: st.SearchStrategy[_Case]) -> _Case:
+    query, events = draw(shared)
+    pattern, *given = query.split(" GIVEN ")
+    clauses = "".join(f" GIVEN {each}" for each in given)
+    return f"{pattern} GROUP BY {draw(st.sampled_from(['()', 'a.k']))}{clauses}", events
+
+
+_EITHER = _ALONE | _beside_given()
+COMBINATIONS: dict[str, st.SearchStrategy[ClockCase]] = {
+    "alone": _ALONE.map(_without_clocks),
+    "given": _beside_given().map(_without_clocks),
+    "on clocks": _on_clocks(_ALONE),
+    "given, on clocks": _on_clocks(_beside_given()),
+    "by key": _by_key(_EITHER).map(_without_clocks),
+    "by key, on clocks": _on_clocks(_by_key(_EITHER)),
+}
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_answers_are_those_of_the_judge(combination: str) -> None:
+    check(COMBINATIONS[combination], agrees)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_answers_are_those_of_the_judge_many_times_over(combination: str) -> None:
+    check(COMBINATIONS[combination], agrees, MANY_EXAMPLES)
+
+
+CLOCKS: Clocks = {"m": ((-1, 1, 1.0),)}
+WORKED: dict[str, tuple[str, tuple[Event, ...], Fraction]] = {
+    "in one gap": (
+        "SEQ(C c, !A n, !A m, B b)",
+        (Event("c", "C", -1, -1), lasting("a", "A", (1, 1), (2, 7)), Event("b", "B", 5, 5)),
+        Fraction(1, 2),
+    ),
+    "in two gaps": (
+        "SEQ(!N n, A a, !N m, B b) WITHIN 12 ticks",
+        (
+            Event("n", "N", 0, 5),
+            lasting("x", "N", (9, 9), (9, 9)),
+            Event("a", "A", 2, 2),
+            Event("b", "B", 7, 7),
+        ),
+        Fraction(1, 6),
+    ),
+    "beside ISEQ": (
+        "ISEQ(A a, !N n, !N m) WHERE n OVERLAPS a AND m.start < a.start",
+        (lasting("a", "A", (3, 3), (6, 6)), lasting("n", "N", (2, 3), (4, 4))),
+        Fraction(1, 2),
+    ),
+    "on a clock": (
+        "SEQ(C c, !A n, !A m, B b)",
+        (
+            Event("c", "C", -1, -1),
+            on("m", CLOCKS, lasting("a", "A", (1, 1), (2, 5))),
+            Event("b", "B", 5, 5),
+        ),
+        Fraction(1, 4),
+    ),
+}  # fmt: skip
+
+
+def _are_right(*names: str) -> None:
+    for name in names:
+        query, events, confidence = WORKED[name]
+        plan = plan_of(f"PATTERN {query}", CLOCKS, lasting=True)
+        (row,) = match_events(plan, event_table(events)).to_pylist()
+        assert row["confidence"] == pytest.approx(float(confidence), rel=1e-12), name
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_numbers(name: str) -> None:
+    _are_right(name)
+
+
+def _every_member(groups: list[Group]) -> tuple[Group, list[np.ndarray[Any, Any]]]:
+    """Every member of every group is an event of its own."""
+    if not groups:
+        return Group(np.zeros(1, np.int64), np.zeros(0, np.int64)), []
+    owner = np.concatenate([each.owner for each in groups])
+    order = np.argsort(owner, kind="stable")
+    offsets = np.searchsorted(owner[order], np.arange(len(groups[0].offsets)))
+    members = np.concatenate([each.members for each in groups])[order]
+    ends = np.cumsum([len(each.members) for each in groups])[:-1]
+    return Group(offsets, members), np.split(np.argsort(order), ends)
+
+
+FAULTS: dict[str, tuple[Any, str, Callable[..., Any], tuple[str, ...]]] = {
+    "every negation is independent": (
+        rivals, "_once_each", list, ("in one gap", "in two gaps", "beside ISEQ"),
+    ),
+    "offsets move every negation by itself": (
+        on_clocks, "_once_at_each_node", _every_member, ("on a clock",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name, spoiled, worked = FAULTS[fault]
+    monkeypatch.setattr(module, name, spoiled)
+    for each in worked:
+        with pytest.raises(AssertionError):
+            _are_right(each)
