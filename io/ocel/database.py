@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, groupby
 from operator import itemgetter
@@ -65,14 +65,16 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
             except _DAMAGE as problem:
                 raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
             _require_tables(tables, source)
-            events = 0
+            events, before = 0, len(report.rejects)
             try:
-                _say_damage(connection, tables, report)
+                named = (_named_tables(kind, connection, tables).values() for kind in ("event", "object"))
+                damage = first_damage(connection, chain(_NEEDED, *named))
                 yield from _declared(connection, tables)
                 yield from _objects(connection, tables, source, report)
                 for event in _events(connection, tables, source, report):
                     yield event
                     events += 1
+                tell_damage(damage, source, report, told=len(report.rejects) > before)
             except _DAMAGE as problem:
                 lost = max(_counted(connection, tables, copy.tell()) - events, 1)
                 report.records += lost
@@ -156,18 +158,30 @@ def _require_tables(tables: dict[str, list[str]], source: str) -> None:
         )
 
 
-def _say_damage(connection: sqlite3.Connection, tables: dict[str, list[str]], report: ReadReport) -> None:
-    """Say the first damage that is found in the tables that are read."""
-    named = [_named_tables(kind, connection, tables).values() for kind in ("event", "object")]
-    for table in dict.fromkeys(chain(_NEEDED, *named)):
+def first_damage(connection: sqlite3.Connection, tables: Iterable[str]) -> str | None:
+    """What SQLite says of the first damage that it finds in some tables."""
+    for table in dict.fromkeys(tables):
         check = _check_of(connection, table)
         if check is None:
             continue
         (first,) = connection.execute(f"PRAGMA {check}({_quoted(table)})").fetchone()
         if first != "ok":
-            said = " ".join(str(first).split())[:200]
-            report.warnings.append(f"{_UNFINISHED}: {said}")
-            return
+            return " ".join(str(first).split())[:200]
+    return None
+
+
+def tell_damage(damage: str | None, source: str, report: ReadReport, *, told: bool) -> None:
+    """Tell damage that stopped nobody: a reject, or a warning where what it cost is `told` already.
+
+    A page with fewer rows than it had reads like any other.
+    """
+    if damage is None:
+        return
+    if told:
+        report.warnings.append(f"{_UNFINISHED}: {damage}")
+    else:
+        report.records += 1
+        report.rejects.append(Reject(source, None, _UNFINISHED, damage))
 
 
 def _check_of(connection: sqlite3.Connection, table: str) -> str | None:

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.ocel.database import allow_only, opened_database
+from cepctl.io.ocel.database import allow_only, first_damage, opened_database, tell_damage
 from cepctl.io.ocel.first_recovery import EVENTS, OBJECTS, Member, members_in, signs_in
 from cepctl.io.ocel.records import (
     NOT_AN_EVENT,
@@ -68,6 +68,7 @@ _COLUMNS = {
     "OBJECTS": frozenset((_OBJECT_ID, _TYPE)),
     "RELATIONS": frozenset((_ID, _OBJECT_ID)),
 }
+_NO_EVENT = "no event in EVENTS that RELATIONS names"
 _NUMBERS = {"int": int, "float": float}
 
 
@@ -257,6 +258,7 @@ def _of_database(connection: sqlite3.Connection, source: str, report: ReadReport
             "export it again"
         )
     allow_only(connection, tables)
+    before, damage = len(report.rejects), first_damage(connection, tables)
     for row in _rows(connection, "OBJECTS", tables):
         values = tuple(
             Worth(name, None, value)
@@ -267,12 +269,19 @@ def _of_database(connection: sqlite3.Connection, source: str, report: ReadReport
     relations: dict[str, list[tuple[str, str | None]]] = {}
     for row in _rows(connection, "RELATIONS", tables):
         relations.setdefault(str(row[_ID]), []).append((str(row[_OBJECT_ID]), None))
+    known: set[str] = set()
     for row in _rows(connection, "EVENTS", tables):
+        known.add(str(row[_ID]))
         if text_of(row[_ID]) is None or text_of(row[_ACTIVITY]) is None:
             report.records += 1
             report.rejects.append(Reject(source, None, NOT_AN_EVENT, str(row)))
         else:
             yield _event_of(row, relations.get(str(row[_ID]), []))
+    for event, related in relations.items():
+        if event not in known:
+            report.records += 1
+            report.rejects.append(Reject(source, None, _NO_EVENT, f"RELATIONS: {event} with {related[0][0]}"))
+    tell_damage(damage, source, report, told=len(report.rejects) > before)
 
 
 def _rows(

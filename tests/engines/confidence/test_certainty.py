@@ -32,3 +32,11 @@ def test_times_that_must_differ_and_always_do_are_certain(pattern: str, shift: i
     expected, found = (rows_by_signature(engine(plan, table)) for engine in (match_table, match_events))
     certain = {key for key, row in expected.items() if row["confidence"] == 1.0}
     assert {key for key, row in found.items() if row["confidence"] == 1.0} == certain
+
+
+@pytest.mark.parametrize("last", [18, 23, 27])
+def test_a_match_whose_own_events_may_stand_between_others_is_certain_where_they_cannot(last: int) -> None:
+    """Next match looks at the events of a match, too: `c` must not lie between `a` and `b`."""
+    query = "PATTERN SEQ(A+ a[], A b, A c) WHERE count(a[]) <= 2 STRATEGY skip_till_next_match"
+    table = event_table([Event("a", "A", 0, 6), Event("b", "A", 7, 13), Event("c", "A", 14, last)])
+    assert [row["confidence"] for row in match_events(plan_of(query), table).to_pylist()] == [1.0]

@@ -14,7 +14,9 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import open_bytes, recognised_format
 from cepctl.io.ocel.database import allow_only, opened_database
+from tests.forty_records import COUNT, FORTY_RECORDS
 from tests.io.ocel.ocel_logs import sqlite_log
+from tests.reader_account import account_of
 
 
 def events(data: bytes, report: ReadReport) -> list[dict[str, Any]]:
@@ -130,3 +132,17 @@ def test_a_database_can_neither_be_written_nor_load_code() -> None:
             ):
                 with pytest.raises(sqlite3.Error):
                     connection.execute(statement)
+
+
+@pytest.mark.parametrize("name", ["ocel, SQLite", "ocel 1.0, SQLite"])
+def test_a_page_that_says_it_has_fewer_rows_is_told(name: str) -> None:
+    format_name, data = FORTY_RECORDS[name]
+    size, leaf, shortened = int.from_bytes(data[16:18]), 13, 0
+    for page in range(size, len(data), size):
+        rows = int.from_bytes(data[page + 3 : page + 5])
+        if data[page] == leaf and rows > 1:
+            hurt = data[: page + 3] + (rows // 2).to_bytes(2) + data[page + 5 :]
+            account = account_of(hurt, format_name)
+            assert account.refused is not None or account.rejected >= max(COUNT - account.events, 1)
+            shortened += 1
+    assert shortened > 2
