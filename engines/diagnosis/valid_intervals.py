@@ -30,7 +30,7 @@ from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
 from cepctl.plan.plan import Plan
 
@@ -178,7 +178,7 @@ def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ti
     The intervals of a row that cannot happen are empty.
     """
     if events.ties is None:
-        return valid_on_clocks(events.stamps, system, matches)
+        return _valid_alike(events, system, matches)
     lower, upper = np.ones(matches.shape, dtype=np.int64), np.zeros(matches.shape, dtype=np.int64)
     systems = tied_systems(events.ties, system, matches)
     distinct, which = np.unique(systems, axis=0, return_inverse=True)
@@ -187,8 +187,15 @@ def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ti
         length = range(matches.shape[1])
         closed = closure(len(length), [(i, j, int(each[i, j])) for i in length for j in length])
         if (np.diag(closed) >= 0).all():
-            lower[rows], upper[rows] = valid_on_clocks(events.stamps, closed, matches[rows])
+            lower[rows], upper[rows] = _valid_alike(events, closed, matches[rows])
     return lower, upper
+
+
+def _valid_alike(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ticks]:
+    if events.clocks is not None:
+        return valid_on_clocks(events.clocks, system, matches)
+    # Of a row that cannot happen it says, other than that on clocks, what is left to each event.
+    return valid_bounds(events.masses.lower[matches], events.masses.upper[matches], system)
 
 
 def time_shares(events: Events, event: int, edges: Reals) -> Reals:

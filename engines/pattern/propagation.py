@@ -8,7 +8,7 @@ all.
     who narrows ticks in another way        because
     `difference_constraints`                its systems are closed: one look at each pair is enough
     `offset_bounds`                         few offsets stand for many events: closed over these, row by row
-    `given.closing`                         millions of ties, whose events are named where they contradict
+    `confidence.given.closing`              millions of ties, whose events are named where they contradict
     `confidence.gaps.time_range`            a rival leaves a choice: before it or after it
 
     name here      meaning

@@ -184,8 +184,18 @@ def test_a_plain_chain_asks_one_method_alone() -> None:
     ("name", "bound", "most", "remedy"),
     [
         ("nested sums", "confidence.coupled.solve.WORK_BOUND", "0 products", "allow an error"),
-        ("sum over few offsets of clocks", "clocks.nodes.MOST_NODES", "0 combinations of offsets", "narrow"),
-        ("nested sums beside what is given", "given.work.MOST_TIED", "0 variables", "leave it out"),
+        (
+            "sum over few offsets of clocks",
+            "confidence.clocks.nodes.MOST_NODES",
+            "0 combinations of offsets",
+            "narrow",
+        ),
+        (
+            "nested sums beside what is given",
+            "confidence.given.work.MOST_TIED",
+            "0 variables",
+            "leave it out",
+        ),
     ],
 )
 def test_a_refusal_names_the_method_its_bound_and_a_remedy(
