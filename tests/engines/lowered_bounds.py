@@ -51,6 +51,8 @@ NOT_LOWERED = frozenset(
 )
 _APART = frozenset({"worlds", "point", "runners", "rows", "diagnosis"})
 """Rooms that find no match."""
+_ASKED = frozenset({"clocks", "given", "intervals", "occurrence"})
+"""Rooms of methods that a query or its events have to ask for."""
 _WORDS = ("BOUND", "MOST_", "MAX_", "AT_ONCE", "WORK", "FEW_")
 
 
@@ -107,9 +109,7 @@ class Lowered:
 
 def _at_work(case: ClockCase, lasting: bool) -> list[str]:
     """The bounds of the rooms that a case may pass."""
-    rooms = (
-        {"measure", "solve", "event", "kleene", "confidence", "enumeration"} if not lasting else {"intervals"}
-    )
+    rooms = {"search", "solve", "event", "confidence"} if not lasting else {"intervals"}
     rooms |= {"occurrence"} if " GROUP BY " in case.query else set()
     rooms |= {"given"} if " GIVEN " in case.query else set()
     rooms |= {"clocks"} if case.clocks else set()
@@ -117,8 +117,9 @@ def _at_work(case: ClockCase, lasting: bool) -> list[str]:
 
 
 def room_of(module: ModuleType) -> str:
-    """The room of engines that a module is in."""
-    return module.__name__.split(".")[2]
+    """The room of engines that a module is in; what only some cases pass is a room for itself."""
+    room, *inner = module.__name__.split(".")[2:]
+    return inner[0] if inner and inner[0] in _ASKED else room
 
 
 def _on_no_clock(case: Case) -> ClockCase:
