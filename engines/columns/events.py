@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.endpoints import (
@@ -120,7 +120,11 @@ class Events:
         none = np.zeros(0, dtype=np.int64)
         return self.ties or event_ties(len(self), none, none, none)
 
-    @cached_property
+    def is_tied(self, event: Indexes) -> Flags:
+        """Which of some events are tied."""
+        return np.zeros(len(event), dtype=bool) if self.ties is None else self.ties.touches(event)
+
+    @property
     def independent(self) -> bool:
         """Whether no clock and nothing that is given makes events depend on each other."""
         return self.clocks is None and self.ties is None

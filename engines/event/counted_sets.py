@@ -244,7 +244,7 @@ def _certainly_between(source: PreparedAlternative, component: int, rows: Indexe
             found &= upper[event] <= timing.bound
         elif timing.right == component and timing.left is None:
             found &= -lower[event] <= timing.bound
-    found &= (events.stamps.clock[event] == NO_CLOCK) & ~events.tied.touches(event)
+    found &= (events.stamps.clock[event] == NO_CLOCK) & ~events.is_tied(event)
     return found
 
 

@@ -1,9 +1,8 @@
-"""OCEL 1.0: JSON, XML, the tables of a database, and the one table of CSV.
+"""OCEL 1.0: JSON, XML, and the one table of CSV; the tables of a database are in `first_database`.
 
     JSON      {"ocel:events": {ID: {"ocel:activity", "ocel:timestamp", "ocel:omap": [ID], "ocel:vmap": {}}},
                "ocel:objects": {ID: {"ocel:type", "ocel:ovmap": {}}}}
     XML       <event> and <object> with elements of these keys, in lists `omap`, `vmap` and `ovmap`
-    database  EVENTS, OBJECTS, and RELATIONS between them, with columns ocel:eid, ocel:oid, ocel:type
     CSV       ocel:eid, ocel:activity, ocel:timestamp, and a list of objects in each ocel:type:TYPE
 
 Relations have no qualifiers there, objects never change, and every other column is an attribute.
@@ -16,18 +15,13 @@ import csv
 import io
 import json
 import re
-import shutil
-import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.ocel.database import allow_only, first_damage, opened_database, tell_damage
 from cepctl.io.ocel.first_recovery import EVENTS, OBJECTS, Member, members_in, signs_in
 from cepctl.io.ocel.records import (
     NOT_AN_EVENT,
@@ -49,26 +43,20 @@ from cepctl.io.source.xml_stream import Elements, local_name
 
 TELLING_JSON = (b'"ocel:events"', b'"ocel:global-event"', b'"ocel:global-log"')
 TELLING_XML = (b'key="omap"', b"key='omap'", b'"ocel:activity"')
-TELLING_TABLES = b"ocel:eid"
-_ID, _ACTIVITY, _TIME, _OBJECT_ID, _TYPE = (
+EVENT_ID, ACTIVITY, TIME, OBJECT_ID, TYPE = (
     "ocel:eid",
     "ocel:activity",
     "ocel:timestamp",
     "ocel:oid",
     "ocel:type",
 )
+_OF_EVENTS = frozenset((EVENT_ID, ACTIVITY, TIME))
 _OF_TYPE = "ocel:type:"
 _SHAPE = Shape(
     {"log": 0, "global": 1, "events": 1, "objects": 1}, frozenset(("event", "object")), recovers=True
 )
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _LONGEST_FIELD = 16 << 20
-_COLUMNS = {
-    "EVENTS": frozenset((_ID, _ACTIVITY, _TIME)),
-    "OBJECTS": frozenset((_OBJECT_ID, _TYPE)),
-    "RELATIONS": frozenset((_ID, _OBJECT_ID)),
-}
-_NO_EVENT = "no event in EVENTS that RELATIONS names"
 _NUMBERS = {"int": int, "float": float}
 
 
@@ -109,7 +97,7 @@ def _announced(documents: Sequence[Document]) -> int:
     """How often the word for the time of an event stands in documents: once in each, and beside them."""
     own = [value for each in documents for value in each.members[EVENTS].values()]
     others = [value for each in documents for name, value in each.members.items() if name != EVENTS]
-    return sum(isinstance(value, dict) and _TIME in value for value in own) + signs_in(shown(others).encode())
+    return sum(isinstance(value, dict) and TIME in value for value in own) + signs_in(shown(others).encode())
 
 
 def _signs(stream: IO[bytes]) -> int:
@@ -118,13 +106,13 @@ def _signs(stream: IO[bytes]) -> int:
 
 
 def _of_json(key: str, record_id: str, value: Any) -> Record | None:
-    kind = text_of(value.get(_ACTIVITY if key == EVENTS else _TYPE)) if isinstance(value, dict) else None
+    kind = text_of(value.get(ACTIVITY if key == EVENTS else TYPE)) if isinstance(value, dict) else None
     if kind is None or not record_id:
         return None
     if key == OBJECTS:
         return LogObject(record_id, kind, _worths(value.get("ocel:ovmap")))
-    time, objects = value.get(_TIME), value.get("ocel:omap")
-    known = {_ACTIVITY, _TIME, "ocel:omap", "ocel:typedOmap", "ocel:vmap"}
+    time, objects = value.get(TIME), value.get("ocel:omap")
+    known = {ACTIVITY, TIME, "ocel:omap", "ocel:typedOmap", "ocel:vmap"}
     return LogEvent(
         record_id,
         kind,
@@ -226,81 +214,20 @@ def _listed(element: Any, name: str) -> dict[str, Any]:
     return {key: value for each in element if each.get("key") == name for key, value in _keyed(each).items()}
 
 
-# --- tables -------------------------------------------------------------------------------
+# --- the table of CSV ---------------------------------------------------------------------
 
 
-def tables_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
-    """The records of a database, which is opened to be read alone.
-
-    Raises
-    ------
-    LogFormatError
-        If it has not the tables of OCEL 1.0, or is damaged.
-    """
-    with tempfile.NamedTemporaryFile(suffix=".sqlite") as copy:
-        shutil.copyfileobj(stream, copy)
-        copy.flush()
-        with closing(opened_database(copy.name, report)) as connection:
-            try:
-                yield from _of_database(connection, source, report)
-            except (sqlite3.Error, OverflowError, UnicodeError) as problem:
-                raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
-
-
-def _of_database(connection: sqlite3.Connection, source: str, report: ReadReport) -> Iterator[Record]:
-    tables = {
-        name: [str(row[1]) for row in connection.execute(f'PRAGMA table_info("{name}")')] for name in _COLUMNS
-    }
-    lacking = [f"{table}.{name}" for table, names in _COLUMNS.items() for name in names - {*tables[table]}]
-    if lacking:
-        raise LogFormatError(
-            f"{source}: not a whole OCEL database: it has no column {', '.join(sorted(lacking))}; "
-            "export it again"
-        )
-    allow_only(connection, tables)
-    before, damage = len(report.rejects), first_damage(connection, tables)
-    for row in _rows(connection, "OBJECTS", tables):
-        values = tuple(
-            Worth(name, None, value)
-            for name, value in row.items()
-            if name not in (_OBJECT_ID, _TYPE) and value
-        )
-        yield LogObject(str(row[_OBJECT_ID]), str(row[_TYPE]), values)
-    relations: dict[str, list[tuple[str, str | None]]] = {}
-    for row in _rows(connection, "RELATIONS", tables):
-        relations.setdefault(str(row[_ID]), []).append((str(row[_OBJECT_ID]), None))
-    known: set[str] = set()
-    for row in _rows(connection, "EVENTS", tables):
-        known.add(str(row[_ID]))
-        if text_of(row[_ID]) is None or text_of(row[_ACTIVITY]) is None:
-            report.records += 1
-            report.rejects.append(Reject(source, None, NOT_AN_EVENT, str(row)))
-        else:
-            yield _event_of(row, relations.get(str(row[_ID]), []))
-    for event, related in relations.items():
-        if event not in known:
-            report.records += 1
-            report.rejects.append(Reject(source, None, _NO_EVENT, f"RELATIONS: {event} with {related[0][0]}"))
-    tell_damage(damage, source, report, told=len(report.rejects) > before)
-
-
-def _rows(
-    connection: sqlite3.Connection, table: str, tables: Mapping[str, list[str]]
-) -> Iterator[dict[str, Any]]:
-    columns = ", ".join('"' + name.replace('"', '""') + '"' for name in tables[table])
-    for row in connection.execute(f'SELECT {columns} FROM "{table}"'):
-        yield dict(zip(tables[table], row, strict=True))
-
-
-def _event_of(row: Mapping[str, Any], relations: list[tuple[str, str | None]]) -> LogEvent:
+def event_of(row: Mapping[str, Any], relations: list[tuple[str, str | None]]) -> LogEvent:
     others = {
         name: value
         for name, value in row.items()
-        if name not in (_ID, _ACTIVITY, _TIME) and not name.startswith(_OF_TYPE) and value not in (None, "")
+        if name not in (EVENT_ID, ACTIVITY, TIME)
+        and not name.startswith(_OF_TYPE)
+        and value not in (None, "")
     }
-    time = row.get(_TIME)
+    time = row.get(TIME)
     return LogEvent(
-        *(str(row[_ID]), str(row[_ACTIVITY]), time if isinstance(time, str) else None, others, relations),
+        *(str(row[EVENT_ID]), str(row[ACTIVITY]), time if isinstance(time, str) else None, others, relations),
         raw=json.dumps(row, ensure_ascii=False, default=str),
     )
 
@@ -334,7 +261,7 @@ def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> I
             )
         for row in chain(first, rows):
             cells = dict(zip(names, row.cells, strict=False)) if len(row.cells) == len(names) else {}
-            if not cells.get(_ID) or not cells.get(_ACTIVITY):
+            if not cells.get(EVENT_ID) or not cells.get(ACTIVITY):
                 # Where the end of a line is damaged, it holds two.
                 lost = max((_breadth(row.text) + 1) // max(len(names), 1), 1)
                 report.records += lost
@@ -349,7 +276,7 @@ def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> I
                     if each not in known:
                         known.add(each)
                         yield LogObject(each, column.removeprefix(_OF_TYPE))
-            yield _event_of(cells, relations)
+            yield event_of(cells, relations)
     finally:
         csv.field_size_limit(limit)
         text.detach()

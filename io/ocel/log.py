@@ -13,13 +13,13 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ocel.database import MAGIC, TELLING, database_records
 from cepctl.io.ocel.events import ObjectCentricEvents
+from cepctl.io.ocel.first_database import TELLING as TELLING_TABLES
+from cepctl.io.ocel.first_database import tables_first_records
 from cepctl.io.ocel.first_version import (
     TELLING_JSON,
-    TELLING_TABLES,
     TELLING_XML,
     json_first_records,
     table_first_records,
-    tables_first_records,
     xml_first_records,
 )
 from cepctl.io.ocel.json_log import ARRAYS, UTF16, json_records

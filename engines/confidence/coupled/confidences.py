@@ -34,10 +34,10 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     error = np.zeros(len(matches))
     given_up: list[Problems] = []
     certain = certainly_in_order(matches.shape, masses, matches.groups)
-    own = np.zeros(len(matches), dtype=bool)
+    rivals_of_own = np.zeros(len(matches), dtype=bool)
     for each in matches.rivals:
         if each.rule.members_too:
-            own[each.row] = True
+            rivals_of_own[each.row] = True
     for problems in coupled_problems(matches):
         part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
         last = -first_ticks(*mirrored(masses, problems))
@@ -45,7 +45,7 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
         if sampling is not None and unknown.any():
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
-        certain[problems.match[_with_rivals(matches, problems, own)]] = False
+        certain[problems.match[_with_rivals(matches, problems, rivals_of_own)]] = False
         total.add(problems.match, np.where(unknown, 0.0, part), first, last)
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(matches.groups, given_up)
@@ -54,18 +54,18 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     return replace(total.measured(), error=error)
 
 
-def _with_rivals(matches: CoupledMatches, problems: Problems, own: Flags) -> Flags:
+def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Flags) -> Flags:
     """Problems with a rival that can decide: an event that must be outside of some region.
 
-    Of events that are bound, `<>` leaves such regions; whether that can fail is known without a sum.  Only in
-    matches that are `own` rivals do rules of absence leave some, too.
+    Of events that are bound, `<>` leaves such regions; whether that can fail is known without a sum.  Rules
+    of absence do so only in matches whose own events are their rivals, too: `rivals_of_own`.
     """
     factors, count = problems.factors, len(matches.masses.lower)
     outside = np.concatenate([[0], np.cumsum(~factors.inside)])
     some = np.flatnonzero(np.diff(outside[factors.region_offsets]) > 0)
     problem = np.searchsorted(factors.offsets, some, side="right") - 1
     bound = np.concatenate([group.owner * count + group.members for group in matches.groups])
-    others = own[problems.match[problem]]
+    others = rivals_of_own[problems.match[problem]]
     others |= ~np.isin(problems.match[problem] * count + factors.event[some], bound)
     found = np.zeros(len(problems.match), dtype=bool)
     found[problem[others]] = True
