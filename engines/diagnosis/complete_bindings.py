@@ -11,30 +11,22 @@ the bound on work are estimated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, events_in, take
+from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.predicates import group_link_holds
-from cepctl.engines.confidence.intervals.independent import BLOCK
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, cases_without
-from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
-from cepctl.engines.confidence.intervals.tied_matches import measured, valid
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.diagnosis.binding_checks import IntervalChecks, PointChecks, Signature, happening
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.pattern.blocks import AbsenceRule, Shape
-from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.engines.search.search import NOT_BOUND
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
@@ -45,9 +37,6 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 MOST_BREAKERS = 3
-
-Signature = tuple[tuple[int, ...], ...]
-"""Row numbers of the events bound to each positive component."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +95,7 @@ def complete_bindings(
     rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // BINDINGS))]
     batches, cut = _completed(prepared, chosen)
-    kind = _IntervalChecks if lasting else _PointChecks
+    kind = IntervalChecks if lasting else PointChecks
     tally = _Tally(plan, kind.untimely, kind.rules(prepared))
     for bound in batches:
         for checks in kind.of(prepared, others, bound):
@@ -125,30 +114,6 @@ def _in_worlds(
         every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
     for asked, events in every:
         yield prepared_alternative(asked, alternative, events, options, of_intervals=lasting)
-
-
-def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
-    """A rule of absence in the words of the query."""
-    if rule.component is None:
-        return Condition("absence", plan.strategy.word)
-    component = shape.alternative.components[rule.component]
-    if component.negated:
-        return _absence_of(shape.alternative, rule.component)
-    return Condition("absence", f"{plan.strategy.word}, {plan.strategy.rival.format(component.variable)}")
-
-
-def _absence_of(alternative: Alternative, component: int) -> Condition:
-    """A negated component in the words of the query."""
-    return Condition("absence", f"no {alternative.components[component].variable}")
-
-
-def _signature_of(bound: dict[int, Bindings], row: int) -> Signature:
-    """The events of one match."""
-    found = []
-    for i in sorted(bound):
-        each = take(bound[i], np.array([row]))
-        found.append(tuple(int(e) for e in events_in(each)))
-    return tuple(found)
 
 
 def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
@@ -194,11 +159,6 @@ def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Los
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 
 
-def happening(found: Measured) -> Flags:
-    """Which matches have a world."""
-    return np.asarray(found.start <= found.end)
-
-
 class _Tally:
     """Counts over batches of complete bindings.
 
@@ -216,7 +176,7 @@ class _Tally:
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], Breaker] = {}
 
-    def add(self, checks: _PointChecks | _IntervalChecks) -> None:
+    def add(self, checks: PointChecks | IntervalChecks) -> None:
         """Count a batch."""
         free = checks.possible(0)
         freely = checks.possible(1) if self.plan.given else free
@@ -265,147 +225,3 @@ class _Tally:
             at = int(below[np.argmax(found.confidence[below])])
             if self.best_confidence is None or found.confidence[at] > self.best_confidence:
                 self.best, self.best_confidence = example(at), float(found.confidence[at])
-
-
-@dataclass(frozen=True)
-class _PointChecks:
-    """Bindings of points; a rule of absence is that of the shape."""
-
-    alternatives: tuple[PreparedAlternative, ...]
-    bound: dict[int, Bindings]
-    rivals: list[Rivals]
-    untimely: ClassVar[Condition] = Condition(
-        "timing", "timing constraints in WHERE, including <> and gaps in histograms"
-    )
-
-    @staticmethod
-    def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
-        """The rules of absence, by their number."""
-        plan, shape = prepared.plan, prepared.shape
-        return {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
-
-    @classmethod
-    def of(
-        cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
-    ) -> Iterator[_PointChecks]:
-        """A batch of bindings."""
-        rivals = prepared.rivals(bound) if prepared.shape.rules else []
-        yield cls((prepared, *others), bound, rivals)
-
-    def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
-        """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
-        found = happening(self.alternatives[worlds].decided(self.bound, self._only()))
-        return found if rows is None else found[rows]
-
-    def measured(self) -> Measured:
-        """What all of them come to."""
-        return self.alternatives[0].decided(self.bound, self.rivals)
-
-    def lost_to(self, rule: int, free: Flags) -> Flags:
-        """Those, `free` without rivals, to which one rule of absence alone leaves no world."""
-        return free & ~happening(self.alternatives[0].decided(self.bound, self._only(rule)))
-
-    def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
-        """Rows that are lost, each with an event that alone breaks it in every world."""
-        rivals = _pairs(self.rivals[rule], lost[self.rivals[rule].row])
-        if len(rivals.row):
-            prepared = self.alternatives[0]
-            masses = prepared.events.masses
-            spans = spans_of(masses, prepared.measure.groups(self.bound))
-            each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
-            alone = replace(rivals, row=np.arange(len(rivals.row)))
-            certain = certainly_broken([alone], masses, each)
-            yield rivals.row[certain], rivals.event[certain]
-
-    def signature(self, row: int) -> Signature:
-        return _signature_of(self.bound, row)
-
-    def _only(self, rule: int | None = None) -> list[Rivals]:
-        """The rivals of one rule, or of none."""
-        return [
-            each if at == rule else _pairs(each, np.zeros(len(each.row), dtype=bool))
-            for at, each in enumerate(self.rivals)
-        ]
-
-
-def _pairs(rivals: Rivals, kept: Flags) -> Rivals:
-    return replace(rivals, row=rivals.row[kept], event=rivals.event[kept])
-
-
-@dataclass(frozen=True)
-class _IntervalChecks:
-    """Bindings of interval events whose groups are of the same sizes; a rule is that of a negated component.
-
-    They are checked as points are.  `rows`: their single events and members, shape (n, l); they are the rows
-    `at` of `bound`.
-    """
-
-    measures: tuple[IntervalMeasure, ...]
-    bound: dict[int, Bindings]
-    at: Indexes
-    rows: Indexes
-    untimely: ClassVar[Condition] = Condition("timing", "the starts and ends of all events together")
-
-    @staticmethod
-    def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
-        components = enumerate(prepared.alternative.components)
-        return {i: _absence_of(prepared.alternative, i) for i, each in components if each.negated}
-
-    @classmethod
-    def of(
-        cls, prepared: PreparedAlternative, others: Sequence[PreparedAlternative], bound: dict[int, Bindings]
-    ) -> Iterator[_IntervalChecks]:
-        """Those of a batch, by size."""
-        searches = [search for each in (prepared, *others) for search in each.lasting]
-        for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
-            yield cls(tuple(of_sizes(each, sizes).measure for each in searches), bound, at, matches)
-
-    def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
-        return _possible(self.measures[worlds], self.rows if rows is None else self.rows[rows])
-
-    def measured(self) -> Measured:
-        return measured(self.measures[0], self.rows)
-
-    def lost_to(self, rule: int, free: Flags) -> Flags:
-        finder = self.measures[0].rivals
-        if finder is None:
-            return np.zeros(len(self.rows), dtype=bool)
-
-        def own(matches: Indexes) -> list[FoundRivals]:
-            return [each for each in finder(matches) if each[0].component == rule]
-
-        return free & ~happening(measured(replace(self.measures[0], rivals=own), self.rows))
-
-    def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
-        for negation, row, event in self.measures[0].rivals(self.rows) if self.measures[0].rivals else ():
-            if negation.component == rule:
-                pairs = np.flatnonzero(lost[row])[:BLOCK]
-                chosen = pairs[self._broken(negation, self.rows[row[pairs]], event[pairs])]
-                yield row[chosen], event[chosen]
-
-    def _broken(self, negation: Negation, matches: Indexes, event: Indexes) -> Flags:
-        """Which matches an event each breaks in every world."""
-        if self.measures[0].ties is None:
-            alone = [(negation, np.arange(len(event)), event)]
-            return ~happening(measured(replace(self.measures[0], rivals=lambda _: alone), matches))
-        # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
-        own = matches.shape[1]
-        # Where that is too much to tell, nobody is named.
-        with suppress(QueryTooLargeError):
-            cases = cases_without(self.measures[0].cases, [(negation, own)], own, own + 1)
-            together = replace(self.measures[0], cases=cases, rivals=None)
-            return ~_possible(together, np.column_stack([matches, event]))
-        return np.zeros(len(event), dtype=bool)
-
-    def signature(self, row: int) -> Signature:
-        return _signature_of(self.bound, int(self.at[row]))
-
-
-def _possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
-    """Which matches, shape (n, l), hold in some world, whoever may break them."""
-    alone = replace(measure, rivals=None)
-    if measure.clocks is not None:
-        # What ends of masses leave tells little of offsets with holes.
-        return happening(measured(alone, matches))
-    lower, upper = valid(alone, matches)
-    return np.asarray((lower <= upper).all(axis=1))

@@ -18,7 +18,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.diagnosis.complete_bindings import absence_condition
+from cepctl.engines.diagnosis.binding_checks import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown

@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
+from cepctl.engines.diagnosis.binding_checks import Signature
+from cepctl.engines.diagnosis.complete_bindings import CompletionReport, complete_bindings
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by

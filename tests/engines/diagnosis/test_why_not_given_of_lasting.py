@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
-from cepctl.engines.diagnosis import complete_bindings, worlds_left
+from cepctl.engines.diagnosis import binding_checks, worlds_left
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
@@ -159,7 +159,7 @@ def _tied_to_nothing(given: Any, events: Any) -> Any:
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
-    "every binding has a world": (complete_bindings, "_possible", _all_possible),
+    "every binding has a world": (binding_checks, "_possible", _all_possible),
     "nothing is tied": (worlds_left, "known_endpoints", _tied_to_nothing),
 }
 
