@@ -6,15 +6,21 @@ A chunk holds the name of each event's clock and the offset of that clock, as te
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.clocks import Offset, parse_offset, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.chunks import RAW_CLOCK, RAW_OFFSET
-from cepctl.io.contract.clock_offsets import shifted_by_offsets
+from cepctl.io.contract.clock_offsets import shifted, shifted_by_offsets
+from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule
-from cepctl.uncertainty.stamping import Stamped
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
+from cepctl.uncertainty.stamping import Stamped, Unstamped
+
+_MOST_HOSTS = 5
 
 
 def brings_clocks(table: pa.Table, rules: Sequence[Rule] = ()) -> bool:
@@ -25,7 +31,8 @@ def brings_clocks(table: pa.Table, rules: Sequence[Rule] = ()) -> bool:
 
 def brought_clocks(table: pa.Table) -> Stamped:
     """The clocks that the events of a chunk have."""
-    return Stamped(table.column(RAW_CLOCK).combine_chunks(), table.column(RAW_OFFSET).combine_chunks())
+    clock, offset = (table.column(name).combine_chunks() for name in (RAW_CLOCK, RAW_OFFSET))
+    return Stamped(clock, offset, np.zeros(len(table), dtype=np.int64))
 
 
 def own_parts(table: pa.Table) -> pa.Table:
@@ -37,7 +44,7 @@ def with_clocks(table: pa.Table, clocks: Stamped) -> pa.Table:
     """A chunk whose intervals are own parts, with these clocks: they then hold all possible ticks."""
     for name, values in ((RAW_CLOCK, clocks.clock), (RAW_OFFSET, clocks.offset)):
         table = table.set_column(table.column_names.index(name), table.schema.field(name), values)
-    return shifted_by_offsets(table, table.column(RAW_OFFSET), away=False)
+    return shifted_by_offsets(shifted(table, clocks.moved), table.column(RAW_OFFSET), away=False)
 
 
 def clocks_in(table: pa.Table) -> dict[str, Offset]:
@@ -60,16 +67,25 @@ def clocks_in(table: pa.Table) -> dict[str, Offset]:
     return found
 
 
-def unstamped_notes(unstamped: Mapping[int, int], rules: Iterable[Rule]) -> dict[str, int]:
-    """Notes, each completed with its number, for rules that pass over events without a clock to tell."""
-    # A brace in a name is no place for the number.
-    by = {
-        rule.number: (rule.clock.by or "").replace("{", "{{").replace("}", "}}")
-        for rule in rules
-        if rule.clock is not None
-    }
+def unstamped_notes(passed: Mapping[tuple[int, Unstamped], int], rules: Iterable[Rule]) -> dict[str, int]:
+    """Notes, each completed with its number, for rules that pass over events whose clock they cannot tell."""
+    clocks = {rule.number: rule.clock for rule in rules if rule.clock is not None}
     return {
-        f"events that rule {number} passes over, since they have no '{by[number]}' to tell their clock by: "
-        "{:,}": count
-        for number, count in unstamped.items()
+        # A brace in a name is no place for the number.
+        f"events that rule {number} passes over, since {_why(clocks[number], why)}".replace(
+            "{", "{{"
+        ).replace("}", "}}")
+        + ": {:,}": count
+        for (number, why), count in passed.items()
     }
+
+
+def _why(clock: ClockRule, why: Unstamped) -> str:
+    if why is Unstamped.NO_VALUE or not isinstance(clock.offset, RecordedOffset):
+        return f"they have no '{clock.by}' to tell their clock by"
+    records = clock.offset.records
+    file = PurePath(records.file).name
+    if why is Unstamped.NO_PIECE:
+        return f"{file} has nothing of their '{clock.by}' at their time"
+    hosts, more = ", ".join(records.hosts[:_MOST_HOSTS]), len(records.hosts) - _MOST_HOSTS
+    return f"{file} does not have their '{clock.by}' (it has {hosts}{f' and {more:,} more' * (more > 0)})"

@@ -27,6 +27,7 @@ from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUni
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Granularity
+from cepctl.uncertainty.stamping import nanoseconds_of
 
 # Notes for the report, each completed with a number.
 _ENDED_FIRST = "interval events whose end is logged before their start: {:,}"
@@ -60,6 +61,7 @@ def with_ends(
         upper=_numbers(ended, "end_upper"),
         given=pc.is_valid(ended.column("end_lower")).to_numpy(),
         pmf=pa.nulls(count, PMF_TYPE),
+        readings=_readings(ended),
     )
     selected = {name: column.filter(rows) for name, column in conditions.items()}
     assigned = assign(times, selected, [_of_end(rule) for rule in rules], unit, default)
@@ -93,7 +95,7 @@ def _with_lengths(
     """The logged lengths of the `ended` events, which are `rows` of the table, widened to bounds."""
     logged = _numbers(ended, RAW_END_TIME) - _numbers(ended, "time")
     known = pc.is_valid(ended.column("time")).to_numpy()
-    won, _ = fitted(rules, selected, known)
+    won, _ = fitted(rules, selected, known, nanoseconds_of(_readings(ended), unit))
     for name, sign in ((LENGTH_LOWER, 1), (LENGTH_UPPER, -1)):
         bounds = np.zeros(len(ended), dtype=np.int64)
         bounded = np.zeros(len(ended), dtype=np.bool_)
@@ -124,6 +126,12 @@ def end_notes(table: pa.Table) -> Counter[str]:
     ended_first = pc.sum(pc.less(ends, table.column("time"))).as_py()
     uniform = pc.sum(pc.and_(pc.is_valid(ends), pc.is_valid(table.column("pmf")))).as_py()
     return Counter({_ENDED_FIRST: ended_first or 0, _UNIFORM: uniform or 0})
+
+
+def _readings(table: pa.Table) -> Numbers:
+    """The times of starts, which alone decide what a record of the clock says; none is before all records."""
+    times = pc.fill_null(table.column("time").cast(pa.int64()), np.iinfo(np.int64).min)
+    return np.asarray(times.to_numpy(), dtype=np.int64)
 
 
 def _numbers(table: pa.Table, column: str) -> Numbers:

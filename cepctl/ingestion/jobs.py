@@ -49,6 +49,7 @@ from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
+    META_CLOCK_RECORDS,
     META_GIVEN,
     META_LAYOUTS,
     META_MODEL,
@@ -352,10 +353,12 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:
+    records = {META_CLOCK_RECORDS: json.dumps(model.records, ensure_ascii=False).encode()}
     return {
         META_TIME_UNIT: str(summary.time_unit).encode(),
         META_VERSION: __version__.encode(),
         META_MODEL: model.text.encode(),
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
+        **(records if model.records else {}),
         **({META_GIVEN: json.dumps(model.given, ensure_ascii=False).encode()} if model.given else {}),
     }

@@ -20,8 +20,7 @@ from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_
 from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution
 from cepctl.ingestion.spans import unit_of_spans
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
-from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, parse_duration
-from cepctl.uncertainty.clock_rules import OffsetNormal
+from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import Rule
 
 _FORM = "{} fractions"
@@ -112,8 +111,8 @@ def _durations(rule: Rule) -> list[Fraction]:
     lengths = [Fraction(length) for each in intervals for length in (each.before, each.after)]
     if rule.shape is not None:
         lengths += rule.shape.lengths
-    if rule.clock is not None and not isinstance(rule.clock.offset, OffsetNormal):
-        lengths += [parse_duration(text) for text in rule.clock.offset.written]
+    if rule.clock is not None:
+        lengths += rule.clock.offset.lengths
     return lengths
 
 

@@ -26,7 +26,7 @@ from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Bucket, Granularity, Histogram, widened
-from cepctl.uncertainty.stamping import Stamped, stamped, stamps
+from cepctl.uncertainty.stamping import Stamped, Unstamped, nanoseconds_of, stamped, unstamped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,8 @@ class RawTimes:
 
     `before` and `after` are the reader's default around the time, counted alike; `lower`, `upper`
     and `pmf` what the event brought; `known` says which events have a time, `given` an interval.  `clocks`
-    are those that the events bring, where clocks are asked for; the intervals then are own parts.
+    are those that the events bring, where clocks are asked for; the intervals then are own parts.  `readings`
+    are the times of which records of clocks speak, where those are not the instants: of ends those of starts.
     """
 
     instants: Ticks
@@ -55,6 +56,7 @@ class RawTimes:
     given: Flags
     pmf: pa.Array
     clocks: Stamped | None = None
+    readings: Ticks | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class Assigned:
 
     `rules` are the numbers of those that some event's interval or clock comes from.  Where events have
     clocks, the intervals are their own parts; `clocks` are None where none were asked for.  `unstamped`
-    counts, by rule, the events that have no value to tell their clock by.  `ruled` are the events whose
-    interval is that of a rule.
+    counts the events that a rule passes over since it cannot tell their clock, by its number and why.
+    `ruled` are the events whose interval is that of a rule.
     """
 
     lower: Ticks
@@ -73,7 +75,7 @@ class Assigned:
     rules: frozenset[int]
     ruled: Flags
     clocks: Stamped | None = None
-    unstamped: Mapping[int, int] = field(default_factory=dict)
+    unstamped: Mapping[tuple[int, Unstamped], int] = field(default_factory=dict)
 
 
 def assign(
@@ -107,7 +109,9 @@ def assign(
         lower, upper = np.where(plain, first, lower), np.where(plain, last, upper)
     masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
     used: set[int] = set()
-    won, unstamped = fitted(rules, events, times.known)
+    counted = times.instants if times.readings is None else times.readings
+    readings = nanoseconds_of(counted, unit)
+    won, passed = fitted(rules, events, times.known, readings)
     for rule, rows in zip(rules, won, strict=True):
         if not rows.any():
             continue
@@ -125,8 +129,8 @@ def assign(
     ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
     pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
     if clocks is not None:
-        clocks = stamped(clocks, times.instants, won, rules, events, unit)
-    return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, unstamped)
+        clocks = stamped(clocks, times.instants, readings, won, rules, events, unit)
+    return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, passed)
 
 
 def _widened(shape: Histogram, rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
@@ -206,16 +210,19 @@ def rows_of_rules(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> list[Flags]:
     """For each rule the events that it wins: those with a time that it is the first to fit."""
-    return fitted(rules, events, known)[0]
+    return fitted(rules, events, known, np.zeros(len(known), dtype=np.int64))[0]
 
 
 def fitted(
-    rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
-) -> tuple[list[Flags], dict[int, int]]:
-    """The events that each rule wins; how many some rules pass over for want of a clock."""
+    rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags, readings: Ticks
+) -> tuple[list[Flags], dict[tuple[int, Unstamped], int]]:
+    """The events that each rule wins; how many some rules pass over since they cannot tell their clock.
+
+    `known`: which events have a time; `readings`: in nanoseconds.
+    """
     free = known.copy()
     won = []
-    unstamped = {}
+    passed: dict[tuple[int, Unstamped], int] = {}
     for rule in rules:
         rows = free.copy()
         if rule.event_type is not None:
@@ -225,13 +232,13 @@ def fitted(
         if rule.where is not None and rows.any():
             rows &= _holds(rule, rule.where, events, len(known))
         if rule.clock is not None:
-            has_clock = stamps(rule.clock, events, len(known))
-            if passed := int((rows & ~has_clock).sum()):
-                unstamped[rule.number] = passed
-            rows &= has_clock
+            for why, without in unstamped(rule.clock, events, readings):
+                if count := int((rows & without).sum()):
+                    passed[rule.number, why] = count
+                rows &= ~without
         free &= ~rows
         won.append(rows)
-    return won, unstamped
+    return won, passed
 
 
 def _matches(column: pa.Array | pa.ChunkedArray, glob: str, *, basename: bool) -> Flags:

@@ -4,28 +4,45 @@
     clock = { name = "master", offset = { before = "1 s", after = "0 s" } }
     clock = { by = "node", offset = { normal = { sigma = "200 ms" } }, period = "1 h" }
     clock = { by = "source", offset = { histogram = [["-1 s", "0 s", 0.2], ["0 s", "1 s", 0.8]] } }
+    clock = { by = "node", from = "clocks.parquet", residual = "epoch" }    as the hosts recorded it
 
-The offset is what must be added to a logged time.  Lengths of time are microseconds here.
+The offset is what must be added to a logged time.  Lengths of time are microseconds here.  A file is named
+relative to the model.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from cepctl.clocks import MASS_TOLERANCE
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import parse_duration
+from cepctl.schema import TimeUnit, parse_duration
+from cepctl.uncertainty.clock_records import read_records
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
+from cepctl.uncertainty.shapes import Bucket, Normal, finite_number, ticks_up
 
 _FORM = 'write clock = { by = "node", offset = "500 ms" }, or { name = "master", offset = ... }'
 _OFFSET_FORM = (
     'write offset = "500 ms", { before = "1 s", after = "0 s" }, { normal = { sigma = "200 ms" } } or '
     '{ histogram = [["-1 s", "0 s", 0.2], ["0 s", "1 s", 0.8]] }'
 )
+
+
+class OffsetShape(Protocol):
+    """The offset of clocks that all have the same."""
+
+    @property
+    def lengths(self) -> Sequence[Fraction]:
+        """The lengths of time in it that ticks have to hold as they are."""
+
+    def buckets(self, unit: TimeUnit) -> Sequence[Bucket]:
+        """Its mass; raises UncertaintyModelError where it is not a whole number of ticks."""
 
 
 @dataclass(frozen=True)
@@ -36,24 +53,41 @@ class OffsetRange:
     after: Fraction
     written: tuple[str, ...]
 
+    @property
+    def lengths(self) -> Sequence[Fraction]:
+        return self.before, self.after
 
-@dataclass(frozen=True)
-class OffsetNormal:
-    """A normal distribution around 0, cut at ± cut * sigma."""
-
-    sigma: Fraction
-    cut: Fraction
+    def buckets(self, unit: TimeUnit) -> Sequence[Bucket]:
+        _require_whole(self.written, unit)
+        return [Bucket(-ticks_up(self.before, unit), ticks_up(self.after, unit), 1.0)]
 
 
 @dataclass(frozen=True)
 class OffsetHistogram:
     """Buckets (from, to, mass), `to` excluded, in order, disjoint; `written` are their ends in the model."""
 
-    buckets: tuple[tuple[Fraction, Fraction, float], ...]
+    masses: tuple[tuple[Fraction, Fraction, float], ...]
     written: tuple[str, ...]
 
+    @property
+    def lengths(self) -> Sequence[Fraction]:
+        return [parse_duration(text) for text in self.written]
 
-OffsetShape = OffsetRange | OffsetNormal | OffsetHistogram
+    def buckets(self, unit: TimeUnit) -> Sequence[Bucket]:
+        _require_whole(self.written, unit)
+        return [Bucket(ticks_up(lo, unit), ticks_up(hi, unit) - 1, mass) for lo, hi, mass in self.masses]
+
+
+def _require_whole(written: Sequence[str], unit: TimeUnit) -> None:
+    for text in written:
+        if (parse_duration(text) / unit.microseconds).denominator != 1:
+            raise UncertaintyModelError(
+                f"clock: the offset '{text}' is not a whole number of ticks of {unit}; write one that is, or "
+                "name a finer time_unit"
+            )
+
+
+_RECORDED_FORM = 'write clock = { by = "node", from = "clocks.parquet", residual = "epoch" }'
 
 
 @dataclass(frozen=True)
@@ -61,23 +95,27 @@ class ClockRule:
     """Which clock stamped an event: one per value of the column `by`, or the one called `name`.
 
     `offset` is that of each clock; with a `period`, in microseconds, each has a clock of its own in every
-    period of the logged times.
+    period of the logged times.  Where it was recorded, the values of `by` are hosts.
     """
 
-    offset: OffsetShape
+    offset: OffsetShape | RecordedOffset
     by: str | None = None
     name: str | None = None
     period: int | None = None
 
 
-def read_clock(value: object) -> ClockRule:
+def read_clock(value: object, folder: Path = Path()) -> ClockRule:
     """Read the key; raises UncertaintyModelError saying what to write.
+
+    `folder`: that of the model.
 
     Examples
     --------
     >>> read_clock({"by": "node", "offset": "500 ms"}).offset
     OffsetRange(before=Fraction(500000, 1), after=Fraction(500000, 1), written=('500 ms',))
     """
+    if isinstance(value, dict) and "from" in value:
+        return _recorded(value, folder)
     if not isinstance(value, dict) or not value.keys() <= {"by", "name", "offset", "period"}:
         raise UncertaintyModelError(_FORM)
     by, name = (_optional_text(value, key) for key in ("by", "name"))
@@ -87,6 +125,26 @@ def read_clock(value: object) -> ClockRule:
         raise UncertaintyModelError(f"a clock has an offset; {_OFFSET_FORM}")
     period = _period(value["period"]) if "period" in value else None
     return ClockRule(_offset(value["offset"]), by, name, period)
+
+
+def _recorded(table: Mapping[str, Any], folder: Path) -> ClockRule:
+    for key in ("offset", "period", "name"):
+        if key in table:
+            raise UncertaintyModelError(f"clock: `from` and `{key}` exclude each other; keep one of them")
+    if not table.keys() <= {"by", "from", "residual", "inside"} or "by" not in table:
+        raise UncertaintyModelError(f"clock: {_RECORDED_FORM}")
+    by, file = (_optional_text(table, key) for key in ("by", "from"))
+    for key, known in (("residual", "epoch"), ("inside", "uniform")):
+        if table.get(key, known) != known:
+            raise UncertaintyModelError(f'clock: {key} is "{known}", or left out, not {table[key]!r}')
+    records = read_records(folder / (file or ""))
+    offset = RecordedOffset(records, "residual" in table, "inside" in table)
+    if not offset.by_epoch and (tied := records.tied_host) is not None:
+        raise UncertaintyModelError(
+            f"clock: not supported yet: segments of one epoch that `jump` ties, as those of '{tied}' in "
+            f'{records.file}; write residual = "epoch", which takes each epoch for one segment'
+        )
+    return ClockRule(offset, by)
 
 
 def _optional_text(table: Mapping[str, Any], key: str) -> str | None:
@@ -130,13 +188,11 @@ def _offset(value: object) -> OffsetShape:
     raise UncertaintyModelError(_OFFSET_FORM)
 
 
-def _normal(value: object) -> OffsetNormal:
-    if not isinstance(value, dict) or "sigma" not in value or not value.keys() <= {"sigma", "cut"}:
-        raise UncertaintyModelError('clock: write offset = { normal = { sigma = "200 ms", cut = 3 } }')
-    sigma, cut = _duration(value["sigma"]), _number(value.get("cut", 3))
-    if sigma <= 0 or cut <= 0:
-        raise UncertaintyModelError("clock: sigma and cut must be above 0")
-    return OffsetNormal(sigma, Fraction(cut).limit_denominator(10**6))
+def _normal(value: object) -> Normal:
+    try:
+        return Normal.read(value)
+    except UncertaintyModelError as problem:
+        raise UncertaintyModelError(f"clock: offset: {problem}") from problem
 
 
 def _histogram(value: object) -> OffsetHistogram:
@@ -146,7 +202,8 @@ def _histogram(value: object) -> OffsetHistogram:
     for bucket in value:
         if not isinstance(bucket, list) or len(bucket) != 3:
             raise UncertaintyModelError(_OFFSET_FORM)
-        start, end, mass = _duration(bucket[0]), _duration(bucket[1]), _number(bucket[2])
+        start, end = _duration(bucket[0]), _duration(bucket[1])
+        mass = finite_number(bucket[2], "clock: a probability")
         if start >= end:
             raise UncertaintyModelError(
                 f"clock: the bucket from '{bucket[0]}' to '{bucket[1]}' is empty: 'to' is excluded"
@@ -162,9 +219,3 @@ def _histogram(value: object) -> OffsetHistogram:
         raise UncertaintyModelError(f"clock: the probabilities of the offset sum to {total:.9g}, not to 1")
     kept = tuple((start, end, mass / total) for start, end, mass in buckets if mass > 0)
     return OffsetHistogram(kept, tuple(text for bucket in value for text in bucket[:2]))
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-        raise UncertaintyModelError(f"clock: {value!r} must be a number")
-    return float(value)

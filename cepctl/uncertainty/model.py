@@ -20,6 +20,7 @@ from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
 
 _CONDITIONS = ("event_type", "source", "where")
@@ -82,6 +83,13 @@ class UncertaintyModel:
     text: str = ""
     file: str = "uncertainty model"
     given: tuple[str, ...] = ()
+
+    @property
+    def records(self) -> dict[str, str]:
+        """The files of what was recorded of clocks, each with a digest of its bytes."""
+        offsets = (rule.clock.offset for rule in self.rules if rule.clock is not None)
+        found = (each.records for each in offsets if isinstance(each, RecordedOffset))
+        return {each.file: each.digest for each in found}
 
 
 def load_model(path: str) -> UncertaintyModel:
@@ -161,7 +169,7 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         event_type, source = (
             text_in_quotes(table[name], name) if name in table else None for name in ("event_type", "source")
         )
-        clock = read_clock(table["clock"]) if "clock" in table else None
+        clock = read_clock(table["clock"], Path(file).parent) if "clock" in table else None
         end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
         return Rule(number, event_type, source, where, interval, shape, clock, end, length)
     except CepctlError as problem:

@@ -193,7 +193,7 @@ class Normal:
         ticks = 2 * half + 1
         count = min(NORMAL_BUCKETS, ticks)
         edges = [number * ticks // count - half for number in range(count + 1)]
-        masses = [_normal_mass((a - 0.5) / sigma, (b - 0.5) / sigma) for a, b in itertools.pairwise(edges)]
+        masses = [normal_mass((a - 0.5) / sigma, (b - 0.5) / sigma) for a, b in itertools.pairwise(edges)]
         total = math.fsum(masses)
         return tuple(
             Bucket(first, after - 1, mass / total)
@@ -234,7 +234,7 @@ def _checked(delays: list[Delay]) -> tuple[Delay, ...]:
     return tuple(Delay(d.start, d.end, d.mass / total) for d in ordered if d.mass > 0)
 
 
-def _normal_mass(low: float, high: float) -> float:
+def normal_mass(low: float, high: float) -> float:
     """Probability of [low, high] under the standard normal; by the tail, where it does not cancel."""
     if low < 0 < high:
         return (math.erf(high / math.sqrt(2)) - math.erf(low / math.sqrt(2))) / 2

@@ -6,77 +6,143 @@ what a logged time means.  An event that no rule fits keeps the clock that it br
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import TimeUnit, parse_duration, tick_text
-from cepctl.uncertainty.clock_rules import ClockRule, OffsetHistogram, OffsetNormal, OffsetShape
+from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
+from cepctl.uncertainty.clock_records import NO_PIECE
+from cepctl.uncertainty.clock_rules import ClockRule, OffsetShape
 from cepctl.uncertainty.model import Rule
-from cepctl.uncertainty.shapes import Normal, ticks_up
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
 
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
+_PER_MICROSECOND = 1_000
+_RECORDED_NAME = "=.*[@#][0-9]+$"
+"""How RecordedOffset names clocks."""
+
+
+class Unstamped(Enum):
+    """Why a rule cannot tell which clock stamped an event."""
+
+    NO_VALUE = "no value"
+    NO_HOST = "no such host"
+    NO_PIECE = "nothing recorded at that time"
 
 
 @dataclass(frozen=True)
 class Stamped:
-    """n events with their clocks: name and offset as text (cepctl.clocks), null where an event has none."""
+    """n events with their clocks: name and offset as text (cepctl.clocks), null where an event has none.
+
+    `moved`: by how many ticks own parts move, since the clock is known to have been so wrong; shape (n,).
+    """
 
     clock: pa.Array
     offset: pa.Array
+    moved: Ticks
 
 
 def stamped(
-    brought: Stamped, instants: Ticks, won: Sequence[Flags], rules: Sequence[Rule], events: Columns,
-    unit: TimeUnit,
+    brought: Stamped, instants: Ticks, readings: Ticks, won: Sequence[Flags], rules: Sequence[Rule],
+    events: Columns, unit: TimeUnit,
 ) -> Stamped:  # fmt: skip
     """Give every event its clock.
 
     `brought`: the clocks that the events have so far.  `instants`: the logged times, in the resolution of the
-    unit.  `won`: for each rule the events that it fits.  `rules`, `events`, `unit`: as
-    `cepctl.uncertainty.assign.assign` takes them.
+    unit; `readings`: in nanoseconds.  `won`: for each rule the events that it fits.  `rules`, `events`,
+    `unit`: as `cepctl.uncertainty.assign.assign` takes them.
 
     Raises
     ------
     UncertaintyModelError
         If an offset is not a whole number of ticks.
     """
-    names, offsets = brought.clock, brought.offset
+    names, offsets, moved = brought.clock, brought.offset, brought.moved
     for rule, rows in zip(rules, won, strict=True):
         if not rows.any():
             continue
         mask = pa.array(rows)
+        if rule.clock is not None and rule.keeps_intervals:
+            _require_unmoved(rule, names, mask)
         if rule.clock is None:
             own, text = pa.scalar(None, pa.string()), pa.scalar(None, pa.string())
+        elif isinstance(rule.clock.offset, RecordedOffset):
+            recorded = rule.clock.offset
+            pieces, _ = _pieces(rule.clock, recorded, events, readings)
+            own, text = recorded.names(rule.clock.by or "", pieces), _texts(rule, recorded, pieces, unit)
+            moved = np.where(rows, recorded.moves(pieces, readings, unit), moved)
         else:
             own = _names(rule.clock, instants, events, unit)
-            text = pa.scalar(offset_text(rule_offset(rule, unit)), pa.string())
+            text = pa.scalar(offset_text(rule_offset(rule, rule.clock.offset, unit)), pa.string())
         names, offsets = pc.if_else(mask, own, names), pc.if_else(mask, text, offsets)
-    return Stamped(names, offsets)
+    return Stamped(names, offsets, moved)
 
 
-def stamps(clock: ClockRule, events: Columns, count: int) -> Flags:
-    """The events that a clock can have stamped: those with a value of the column `by`."""
+def _require_unmoved(rule: Rule, names: pa.Array, mask: pa.Array) -> None:
+    """Raise UncertaintyModelError where the own part that a rule would keep was moved by records before."""
+    moved = pc.match_substring_regex(names.filter(mask), _RECORDED_NAME)
+    if pc.any(moved).as_py():
+        name = names.filter(mask).filter(moved)[0].as_py()
+        raise UncertaintyModelError(
+            f"rule {rule.number}: clock: the events on '{name}' were moved already by what was recorded of "
+            "that clock; ingest the logs again, or say in the rule what their times mean (interval, "
+            "granularity)"
+        )
+
+
+def nanoseconds_of(instants: Ticks, unit: TimeUnit) -> Ticks:
+    """Times in the resolution of a unit as nanoseconds; what 64 bits do not hold, at their end."""
+    each = _PER_MICROSECOND // unit.per_microsecond
+    return np.clip(instants, -(LATEST_TICK // each), LATEST_TICK // each) * each
+
+
+def unstamped(clock: ClockRule, events: Columns, readings: Ticks) -> Iterator[tuple[Unstamped, Flags]]:
+    """The events whose clock cannot be told, by reason."""
+    count = len(readings)
     if clock.by is None:
-        return np.ones(count, np.bool_)
+        return
     if clock.by not in events:
-        return np.zeros(count, np.bool_)
-    return np.asarray(pc.is_valid(events[clock.by]).to_numpy(zero_copy_only=False), dtype=np.bool_)
+        yield Unstamped.NO_VALUE, np.ones(count, np.bool_)
+        return
+    has_value = np.asarray(pc.is_valid(events[clock.by]).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    yield Unstamped.NO_VALUE, ~has_value
+    if isinstance(clock.offset, RecordedOffset):
+        pieces, has_host = _pieces(clock, clock.offset, events, readings)
+        yield Unstamped.NO_HOST, has_value & ~has_host
+        yield Unstamped.NO_PIECE, has_host & (pieces == NO_PIECE)
+
+
+def _pieces(
+    clock: ClockRule, offset: RecordedOffset, events: Columns, readings: Ticks
+) -> tuple[Indexes, Flags]:
+    """The piece of records of each event, and which events have a host that is recorded."""
+    return offset.records.pieces(_texts_of(events[clock.by or ""]), readings)
+
+
+def _texts(rule: Rule, recorded: RecordedOffset, pieces: Indexes, unit: TimeUnit) -> pa.Array:
+    try:
+        return recorded.texts(pieces, unit)
+    except UncertaintyModelError as problem:
+        raise UncertaintyModelError(f"rule {rule.number}: {problem}") from problem
+
+
+def _texts_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    texts = values.cast(pa.string())
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
 def _names(clock: ClockRule, instants: Ticks, events: Columns, unit: TimeUnit) -> pa.Array:
     if clock.by is None:
         names = pa.array([clock.name]).take(pa.array(np.zeros(len(instants), np.int64)))
     else:
-        values = events[clock.by].cast(pa.string())
-        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        names = pc.binary_join_element_wise(pa.scalar(clock.by), values, "=")
+        names = pc.binary_join_element_wise(pa.scalar(clock.by), _texts_of(events[clock.by]), "=")
     if clock.period is None:
         return names
     period = TimeUnit(clock.period)
@@ -85,39 +151,21 @@ def _names(clock: ClockRule, instants: Ticks, events: Columns, unit: TimeUnit) -
     return pc.binary_join_element_wise(names, texts.take(pa.array(place)), "@")
 
 
-def rule_offset(rule: Rule, unit: TimeUnit) -> Offset:
-    """The offset of a rule's clocks in ticks.
+def rule_offset(rule: Rule, shape: OffsetShape, unit: TimeUnit) -> Offset:
+    """The offset of a rule's clocks in ticks, where all have the same.
 
     Raises
     ------
     UncertaintyModelError
         If it is not a whole number of ticks, or longer than there are ticks.
     """
-    assert rule.clock is not None
-    shape = rule.clock.offset
     try:
-        _require_whole(shape, unit)
-        if isinstance(shape, OffsetNormal):
-            found = [(b.first, b.last, b.mass) for b in Normal(shape.sigma, shape.cut).buckets(unit)]
-        elif isinstance(shape, OffsetHistogram):
-            found = [(ticks_up(lo, unit), ticks_up(hi, unit) - 1, mass) for lo, hi, mass in shape.buckets]
-        else:
-            found = [(-ticks_up(shape.before, unit), ticks_up(shape.after, unit), 1.0)]
+        offset = checked_offset((each.first, each.last, each.mass) for each in shape.buckets(unit))
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"rule {rule.number}: {problem}") from problem
-    offset = checked_offset(found)
     if offset is None:
         raise UncertaintyModelError(
             f"rule {rule.number}: clock: the offset is longer than there are ticks of {unit}; choose a "
             "coarser time_unit"
         )
     return offset
-
-
-def _require_whole(shape: OffsetShape, unit: TimeUnit) -> None:
-    for text in () if isinstance(shape, OffsetNormal) else shape.written:
-        if (parse_duration(text) / unit.microseconds).denominator != 1:
-            raise UncertaintyModelError(
-                f"clock: the offset '{text}' is not a whole number of ticks of {unit}; write one that is, or "
-                "name a finer time_unit"
-            )

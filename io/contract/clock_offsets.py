@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from cepctl.clocks import Clocks, extremes, offset_text, parse_offset, rescaled_offset
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.rescaling import rescaled
-from cepctl.schema import CLOCK, CLOCK_OFFSET, TimeUnit
+from cepctl.schema import CLOCK, CLOCK_OFFSET, END_PMF, PMF_TYPE, TimeUnit
 
 Numbers = npt.NDArray[np.int64]
 _ENDS = (("lower", 0), ("upper", 1), ("end_lower", 0), ("end_upper", 1))
@@ -43,6 +43,32 @@ def shifted_by_offsets(table: pa.Table, offsets: pa.ChunkedArray, *, away: bool)
             moved = pc.add(table.column(name), pa.array(sign * ends[side]))
             table = table.set_column(table.column_names.index(name), table.schema.field(name), moved)
     return table
+
+
+def shifted(table: pa.Table, ticks: Numbers) -> pa.Table:
+    """Intervals and masses moved by so many ticks each, shape (n,); nulls stay."""
+    if not ticks.any():
+        return table
+    for name, _ in _ENDS:
+        if name in table.column_names:
+            moved = pc.add(table.column(name), pa.array(ticks))
+            table = table.set_column(table.column_names.index(name), table.schema.field(name), moved)
+    for name in ("pmf", END_PMF):
+        if name in table.column_names and table.column(name).null_count < len(table):
+            column = table.column(name).combine_chunks()
+            moved = _moved_masses(column, ticks)
+            table = table.set_column(table.column_names.index(name), table.schema.field(name), moved)
+    return table
+
+
+def _moved_masses(masses: pa.ListArray, ticks: Numbers) -> pa.ListArray:
+    lengths = pc.fill_null(pc.list_value_length(masses), 0).to_numpy()
+    flat, by = masses.flatten(), pa.array(np.repeat(ticks, lengths))
+    ends = [pc.add(flat.field(side), by) for side in ("lo", "hi")]
+    values = pa.StructArray.from_arrays([*ends, flat.field("p")], fields=list(PMF_TYPE.value_type))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    null = pc.is_null(masses)
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=PMF_TYPE, mask=null)
 
 
 def rescaled_with_clocks(table: pa.Table, old: TimeUnit, new: TimeUnit, column: str) -> pa.Table:

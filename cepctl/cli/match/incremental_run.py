@@ -68,6 +68,7 @@ def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
     """What the rows depend on, beside the events."""
     from cepctl.language.printer import to_text
 
+    records = {"records of clocks": json.dumps(options.model.records, sort_keys=True)}
     reading = {**asdict(request.question.raw_input), "uncertainty": None, "patterns": None}
     del reading["follow_links"]  # says which files are read, not how
     return {
@@ -77,6 +78,7 @@ def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
         "reading of logs": json.dumps(reading, sort_keys=True),
         "patterns of log lines": repr(options.read.patterns),
         "mode": "eager" if request.incremental.eager else "delayed",
+        **(records if options.model.records else {}),
     }
 
 

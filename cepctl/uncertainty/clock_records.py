@@ -1,0 +1,192 @@
+"""What machines recorded of their clocks: one row per piece of readings, with an estimate and hard bounds.
+
+    piece       the readings [from, to) of one host's clock
+    estimate    how far the clock was ahead: `ahead` at the start of the piece, `ahead_to` at its end, linear
+                between
+    residual    how far it was ahead beside the estimate: in [low, high], with the standard deviation `sd`
+    segment     pieces that share one residual; those of an epoch are tied to their neighbours by `jump`
+
+The table is a Parquet file, or a CSV with the same columns.  All but `sd` are whole nanoseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.errors import UncertaintyModelError
+
+COLUMNS: Mapping[str, pa.DataType] = {
+    "host": pa.string(),
+    "from": pa.int64(),
+    "to": pa.int64(),
+    "ahead": pa.int64(),
+    "ahead_to": pa.int64(),
+    "low": pa.int64(),
+    "high": pa.int64(),
+    "sd": pa.float64(),
+    "epoch": pa.int64(),
+    "segment": pa.int64(),
+    "jump": pa.int64(),
+}
+"""The columns that are read; `sd` and `jump` may be null."""
+_NULLABLE = ("sd", "jump")
+_NUMBERS = [name for name, kind in COLUMNS.items() if kind == pa.int64() and name not in _NULLABLE]
+NO_PIECE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class ClockRecords:
+    """m pieces by host and time; columns of shape (m,), nanoseconds.
+
+    `host` is a place in `hosts`.  `sd` is NaN, and `jump` -1, where there is none.  `file` names the table in
+    messages, `digest` is that of its bytes.
+    """
+
+    file: str
+    digest: str
+    hosts: tuple[str, ...]
+    host: Indexes
+    begin: Ticks
+    end: Ticks
+    ahead: Ticks
+    ahead_to: Ticks
+    low: Ticks
+    high: Ticks
+    sd: Reals
+    epoch: Indexes
+    segment: Indexes
+    jump: Ticks
+
+    @property
+    def tied_host(self) -> str | None:
+        """The first host that has segments which are tied to each other, None if there is none."""
+        tied = np.flatnonzero(self.jump >= 0)
+        return self.hosts[self.host[tied[0]]] if len(tied) else None
+
+    def pieces(self, hosts: pa.Array, readings: Ticks) -> tuple[Indexes, Flags]:
+        """The piece of each reading, NO_PIECE where there is none, and which have a host of this table.
+
+        `hosts`: texts, shape (n,); `readings`: nanoseconds.
+        """
+        known = pc.index_in(hosts, pa.array(self.hosts, pa.string()))
+        host = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        begins = np.unique(self.begin)
+        width = len(begins) + 1
+        keys = self.host * width + np.searchsorted(begins, self.begin) + 1
+        found = np.searchsorted(keys, host * width + np.searchsorted(begins, readings, "right"), "right") - 1
+        at = np.maximum(found, 0)
+        inside = (found >= 0) & (self.host[at] == host) & (readings < self.end[at])
+        return np.where(inside, at, NO_PIECE), host >= 0
+
+
+def read_records(path: Path) -> ClockRecords:
+    """Read a table of pieces.
+
+    Raises
+    ------
+    UncertaintyModelError
+        If it cannot be read, lacks a column, or a row makes no sense: with file, row and remedy.
+    """
+    try:
+        content = path.read_bytes()
+        table = _table(path, content)
+    except (OSError, pa.ArrowException) as problem:
+        raise UncertaintyModelError(f"clock: cannot read {path}: {problem}") from problem
+    missing = [name for name in COLUMNS if name not in table.column_names]
+    if missing:
+        raise UncertaintyModelError(
+            f"clock: {path} has no column '{missing[0]}'; make it of clock logs with: "
+            f"cepctl clocks LOG -o {path.name}"
+        )
+    table = _typed(table.select(list(COLUMNS)), path)
+    if not len(table):
+        raise UncertaintyModelError(f"clock: {path} has no rows; make it of other logs")
+    table = table.append_column("row", pa.array(np.arange(len(table))))
+    table = table.sort_by([("host", "ascending"), ("from", "ascending")])
+    host = table.column("host").combine_chunks().dictionary_encode()
+    begin, end, ahead, ahead_to, low, high, epoch, segment = (_numbers(table, name) for name in _NUMBERS)
+    sd, jump = (
+        pc.fill_null(table.column(name), none).to_numpy() for name, none in (("sd", np.nan), ("jump", -1))
+    )
+    records = ClockRecords(
+        str(path), hashlib.sha256(content).hexdigest(), tuple(host.dictionary.to_pylist()),
+        host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
+        segment, jump,
+    )  # fmt: skip
+    _require_sense(records, _numbers(table, "row"))
+    return records
+
+
+def _table(path: Path, content: bytes) -> pa.Table:
+    if content[:4] == b"PAR1":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(pa.BufferReader(content))
+    from pyarrow import csv
+
+    told = csv.ConvertOptions(column_types=COLUMNS, null_values=[""], strings_can_be_null=True)
+    return csv.read_csv(pa.BufferReader(content), convert_options=told)
+
+
+def _typed(table: pa.Table, path: Path) -> pa.Table:
+    for name, kind in COLUMNS.items():
+        column = table.column(name)
+        if column.type != kind:
+            try:
+                column = column.cast(kind)
+            except pa.ArrowException as problem:
+                raise UncertaintyModelError(f"clock: {path}: column '{name}': {problem}") from problem
+            table = table.set_column(table.column_names.index(name), name, column)
+        if name not in _NULLABLE and column.null_count:
+            row = int(np.flatnonzero(pc.is_null(column).to_numpy())[0])
+            raise UncertaintyModelError(f"clock: {path}: row {row + 1} has no '{name}'; fill it in")
+    return table
+
+
+def _numbers(table: pa.Table, name: str) -> Ticks:
+    return np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64)
+
+
+def _require_sense(own: ClockRecords, row: Indexes) -> None:
+    """Raise UncertaintyModelError for the first row that makes no sense; `row` are numbers in the file."""
+    follows = np.flatnonzero(own.host[1:] == own.host[:-1]) + 1
+    before = follows - 1
+    same = own.segment[follows] == own.segment[before]
+    checks = (
+        (np.flatnonzero(own.end <= own.begin), "ends before it begins; `to` is excluded"),
+        (np.flatnonzero(own.low > 0), "has a `low` above 0; the estimate itself lies between low and high"),
+        (np.flatnonzero(own.high < 0), "has a `high` below 0; the estimate itself lies between low and high"),
+        (np.flatnonzero(~(np.isnan(own.sd) | (own.sd > 0))), "has an sd that is not above 0; leave it empty"),
+        (
+            follows[own.begin[follows] < own.end[before]],
+            "overlaps the row before it; a reading has one piece",
+        ),
+        (
+            follows[same & (own.epoch[follows] != own.epoch[before])],
+            "has the segment of the row before it and another epoch; a segment lies in one epoch",
+        ),
+        (follows[~same & _is_old(own.host, own.segment)[follows]], "goes back to an earlier segment"),
+        (follows[_is_old(own.host, own.epoch)[follows]], "goes back to an earlier epoch"),
+    )
+    for wrong, told in checks:
+        if len(wrong):
+            host = own.hosts[own.host[wrong[0]]]
+            raise UncertaintyModelError(f"clock: {own.file}: row {row[wrong[0]] + 1} ('{host}') {told}")
+
+
+def _is_old(host: Indexes, number: Indexes) -> Flags:
+    """Rows whose number differs from that of the row before, and occurs before that."""
+    begins = np.append(True, (host[1:] != host[:-1]) | (number[1:] != number[:-1]))
+    first = np.flatnonzero(begins)
+    _, at = np.unique(np.stack([host[first], number[first]], axis=1), axis=0, return_index=True)
+    old = np.zeros(len(host), np.bool_)
+    old[np.delete(first, at)] = True
+    return old

@@ -1,0 +1,198 @@
+"""Clocks whose errors were recorded: whose residual an event shares, and how far its own part moves.
+
+own part    moves by minus the estimate at the reading, to the nearest tick
+offset      minus the residual, which is the same for all readings of a segment, or of an epoch; wider by
+            half a tick either way, unless the estimates are whole ticks and constant
+mass        uniform between the bounds; with an sd 0.99 of a normal distribution around 0, cut at the
+            bounds, and 0.01 of the uniform one, since no measurement of noise excludes the rest
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.clocks import Offset, checked_offset, offset_text
+from cepctl.errors import UncertaintyModelError
+from cepctl.schema import TimeUnit
+from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
+from cepctl.uncertainty.shapes import normal_mass
+
+NORMAL_SHARE = 0.99
+INNER_BUCKETS = 62
+MOST_SINGLE = 64
+"""Of so many ticks each is a bucket."""
+_INNER_SDS = 4
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What pieces of records share: one residual each, g of them; columns of shape (g,), nanoseconds.
+
+    `of_piece`, shape (m,), is that of each piece, and `first` the first piece of each.
+    """
+
+    of_piece: Indexes
+    first: Indexes
+    low: Ticks
+    high: Ticks
+    sd: Reals
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedOffset:
+    """The offset of each clock as records have it: one residual per segment, or per epoch.
+
+    `uniform`: whether the residual is uniform between its bounds, whatever its sd.
+    """
+
+    records: ClockRecords
+    by_epoch: bool = False
+    uniform: bool = False
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """The residuals of all pieces."""
+        own = self.records
+        number = self._number
+        begins = np.append(True, (own.host[1:] != own.host[:-1]) | (number[1:] != number[:-1]))
+        first = np.flatnonzero(begins)
+        lengths = (own.end - own.begin).astype(np.float64)
+        square = np.add.reduceat(lengths * own.sd**2, first) / np.add.reduceat(lengths, first)
+        return Residuals(
+            np.cumsum(begins) - 1,
+            first,
+            np.minimum.reduceat(own.low, first),
+            np.maximum.reduceat(own.high, first),
+            np.sqrt(square),
+        )
+
+    @property
+    def lengths(self) -> Sequence[Fraction]:
+        """None: any tick holds what is rounded outwards to it."""
+        return ()
+
+    @property
+    def _number(self) -> Indexes:
+        return self.records.epoch if self.by_epoch else self.records.segment
+
+    def moves(self, pieces: Indexes, readings: Ticks, unit: TimeUnit) -> Ticks:
+        """By how many ticks own parts move, 0 where there is no piece; `readings` in nanoseconds."""
+        own, tick = self.records, unit.nanoseconds
+        rows = np.flatnonzero(pieces != NO_PIECE)
+        piece = pieces[rows]
+        moved = np.zeros(len(pieces), dtype=np.int64)
+        drift, length = own.ahead_to[piece] - own.ahead[piece], own.end[piece] - own.begin[piece]
+        passed = readings[rows] - own.begin[piece]
+        whole, rest = np.divmod(own.ahead[piece], tick)
+        beyond = (rest + drift * (passed / length)) / tick + 0.5
+        nearest = np.floor(beyond)
+        # Where rounding could decide, and where the estimate is constant, whole numbers do.
+        doubtful = np.abs(beyond - np.rint(beyond)) < _CLOSE * np.maximum(1.0, np.abs(beyond))
+        still = doubtful & (drift == 0)
+        nearest[still] = (2 * rest[still] + tick) // (2 * tick)
+        for i in np.flatnonzero(doubtful & ~still).tolist():
+            part = int(rest[i]) * int(length[i]) + int(drift[i]) * int(passed[i])
+            nearest[i] = (2 * part + tick * int(length[i])) // (2 * tick * int(length[i]))
+        moved[rows] = -(whole + nearest.astype(np.int64))
+        return moved
+
+    def names(self, by: str, pieces: Indexes) -> pa.Array:
+        """The clock of each event: `node=n7#3` for a segment, `node=n7@2` for an epoch; else null."""
+        return self._told(pieces, lambda group: self._name(group, by))
+
+    def _name(self, group: int, by: str) -> str:
+        own, piece = self.records, int(self.residuals.first[group])
+        return f"{by}={own.hosts[own.host[piece]]}{'@' if self.by_epoch else '#'}{self._number[piece]}"
+
+    def texts(self, pieces: Indexes, unit: TimeUnit) -> pa.Array:
+        """The offset of each event's clock as text.
+
+        Raises
+        ------
+        UncertaintyModelError
+            If it is longer than there are ticks.
+        """
+        return self._told(pieces, lambda group: self._text(group, unit))
+
+    def _text(self, group: int, unit: TimeUnit) -> str:
+        own, residuals = self.records, self.residuals
+        sd = float(residuals.sd[group])
+        sd = math.nan if self.uniform else sd
+        low, high = int(residuals.low[group]), int(residuals.high[group])
+        text = _text_of(low, high, sd, self.whole(unit)[group].item(), unit)
+        if text is None:
+            host = own.hosts[own.host[residuals.first[group]]]
+            raise UncertaintyModelError(
+                f"clock: the bounds of '{host}' in {own.file} are longer than there are ticks of {unit}; "
+                "choose a coarser time_unit"
+            )
+        return text
+
+    def whole(self, unit: TimeUnit) -> Flags:
+        """Which residuals are beside estimates that are constant and whole ticks, shape (g,)."""
+        own = self.records
+        exact = (own.ahead == own.ahead_to) & (own.ahead % unit.nanoseconds == 0)
+        return np.logical_and.reduceat(exact, self.residuals.first)
+
+    def _told(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.Array:
+        """What is told of the residual of each piece, once for each; null without a piece."""
+        known = pieces != NO_PIECE
+        group = np.where(known, self.residuals.of_piece[pieces], -1)
+        used, place = np.unique(group, return_inverse=True)
+        texts = [None if each < 0 else tell(each) for each in used.tolist()]
+        return pa.array(texts, pa.string()).take(pa.array(place.reshape(-1)))
+
+
+@lru_cache(maxsize=4096)
+def _text_of(low: int, high: int, sd: float, whole: bool, unit: TimeUnit) -> str | None:
+    offset = residual_offset(low, high, sd, whole=whole, unit=unit)
+    return None if offset is None else offset_text(offset)
+
+
+def residual_offset(low: int, high: int, sd: float, *, whole: bool, unit: TimeUnit) -> Offset | None:
+    """The offset of a clock whose residual lies in [low, high], nanoseconds; None beyond all ticks.
+
+    `sd` is NaN for a uniform one.  `whole`: whether the estimates are constant and whole ticks.
+
+    Examples
+    --------
+    >>> residual_offset(-2_000, 1_000, math.nan, whole=True, unit=TimeUnit(1))
+    ((-1, 2, 1.0),)
+    >>> residual_offset(-2_000, 1_000, math.nan, whole=False, unit=TimeUnit(1))
+    ((-2, 3, 1.0),)
+    """
+    tick, half = unit.nanoseconds, 0 if whole else 1
+    first = -((2 * high + half * tick + 2 * tick - 1) // (2 * tick))
+    last = (-2 * low + half * tick + 2 * tick - 1) // (2 * tick)
+    if math.isnan(sd) or first == last:
+        return checked_offset([(first, last, 1.0)])
+    buckets = _buckets(first, last, math.ceil(_INNER_SDS * sd / tick))
+    masses = [normal_mass((lo - 0.5) * tick / sd, (hi + 0.5) * tick / sd) for lo, hi in buckets]
+    total, ticks = math.fsum(masses), last - first + 1
+    return checked_offset(
+        (lo, hi, NORMAL_SHARE * mass / total + (1 - NORMAL_SHARE) * (hi - lo + 1) / ticks)
+        for (lo, hi), mass in zip(buckets, masses, strict=True)
+    )
+
+
+def _buckets(first: int, last: int, reach: int) -> list[tuple[int, int]]:
+    """Single ticks where they are few; else those within the reach, and what lies on either side."""
+    if last - first < MOST_SINGLE:
+        return [(tick, tick) for tick in range(first, last + 1)]
+    low, high = max(first, -reach), min(last, reach)
+    ticks = high - low + 1
+    count = min(INNER_BUCKETS, ticks)
+    edges = [low + number * ticks // count for number in range(count + 1)]
+    inner = [(lo, after - 1) for lo, after in itertools.pairwise(edges)]
+    outer = [(first, low - 1)] * (first < low), [(high + 1, last)] * (high < last)
+    return [*outer[0], *inner, *outer[1]]

@@ -1,0 +1,193 @@
+"""Events on clocks whose errors their hosts recorded: estimates taken off, one clock per segment or epoch.
+
+The worked numbers are rational, over every possible world.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cepctl
+from cepctl.clocks import clocks_of
+from cepctl.errors import CepctlError, UncertaintyModelError
+from cepctl.io.contract.clock_offsets import shifted
+from cepctl.matching.inputs import open_events
+from cepctl.schema import CLOCK, META_CLOCK_RECORDS, PMF_TYPE
+
+CLOCKS = """host,from,to,ahead,ahead_to,low,high,sd,epoch,segment,jump
+n,0,100000000,0,0,-2000000,2000000,,1,1,
+n,100000000,200000000,0,0,-2000000,2000000,,1,2,{jump}
+n,200000000,300000000,0,0,-2000000,2000000,,1,3,{jump}
+m,0,300000000,0,0,-1000000,1000000,,1,1,
+"""
+LOG = """event_id,event_type,time,node
+a,A,1970-01-01T00:00:00.099Z,n
+b,B,1970-01-01T00:00:00.100Z,n
+c,C,1970-01-01T00:00:00.102Z,n
+e,E,1970-01-01T00:00:00.200Z,n
+d,D,1970-01-01T00:00:00.101Z,m
+f,F,1970-01-01T00:00:00.200Z,m
+"""
+RULE = 'time_unit = "1 ms"\n[[rule]]\nclock = {{ by = "node", from = "clocks.csv"{} }}\n'
+EPOCH = ', residual = "epoch"'
+
+
+def ingested(
+    folder: Path, clocks: str, log: str = LOG, residual: str = "", keys: str = ""
+) -> cepctl.Ingested:
+    (folder / "clocks.csv").write_text(clocks)
+    (folder / "log.csv").write_text(log)
+    (folder / "model.toml").write_text(RULE.format(residual) + keys)
+    return cepctl.ingest(
+        folder / "log.csv", folder / "events", uncertainty=folder / "model.toml", overwrite=True
+    )
+
+
+def rows(folder: Path) -> dict[str, dict[str, object]]:
+    with open_events([str(folder / "events")]) as inputs:
+        return {row["event_id"]: row for row in inputs.read([]).to_pylist()}
+
+
+@pytest.mark.parametrize(
+    ("query", "apart", "epoch"),
+    [
+        ("SEQ(A a, B b)", "3/5", "1"),
+        ("SEQ(A a, C c)", "22/25", "1"),
+        ("SEQ(A a, D d)", "4/5", "4/5"),
+        ("SEQ(D d, C c)", "3/5", "3/5"),
+        ("SEQ(A a, B b, D d)", "19/75", "3/5"),
+        ("SEQ(A a, D d, C c)", "34/75", "2/5"),
+        ("SEQ(A a, !D d, C c)", "32/75", "3/5"),
+        ("SEQ(E e, F f)", "2/5", "2/5"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["event", "worlds"])
+def test_one_residual_for_each_segment_or_for_an_epoch(
+    tmp_path: Path, query: str, apart: str, epoch: str, engine: Literal["event", "worlds"]
+) -> None:
+    for stated, residual in ((apart, ""), (epoch, EPOCH)):
+        events = ingested(tmp_path, CLOCKS.format(jump=""), residual=residual)
+        found = cepctl.match(f"PATTERN {query}", events, engine=engine).polars()
+        assert found["confidence"].to_list() == pytest.approx([float(Fraction(stated))], abs=1e-12)
+
+
+def test_a_window_narrows_what_an_epoch_leaves(tmp_path: Path) -> None:
+    for residual, confidence in (("", [1 / 25]), (EPOCH, [])):
+        events = ingested(tmp_path, CLOCKS.format(jump=""), residual=residual)
+        found = cepctl.match("PATTERN SEQ(A a, D d, C c) WITHIN 3 ticks", events).polars()
+        assert found["confidence"].to_list() == pytest.approx(confidence, abs=1e-12)
+
+
+def test_the_estimate_is_taken_off_the_own_part(tmp_path: Path) -> None:
+    # Ahead 12.6 ms at 09:00:12 and -0.76 ms at 09:01:16, never by more than 21.4 ms.
+    clocks = (
+        "host,from,to,ahead,ahead_to,low,high,sd,epoch,segment,jump\n"
+        "node07,1772442012000000000,1772442076000000000,12600000,-760000,-34000000,22160000,,1,1,\n"
+    )
+    log = "event_id,event_type,time,node\na,A,2026-03-02T09:00:44.000Z,node07\n"
+    ingested(tmp_path, clocks, log)
+    row = rows(tmp_path)["a"]
+    own = 1772442044000 - 6
+    assert (row["lower"], row["upper"], row[CLOCK]) == (own - 23, own + 35, "node=node07#1")
+    metadata = pq.read_schema(tmp_path / "events" / "part-00000.parquet").metadata
+    assert clocks_of(metadata) == {"node=node07#1": ((-23, 35, 1.0),)}
+
+
+def test_a_dataset_knows_the_records_that_made_it(tmp_path: Path) -> None:
+    ingested(tmp_path, CLOCKS.format(jump=""))
+    metadata = pq.read_schema(tmp_path / "events" / "part-00000.parquet").metadata
+    (file, digest), *_ = json.loads(metadata[META_CLOCK_RECORDS]).items()
+    assert (Path(file).name, len(digest)) == ("clocks.csv", 64)
+
+
+def test_both_ends_of_what_lasts_move_by_the_estimate_of_its_start(tmp_path: Path) -> None:
+    clocks = CLOCKS.format(jump="").replace("m,0,300000000,0,0,", "m,0,300000000,5000000,5000000,")
+    log = "event_id,event_type,time,end_time,node\na,A,1970-01-01T00:00:00.100Z,1970-01-01T00:00:00.900Z,m\n"
+    ingested(tmp_path, clocks, log, residual=EPOCH)
+    row = rows(tmp_path)["a"]
+    ends = (row["lower"], row["upper"], row["end_lower"], row["end_upper"])
+    assert ends == (94, 96, 894, 896)
+
+
+def test_a_mass_moves_with_its_interval(tmp_path: Path) -> None:
+    clocks = CLOCKS.format(jump="").replace("m,0,300000000,0,0,", "m,0,300000000,5000000,5000000,")
+    log = "event_id,event_type,time,node\na,A,1970-01-01T00:00:00.100Z,m\n"
+    latency = 'latency = [["0 ms", "1 ms", 0.5], ["1 ms", "3 ms", 0.5]]\n'
+    ingested(tmp_path, clocks, log, keys=latency)
+    row = rows(tmp_path)["a"]
+    assert row["pmf"] == [{"lo": 93, "hi": 94, "p": 0.5}, {"lo": 95, "hi": 95, "p": 0.5}]
+    assert (row["lower"], row["upper"]) == (92, 96)
+
+
+def test_masses_move_and_nulls_stay() -> None:
+    masses = pa.array([[{"lo": 0, "hi": 1, "p": 1.0}], None, [{"lo": 5, "hi": 5, "p": 1.0}]], PMF_TYPE)
+    table = pa.table({"lower": [0, None, 5], "upper": [1, 9, 5], "pmf": masses})
+    moved = shifted(table, np.array([-3, 4, 1])).to_pydict()
+    assert (moved["lower"], moved["upper"]) == ([-3, None, 6], [-2, 13, 6])
+    assert [each and (each[0]["lo"], each[0]["hi"]) for each in moved["pmf"]] == [(-3, -2), None, (6, 6)]
+
+
+def test_events_whose_clock_cannot_be_told_are_counted_by_cause(tmp_path: Path) -> None:
+    log = LOG + (
+        "x,X,1970-01-01T00:00:00.100Z,other\ny,Y,1970-01-01T00:00:00.300Z,n\nz,Z,1970-01-01T00:00:00.100Z,\n"
+    )
+    events = ingested(tmp_path, CLOCKS.format(jump=""), log)
+    assert set(events.summary.notices) == {
+        f"log.csv: events that rule 1 passes over, since {why}: 1"
+        for why in (
+            "they have no 'node' to tell their clock by",
+            "clocks.csv does not have their 'node' (it has m, n)",
+            "clocks.csv has nothing of their 'node' at their time",
+        )
+    }
+    assert {row["event_id"] for row in rows(tmp_path).values() if row[CLOCK] is None} == {"x", "y", "z"}
+
+
+@pytest.mark.parametrize(
+    ("clock", "told"),
+    [
+        ('by = "node", from = "clocks.csv", offset = "1 s"', "`from` and `offset` exclude each other"),
+        ('by = "node", from = "clocks.csv", period = "1 h"', "`from` and `period` exclude each other"),
+        ('name = "node", from = "clocks.csv"', "`from` and `name` exclude each other"),
+        ('from = "clocks.csv"', 'write clock = { by = "node", from = "clocks.parquet"'),
+        ('by = "node", from = "clocks.csv", residual = "day"', 'residual is "epoch", or left out'),
+        ('by = "node", from = "clocks.csv", inside = "normal"', 'inside is "uniform", or left out'),
+        ('by = "node", from = "none.csv"', "cannot read .*none.csv"),
+        (
+            'by = "node", from = "clocks.csv"',
+            "segments .* tied by `jump`, as those of 'n' .*residual = \"epoch\"",
+        ),
+    ],
+)
+def test_a_rule_without_sense_says_what_to_write(tmp_path: Path, clock: str, told: str) -> None:
+    (tmp_path / "clocks.csv").write_text(CLOCKS.format(jump=1_000_000))
+    (tmp_path / "model.toml").write_text(f"[[rule]]\nclock = {{ {clock} }}\n")
+    (tmp_path / "log.csv").write_text(LOG)
+    with pytest.raises(UncertaintyModelError, match=told):
+        cepctl.ingest(tmp_path / "log.csv", tmp_path / "events", uncertainty=tmp_path / "model.toml")
+
+
+def test_own_parts_are_not_moved_twice(tmp_path: Path) -> None:
+    ingested(tmp_path, CLOCKS.format(jump=""), residual=EPOCH)
+    with pytest.raises(CepctlError, match=r"moved already by what was recorded.*ingest the logs again"):
+        cepctl.assign(tmp_path / "events", tmp_path / "again", uncertainty=tmp_path / "model.toml")
+    (tmp_path / "model.toml").write_text(RULE.format(EPOCH) + 'interval = { before = "0 s" }\n')
+    cepctl.assign(tmp_path / "events", tmp_path / "again", uncertainty=tmp_path / "model.toml")
+    one, again = (pl.read_parquet(tmp_path / name / "*.parquet") for name in ("events", "again"))
+    assert one.equals(again)
+
+
+def test_raw_logs_are_matched_on_recorded_clocks(tmp_path: Path) -> None:
+    ingested(tmp_path, CLOCKS.format(jump=""), residual=EPOCH)
+    model = tmp_path / "model.toml"
+    found = cepctl.match("PATTERN SEQ(A a, D d)", tmp_path / "log.csv", uncertainty=model).polars()
+    assert found["confidence"].to_list() == pytest.approx([0.8], abs=1e-12)
