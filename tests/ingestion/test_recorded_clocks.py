@@ -164,7 +164,7 @@ def test_events_whose_clock_cannot_be_told_are_counted_by_cause(tmp_path: Path) 
         ('by = "node", from = "none.csv"', "cannot read .*none.csv"),
         (
             'by = "node", from = "clocks.csv"',
-            "segments .* tied by `jump`, as those of 'n' .*residual = \"epoch\"",
+            "segments .* that `jump` ties, as those of 'n' .*residual = \"epoch\"",
         ),
     ],
 )
