@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -78,13 +79,18 @@ class ClockRecords:
         """
         known = pc.index_in(hosts, pa.array(self.hosts, pa.string()))
         host = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        begins = np.unique(self.begin)
-        width = len(begins) + 1
-        keys = self.host * width + np.searchsorted(begins, self.begin) + 1
-        found = np.searchsorted(keys, host * width + np.searchsorted(begins, readings, "right"), "right") - 1
+        begins, keys = self._keys
+        own = host * (len(begins) + 1) + np.searchsorted(begins, readings, "right")
+        found = np.searchsorted(keys, own, "right") - 1
         at = np.maximum(found, 0)
         inside = (found >= 0) & (self.host[at] == host) & (readings < self.end[at])
         return np.where(inside, at, NO_PIECE), host >= 0
+
+    @cached_property
+    def _keys(self) -> tuple[Ticks, Indexes]:
+        """All readings at which a piece begins, and host and place among these of each as one number."""
+        begins = np.unique(self.begin)
+        return begins, self.host * (len(begins) + 1) + np.searchsorted(begins, self.begin) + 1
 
 
 def read_records(path: Path) -> ClockRecords:

@@ -122,14 +122,15 @@ class RecordedOffset:
         UncertaintyModelError
             If it is longer than there are ticks.
         """
-        return self._told(pieces, lambda group: self._text(group, unit))
+        whole = self.whole(unit)
+        return self._told(pieces, lambda group: self._text(group, unit, whole=bool(whole[group])))
 
-    def _text(self, group: int, unit: TimeUnit) -> str:
+    def _text(self, group: int, unit: TimeUnit, *, whole: bool) -> str:
         own, residuals = self.records, self.residuals
         sd = float(residuals.sd[group])
         sd = math.nan if self.uniform else sd
         low, high = int(residuals.low[group]), int(residuals.high[group])
-        text = _text_of(low, high, sd, self.whole(unit)[group].item(), unit)
+        text = _text_of(low, high, sd, whole, unit)
         if text is None:
             host = own.hosts[own.host[residuals.first[group]]]
             raise UncertaintyModelError(
@@ -153,7 +154,7 @@ class RecordedOffset:
         return pa.array(texts, pa.string()).take(pa.array(place.reshape(-1)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 16)
 def _text_of(low: int, high: int, sd: float, whole: bool, unit: TimeUnit) -> str | None:
     offset = residual_offset(low, high, sd, whole=whole, unit=unit)
     return None if offset is None else offset_text(offset)
