@@ -142,11 +142,11 @@ class Masses:
 def ticks_between(lo: Ticks, hi: Ticks) -> Reals:
     """Number of ticks in [lo, hi] as floats, right even where the difference exceeds int64."""
     difference = hi - lo
-    wide = difference < 0
-    count = difference.astype(np.float64)
-    if wide.any():
-        count[wide] = hi[wide].astype(np.float64) - lo[wide].astype(np.float64)
-    counted: Reals = count + 1.0
+    counted: Reals = difference.astype(np.float64)
+    if difference.min(initial=0) < 0:
+        wide = difference < 0
+        counted[wide] = hi[wide].astype(np.float64) - lo[wide].astype(np.float64)
+    counted += 1.0
     return counted
 
 
@@ -182,7 +182,8 @@ def _masses_of(events: pa.Table) -> Masses:
     pmf = events.column("pmf").combine_chunks() if "pmf" in events.column_names else None
     if pmf is None or pmf.null_count == len(pmf):
         starts = np.arange(len(lower) + 1, dtype=np.int64)
-        return Masses(lower, upper, starts, lower, upper, 1.0 / ticks_between(lower, upper))
+        ticks = ticks_between(lower, upper)
+        return Masses(lower, upper, starts, lower, upper, np.divide(1.0, ticks, out=ticks))
     return _with_histograms(events, lower, upper, pmf)
 
 
