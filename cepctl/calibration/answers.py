@@ -42,9 +42,7 @@ class Answers:
         return [each.name for each in self.plan.group_by or ()]
 
 
-def answer_rows(
-    stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray
-) -> Rows:
+def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
     """The rows of a query on blurred events; `truth`: its answers at true times, `steps`: of each event.
 
     Raises
@@ -169,9 +167,7 @@ def _tied(plan: Plan, blurred: BlurredEvents, bound: BoundEvents) -> Flags:
     return found
 
 
-def _may_fit(
-    alternative: Alternative, row: Indexes, places: Indexes, kind: pa.Array, count: int
-) -> Flags:
+def _may_fit(alternative: Alternative, row: Indexes, places: Indexes, kind: pa.Array, count: int) -> Flags:
     """Rows whose events are of the types that an alternative binds."""
     positive = alternative.positive
     most = np.full(count, -1)
@@ -224,7 +220,9 @@ class _Shown:
     def __call__(self, rows: Indexes) -> list[tuple[ShownEvent, ...]]:
         return [
             shown_events(
-                self.blurred, self.steps, self.bound.rows[self.bound.offsets[row] : self.bound.offsets[row + 1]]
+                self.blurred,
+                self.steps,
+                self.bound.rows[self.bound.offsets[row] : self.bound.offsets[row + 1]],
             )
             for row in rows.tolist()
         ]

@@ -1,10 +1,10 @@
 """Blurs: how true times are hidden.  Each is an uncertainty model, whose rules also say how to draw.
 
-    blur               rule                                  what is read of a true tick t
-    --coarsen D        granularity = "D"                     the unit of length D that contains t
-    --jitter D         interval = { before = D, after = D }  t + u, u any of -D..D
-    --clock 'by=A D'   clock = { by = "A", offset = "D" }    t less the offset of its clock, -D..D
-    --model FILE       those of the file                     t less a draw from the mass of its rule
+blur               rule                                  what is read of a true tick t
+--coarsen D        granularity = "D"                     the unit of length D that contains t
+--jitter D         interval = { before = D, after = D }  t + u, u any of -D..D
+--clock 'by=A D'   clock = { by = "A", offset = "D" }    t less the offset of its clock, -D..D
+--model FILE       those of the file                     t less a draw from the mass of its rule
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def require_one_blur(*given: str | None) -> None:
 def _around(text: str) -> Interval:
     length = parse_duration(text)
     if length <= 0:
-        raise UncertaintyModelError(f"jitter '{text}' hides nothing; write a duration above 0, such as '60 s'")
+        raise UncertaintyModelError(
+            f"jitter '{text}' hides nothing; write a duration above 0, such as '60 s'"
+        )
     return Interval(length, length)
 
 

@@ -28,7 +28,8 @@ def drawn(seed: int, purpose: str, names: pa.Array | pa.ChunkedArray) -> Reals:
     names = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
     before, between = (pa.scalar(text, pa.large_string()) for text in (f"{seed} {purpose}", " "))
     texts = pc.binary_join_element_wise(before, names.cast(pa.large_string()), between)
-    return (whole_text_hashes(texts) >> np.uint64(64 - _MANTISSA)) * 2.0**-_MANTISSA
+    upper = whole_text_hashes(texts) >> np.uint64(64 - _MANTISSA)
+    return upper.astype(np.float64) * 2.0**-_MANTISSA
 
 
 def places(shares: Reals, first: Numbers, last: Numbers) -> Numbers:

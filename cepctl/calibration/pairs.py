@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -40,9 +41,7 @@ class Overlapping:
     second: Indexes
 
 
-def pair_rows(
-    blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, memory: MemoryBudget
-) -> Rows:
+def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, memory: MemoryBudget) -> Rows:
     """The pairs of blurred events, all of which have a key; `steps`: of each event.
 
     Raises
@@ -96,7 +95,7 @@ class _Runs:
         upto = np.cumsum(self.sizes)
         cuts = np.searchsorted(upto, np.arange(0, upto[-1] if len(upto) else 0, _PAIRS_AT_ONCE))
         edges = [0, *np.unique(cuts[1:]).tolist(), len(self.order)]
-        for begin, end in zip(edges, edges[1:], strict=False):
+        for begin, end in pairwise(edges):
             row, place = places_in_runs(self.sizes[begin:end])
             one = row + begin
             yield self.order[one], self.order[one + 1 + place]
@@ -174,7 +173,11 @@ def shown_events(blurred: BlurredEvents, steps: pa.ChunkedArray, events: Indexes
     ids, lower, upper = (blurred.table.column(name) for name in ("event_id", "lower", "upper"))
     return tuple(
         ShownEvent(
-            ids[at].as_py(), steps[at].as_py(), int(blurred.truth.tick[at]), lower[at].as_py(), upper[at].as_py()
+            ids[at].as_py(),
+            steps[at].as_py(),
+            int(blurred.truth.tick[at]),
+            lower[at].as_py(),
+            upper[at].as_py(),
         )
         for at in events.tolist()
     )

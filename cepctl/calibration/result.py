@@ -10,6 +10,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.calibration.rows import OpenRows, Rows, ShownEvent, open_rows
 from cepctl.calibration.scores import Scores, scores
+from cepctl.schema import TimeUnit
 
 MOST_TYPES_SHOWN = 50
 MOST_ROWS_SHOWN = 20
@@ -40,7 +41,7 @@ class Calibration:
     """What was stated, and what happened.
 
     `rows` are `tied` ones, `certain` ones and `open` ones.  `impossible_happened`: certain rows that did not
-    happen, and rows that happened and were not stated.  `types`, where rows have some: the one with the most
+    happen, and rows that happened and were not stated.  `unit`: of ticks.  `types`, where rows have some: the one with the most
     rows too many or too few first.  `shown`: of the first types the rows that are farthest off.
     """
 
@@ -53,12 +54,15 @@ class Calibration:
     tied: int
     certain: int
     impossible_happened: int
+    unit: TimeUnit
     scores: Scores
     types: tuple[TypeScore, ...]
     shown: tuple[tuple[ShownRow, ...], ...]
 
 
-def calibration(parts: Sequence[Rows], query: str | None, blur: str, seed: int) -> Calibration:
+def calibration(
+    parts: Sequence[Rows], query: str | None, blur: str, seed: int, unit: TimeUnit
+) -> Calibration:
     """Score the rows of the seeds `seed`, `seed` + 1, ..., one part for each."""
     found = open_rows(parts)
     rows = sum(len(part.stated) + part.plain for part in parts)
@@ -74,6 +78,7 @@ def calibration(parts: Sequence[Rows], query: str | None, blur: str, seed: int) 
         tied=tied,
         certain=rows - tied - len(found.stated),
         impossible_happened=sum(part.impossible for part in parts),
+        unit=unit,
         scores=scores(found.stated, found.happened, found.cluster),
         types=tuple(each for each in types if each.steps),
         shown=tuple(_shown(parts, found, type_, seed) for type_ in order[:MOST_TYPES_SHOWN].tolist()),

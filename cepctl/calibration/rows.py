@@ -89,4 +89,4 @@ def open_rows(parts: Sequence[Rows]) -> OpenRows:
         for name, values in columns.items():
             found.setdefault(name, []).append(values)
     joined = {name: np.concatenate(values) for name, values in found.items()}
-    return OpenRows(types=tuple(types), **joined)  # type: ignore[arg-type]
+    return OpenRows(types=tuple(types), **joined)

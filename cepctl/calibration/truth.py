@@ -46,7 +46,7 @@ class Part:
 class TrueEvents:
     """n events with what is known to be true of them.
 
-    `table`: as `cepctl.matching.inputs.EventInputs.read` gives it.  `tick`: true ticks, shape (n,).  `key`:
+    `table`: the fixed columns (cepctl.schema), then attributes.  `tick`: true ticks, shape (n,).  `key`:
     the number of each event's key in code-point order, NO_KEY where it has none, shape (n,); `keys`: their
     texts.
     """
@@ -94,8 +94,8 @@ def true_ticks(table: pa.Table, unit: TimeUnit) -> Ticks:
     unknown = int((~known & (lower != upper)).sum())
     if unknown:
         raise UncertaintyModelError(
-            f"{unknown:,} of {len(table):,} events have no true time: no `time`, and an interval of more than "
-            "one tick; give them times, or leave them out"
+            f"{unknown:,} of {len(table):,} events have no true time: no `time`, and an interval of more "
+            "than one tick; give them times, or leave them out"
         )
     counts = pc.fill_null(time.cast(pa.int64()), 0).to_numpy()
     tick = np.where(known, counts // unit.counts, lower)

@@ -149,9 +149,7 @@ def calibrate(
         return calibrated(paths, asked, choices, memory)
 
 
-def calibrated(
-    paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget
-) -> Calibration:
+def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget) -> Calibration:
     """The calibration of events at some paths; logs the notes on reading them."""
     from cepctl.calibration.blurs import blur_of
     from cepctl.calibration.result import calibration
@@ -170,7 +168,7 @@ def calibrated(
         inputs.require_room(list(inputs.schema.attributes), _COPIES, memory, "calibrate")
         truth = _truth(inputs, asked)
     run = _Run(asked, query, blur, truth, unit, memory)
-    return calibration(run.parts(), asked.text, blur.text, asked.seed)
+    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
 
 
 def _without_threshold(query: Query) -> Query:
@@ -256,7 +254,9 @@ class _Run:
     def parts(self) -> list[Rows]:
         """The rows of every seed."""
         true = None if self.query is None else self._true_answers()
-        return [self._rows(seed, true) for seed in range(self.asked.seed, self.asked.seed + self.asked.repeat)]
+        return [
+            self._rows(seed, true) for seed in range(self.asked.seed, self.asked.seed + self.asked.repeat)
+        ]
 
     def _rows(self, seed: int, true: Answers | None) -> Rows:
         from cepctl.calibration.blurring import blurred_events

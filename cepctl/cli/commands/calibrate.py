@@ -64,7 +64,11 @@ _PAGES = (".html", ".htm")
     metavar="R",
     help="Take R seeds, from --seed on, and pool their rows.",
 )
-@click.option("--types", is_flag=True, help="In the table, also tell of each type of rows, by the steps of their events; JSON always does.")
+@click.option(
+    "--types",
+    is_flag=True,
+    help="In the table, also tell of each type of rows, by the steps of their events; JSON always does.",
+)
 @click.option(
     "--blurred", type=click.Path(), metavar="DIR", help="Write the events with hidden times to a dataset."
 )
@@ -151,7 +155,9 @@ def command(
     if not quiet:
         say("summary", calibration_summary(found))
     if found.impossible_happened:
-        say("error", f"{found.impossible_happened:,} rows came out as they cannot: this is a defect of cepctl")
+        say(
+            "error", f"{found.impossible_happened:,} rows came out as they cannot: this is a defect of cepctl"
+        )
         return JobError.exit_code
     return None
 
