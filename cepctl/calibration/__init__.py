@@ -1,1 +1,1 @@
-"""Calibration: times that are known are hidden, and what is stated of hidden ones is held to what happened."""
+"""Calibration: true times are hidden, and what is then stated is held to what happened."""

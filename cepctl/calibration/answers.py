@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import shown_events
 from cepctl.calibration.rows import Rows, ShownEvent
@@ -181,9 +181,7 @@ def _may_fit(alternative: Alternative, row: Indexes, places: Indexes, kind: pa.A
     return np.asarray(fits)
 
 
-def _ordered_ties(
-    alternative: Alternative, row: Indexes, places: Indexes, tick: Reals | Indexes, count: int
-) -> Flags:
+def _ordered_ties(alternative: Alternative, row: Indexes, places: Indexes, tick: Ticks, count: int) -> Flags:
     """Rows of which events that an alternative puts in order are at one tick."""
     found = np.zeros(count, dtype=bool)
     frame = pl.DataFrame({"row": row, "tick": tick, "place": places})
@@ -199,7 +197,7 @@ def _ordered_ties(
 
 
 def _ranks(alternative: Alternative) -> Iterator[dict[int, int]]:
-    """Places of components that must be at different ticks: by blocks, and by conditions `a.time < b.time`."""
+    """Places of components that must be at different ticks: by blocks, and by conditions on times."""
     place_of = {component: place for place, component in enumerate(alternative.positive)}
     blocks = alternative.positive_blocks
     yield {place_of[i]: number for number, block in enumerate(blocks) for i in block}

@@ -205,7 +205,7 @@ def _offsets_of_clocks(found: Stamped) -> dict[str, Offset]:
 
 
 def event_table(table: pa.Table, told: Mapping[str, pa.Array], clock: pa.Array | None) -> pa.Table:
-    """An event table with other times: `told` are `lower`, `upper`, and `pmf` and `time` where they change."""
+    """An event table with other times: `told` are `lower` and `upper`, and `pmf`, `time`."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name, kind in FIXED_COLUMNS.items():
         kept = table.column(name) if name in ("event_id", "event_type", "source", "time") else None
