@@ -63,7 +63,7 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     reading = reading - _offsets(blur.rules, won, seed, names, unit)
     zone = _zones(truth.table)
     instants = _at_begin_of_units(reading * unit.counts, blur.rules, won, zone, unit)
-    assigned = assign(_raw_times(truth, instants, zone, names), events, blur.rules, unit)
+    assigned = assign(_raw_times(instants, zone, names, unit), events, blur.rules, unit)
     found = _in_order(truth, assigned, instants, unit)
     if pc.all(pc.equal(found.table.column("lower"), found.table.column("upper"))).as_py():
         raise UsageError(
@@ -151,8 +151,9 @@ def _at_begin_of_units(
     return found
 
 
-def _raw_times(truth: TrueEvents, instants: Ticks, zone: Numbers, names: pa.Array) -> RawTimes:
-    count = len(truth)
+def _raw_times(instants: Ticks, zone: Numbers, names: pa.Array, unit: TimeUnit) -> RawTimes:
+    """What is read, for the rules; one that tells of a clock alone leaves the own part at what is read."""
+    count, reading = len(instants), instants // unit.counts
     zeros, nothing = np.zeros(count, dtype=np.int64), pa.nulls(count, pa.string())
     return RawTimes(
         instants=instants,
@@ -160,8 +161,8 @@ def _raw_times(truth: TrueEvents, instants: Ticks, zone: Numbers, names: pa.Arra
         zone_seconds=zone,
         before=zeros,
         after=zeros,
-        lower=truth.tick,
-        upper=truth.tick,
+        lower=reading,
+        upper=reading,
         given=np.ones(count, dtype=bool),
         pmf=pa.nulls(count, PMF_TYPE),
         clocks=None if names.null_count == count else Stamped(nothing, nothing),

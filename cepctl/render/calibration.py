@@ -77,6 +77,15 @@ def calibration_summary(found: Calibration) -> str:
     )
 
 
+def impossible_text(found: Calibration) -> str:
+    """What is said where rows came out as they cannot."""
+    return (
+        f"{counted(found.impossible_happened, 'row')} came out that cannot: certain ones that did not happen, "
+        "or others that did; this is a defect of cepctl, unless the query reads `lower` or `upper`, which a "
+        "blur changes"
+    )
+
+
 def _deciles(found: Calibration) -> Table:
     names = ("rows", "stated", "happened", "gap")
     table = plain_table("stated between", *names, "95 % of happened", numbers=names)

@@ -30,7 +30,9 @@ events = st.lists(
     min_size=2,
     max_size=6,
 )
-blurs = st.sampled_from([{"coarsen": "3 ms"}, {"coarsen": "5 ms"}, {"jitter": "1 ms"}, {"clock": "by=key 2 ms"}])
+blurs = st.sampled_from(
+    [{"coarsen": "3 ms"}, {"coarsen": "5 ms"}, {"jitter": "1 ms"}, {"clock": "by=key 2 ms"}]
+)
 
 
 def table_of(drawn: Drawn) -> pa.Table:
@@ -158,7 +160,11 @@ def test_negation_and_next_match_speak_of_all_true_events() -> None:
 
 def test_keys_are_stated_with_their_occurrence() -> None:
     """Of k1 the first of two events is at 6/16 and the second tied; k2 is of one row."""
-    drawn = [*DRAWN, {"event_type": "A", "key": "k2", "lower": 9}, {"event_type": "B", "key": "k2", "lower": 8}]
+    drawn = [
+        *DRAWN,
+        {"event_type": "A", "key": "k2", "lower": 9},
+        {"event_type": "B", "key": "k2", "lower": 8},
+    ]
     query = "PATTERN SEQ(A a, B b) WHERE [key] GROUP BY a.key"
     found = calibrated(query, drawn, coarsen="4 ms", by="key")
     assert (found.rows, found.tied, found.open, found.types) == (2, 0, 2, ())

@@ -129,6 +129,7 @@ def command(
         calibration_json,
         calibration_summary,
         calibration_text,
+        impossible_text,
     )
 
     text, events = _asked(arguments, query_file, pairs=pairs)
@@ -155,9 +156,7 @@ def command(
     if not quiet:
         say("summary", calibration_summary(found))
     if found.impossible_happened:
-        say(
-            "error", f"{found.impossible_happened:,} rows came out as they cannot: this is a defect of cepctl"
-        )
+        say("error", impossible_text(found))
         return JobError.exit_code
     return None
 

@@ -86,7 +86,7 @@ function show(found) {
   }
   if (found.impossible) {
     byId("limited").hidden = false;
-    byId("limited").textContent = `${counted(found.impossible, "row")} came out as they cannot: this is a defect of cepctl.`;
+    byId("limited").textContent = `${counted(found.impossible, "row")} came out that cannot: certain ones that did not happen, or others that did.`;
   }
   byId("reliability").append(reliability(found.deciles));
   if (found.types.length) {
