@@ -20,8 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-
-
 def ingested(log: Path) -> None:
     if not log.exists():
         pytest.skip(f"CEPCTL_REALDATA has no {log.name}")

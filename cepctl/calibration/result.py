@@ -41,9 +41,9 @@ class Calibration:
     """What was stated, and what happened.
 
     `rows` are `tied` ones, `certain` ones and `open` ones.  `impossible_happened`: certain rows that did not
-    happen, and rows that happened and were not stated.  `unit`: of ticks.  `types`, where rows have some: first
-    the one of which the most rows happened beyond or below what was stated.  `shown`: of the first types the
-    rows that are farthest off.
+    happen, and rows that happened and were not stated.  `unit`: of ticks.  `types`, where rows have some: the
+    one comes first of which the most rows happened beyond or below what was stated.  `shown`: of the first
+    types the rows that are farthest off.
     """
 
     query: str | None

@@ -80,9 +80,9 @@ def calibration_summary(found: Calibration) -> str:
 def impossible_text(found: Calibration) -> str:
     """What is said where rows came out as they cannot."""
     return (
-        f"{counted(found.impossible_happened, 'row')} came out that cannot: certain ones that did not happen, "
-        "or others that did; this is a defect of cepctl, unless the query reads `lower` or `upper`, which a "
-        "blur changes"
+        f"{counted(found.impossible_happened, 'row')} came out that cannot: certain ones that did not "
+        "happen, or others that did; this is a defect of cepctl, unless the query reads `lower` or `upper`, "
+        "which a blur changes"
     )
 
 

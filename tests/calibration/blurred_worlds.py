@@ -21,7 +21,7 @@ def spread(buckets: list[tuple[int, int, float]]) -> Mass:
 def own_mass(event: Mapping[str, Any], clocks: Mapping[str, Any]) -> Mass:
     """The mass of an event's own tick: its interval is that of own part and offset together."""
     lower, upper = event["lower"], event["upper"]
-    offset = clocks.get(event.get("clock"), ((0, 0, 1.0),))
+    offset = clocks[event["clock"]] if event.get("clock") else ((0, 0, 1.0),)
     lower, upper = lower - offset[0][0], upper - offset[-1][1]
     if event["pmf"] is None:
         return spread([(lower, upper, 1.0)])

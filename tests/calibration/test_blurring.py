@@ -187,7 +187,7 @@ def test_models_that_cannot_hide_times_are_refused(tmp_path: Path, rule: str, to
 def test_true_times_are_those_of_the_log_or_intervals_of_one_tick(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("event_type,key,lower,upper\nA,k,1,1\nB,k,2,4\nB,k,3,4\n")
-    with pytest.raises(cepctl.CepctlError, match="^2 of 3 events have no true time") as raised:
+    with pytest.raises(cepctl.CepctlError, match=r"^2 of 3 events have no true time") as raised:
         cepctl.calibrate(None, log, by="key", coarsen="1 s")
     assert raised.value.exit_code == 2
     log.write_text("event_type,key,time\nA,k,2024-05-01T00:00:01\nB,k,2024-05-01T00:00:02\n")

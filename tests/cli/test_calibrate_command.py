@@ -36,9 +36,9 @@ def test_pairs_are_told_by_deciles(capsys: pytest.CaptureFixture[str]) -> None:
     """Lock < Open, Lock < Shut, Open < Shut twice: each is stated at 45/100, and happened."""
     told = shown(capsys, "--pairs", "log.csv", "--coarsen", "10 ms").splitlines()
     assert told[0] == "Brier score 0.303, log score 0.799, calibration error 0.550, worst gap -"
-    assert told[2].split() == "stated between rows stated happened gap 95 % of happened".split()
-    assert told[7].split() == "0.4 and 0.5 4 0.450 1.000 +0.550 0.510 to 1.000".split()
-    assert told[8].split() == "0.5 and 0.6 0".split()
+    assert " ".join(told[2].split()) == "stated between rows stated happened gap 95 % of happened"
+    assert " ".join(told[7].split()) == "0.4 and 0.5 4 0.450 1.000 +0.550 0.510 to 1.000"
+    assert " ".join(told[8].split()) == "0.5 and 0.6 0"
 
 
 def test_the_summary_says_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,11 +52,11 @@ def test_the_summary_says_what_was_left_out(capsys: pytest.CaptureFixture[str]) 
 
 def test_types_are_told_the_worst_first(capsys: pytest.CaptureFixture[str]) -> None:
     told = shown(capsys, "--pairs", "log.csv", "--coarsen", "10 ms", "--types").splitlines()[14:]
-    assert [line.split() for line in told] == [
-        "first second rows stated happened gap".split(),
-        "Open Shut 2 0.450 1.000 +0.550".split(),
-        "Lock Open 1 0.450 1.000 +0.550".split(),
-        "Lock Shut 1 0.450 1.000 +0.550".split(),
+    assert [" ".join(line.split()) for line in told] == [
+        "first second rows stated happened gap",
+        "Open Shut 2 0.450 1.000 +0.550",
+        "Lock Open 1 0.450 1.000 +0.550",
+        "Lock Shut 1 0.450 1.000 +0.550",
     ]
 
 
@@ -169,7 +169,7 @@ def test_a_row_that_cannot_come_out_so_ends_with_4(capsys: pytest.CaptureFixture
         ([QUERY, "log.csv", "--coarsen", "1 ms"], "coarsen 1 ms hides nothing"),
         ([QUERY, "log.csv", "--jitter", "1 parsec"], "'1 parsec' is not a duration"),
         ([QUERY, "log.csv", "--clock", "room 1 s"], "write --clock 'by=node 500 ms'"),
-        ([QUERY, "log.csv", "--clock", "by=rom 1 s"], "no event has the attribute 'rom' (did you mean 'room'?)"),
+        ([QUERY, "log.csv", "--clock", "by=rom 1 s"], "the attribute 'rom' (did you mean 'room'?)"),
         ([QUERY, "log.csv", "--model", "none.toml"], "cannot read the uncertainty model none.toml"),
         ([QUERY, "log.csv", "--coarsen", "1 s", "--part", "2/2"], "--part 2/2 is not a part; write I/K"),
         ([QUERY, "log.csv", "--coarsen", "1 s", "--part", "0/2"], "name their attribute with --by"),
