@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import cepctl
 from cepctl.calibration.result import Calibration, ShownRow
+from cepctl.calibration.scores import wilson
 
 Drawn = list[dict[str, Any]]
 Row = tuple[str, ...]
@@ -214,3 +215,43 @@ def test_a_row_that_happened_and_is_not_stated_is_counted() -> None:
     """Its condition reads the interval, and so holds of the true events alone."""
     found = calibrated("PATTERN SEQ(A a, B b) WHERE a.upper = 1", DRAWN, coarsen="4 ms")
     assert found.impossible_happened == 1
+
+
+# Of k1 both rows happened, of k2 none, and each is stated at 45/100.
+TWO_KEYS = [
+    {"event_type": kind, "key": key, "lower": tick}
+    for key, rows in (("k1", {"A": (1,), "B": (5, 6)}), ("k2", {"A": (8,), "B": (5, 6)}))
+    for kind, ticks in rows.items()
+    for tick in ticks
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "rows", "independent"),
+    [
+        ("PATTERN SEQ(A a, B b) WHERE [key]", {}, 4, 4),
+        ("PATTERN SEQ(A a, B b) WHERE [key]", {"by": "key"}, 4, 2),
+        ("PATTERN SEQ(A a, B b) WHERE [key]", {"repeat": 3}, 12, 4),
+        ("PATTERN SEQ(A a, B b) WHERE [key]", {"repeat": 3, "by": "key"}, 12, 2),
+        (None, {"by": "key"}, 4, 2),
+        (None, {"by": "key", "repeat": 5}, 20, 2),
+    ],
+)
+def test_rows_that_come_out_together_count_as_one(
+    query: str | None, options: dict[str, Any], rows: int, independent: int
+) -> None:
+    found = cepctl.calibrate(query, table_of(TWO_KEYS), coarsen="10 ms", **options)
+    decile = found.scores.deciles[4]
+    assert (decile.rows, decile.happened) == (rows, 0.5)
+    assert (decile.low, decile.high) == pytest.approx(wilson(0.5, independent))
+
+
+def test_keys_of_group_by_come_out_together_by_key_too() -> None:
+    """Each event of B is a key, with one row."""
+    query = "PATTERN SEQ(A a, B b) WHERE [key] GROUP BY b"
+    alone = cepctl.calibrate(query, table_of(TWO_KEYS), coarsen="10 ms", repeat=2).scores.deciles[4]
+    by_key = cepctl.calibrate(query, table_of(TWO_KEYS), coarsen="10 ms", repeat=2, by="key").scores.deciles[
+        4
+    ]
+    assert (alone.rows, alone.low) == (8, pytest.approx(wilson(0.5, 4)[0]))
+    assert (by_key.rows, by_key.low) == (8, pytest.approx(wilson(0.5, 2)[0]))
