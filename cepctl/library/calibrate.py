@@ -13,7 +13,7 @@ from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
-from cepctl.library.notices import tell_reading
+from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from cepctl.clocks import Clocks
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
-    from cepctl.library.finding import Question
     from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
 
 CASE = "case_id"
@@ -165,8 +165,9 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         unit = inputs.schema.time_unit
         blur = blur_of(*asked.blur, unit)
         _refuse(inputs, asked, blur)
-        inputs.require_room(list(inputs.schema.attributes), _COPIES, memory, "calibrate")
-        truth = _truth(inputs, asked)
+        attributes = _attributes_read(inputs, asked, blur)
+        inputs.require_room(attributes, _COPIES, memory, "calibrate")
+        truth = _truth(inputs, attributes, asked)
     run = _Run(asked, query, blur, truth, unit, memory)
     return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
 
@@ -222,11 +223,22 @@ def _require_attribute(where: str, name: str, inputs: EventInputs) -> None:
         raise EventSchemaError(f"{where}: no event has the attribute '{name}' ({hint})")
 
 
-def _truth(inputs: EventInputs, asked: Asked) -> TrueEvents:
+def _attributes_read(inputs: EventInputs, asked: Asked, blur: Blur) -> list[str]:
+    """The attributes that are needed: a query may ask for any, and all of them are kept."""
+    known = inputs.schema.attributes
+    if asked.text is not None or asked.blurred is not None:
+        return list(known)
+    from cepctl.calibration.blurring import ZONE
+
+    needed = {asked.by, *asked.steps, *blur.columns_read, ZONE}
+    return [name for name in known if name in needed]
+
+
+def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> TrueEvents:
     """The events that are asked about, with their true times."""
     from cepctl.calibration.truth import Part, true_events
 
-    truth = true_events(inputs.read(), asked.by, inputs.schema.time_unit)
+    truth = true_events(inputs.read(attributes), asked.by, inputs.schema.time_unit)
     if asked.text is None or asked.part is not None:
         whole, truth = len(truth), truth.with_keys()
         if len(truth) < whole:
@@ -281,41 +293,43 @@ class _Run:
     def _true_answers(self) -> Answers:
         from cepctl.calibration.blurring import at_true_ticks
 
-        return self._answers(at_true_ticks(self.truth), {})
+        return self._answers(at_true_ticks(self.truth), {}, telling=True)
 
-    def _answers(self, table: pa.Table, clocks: Clocks) -> Answers:
-        """What the query answers on some events, which become a dataset for as long as that takes."""
+    def _answers(self, table: pa.Table, clocks: Clocks, *, telling: bool = False) -> Answers:
+        """What the query answers on some events, which become a dataset for as long as that takes.
+
+        `telling`: what the query asks for that can hardly be meant is said.
+        """
         from cepctl.atomic.folders import temporary_folder
-        from cepctl.calibration.answers import Answers
         from cepctl.calibration.storing import write_dataset
         from cepctl.io.source.locations import Location
-        from cepctl.library.finding import find_matches
+        from cepctl.matching.inputs import open_events
+        from cepctl.plan import analyze
 
+        assert self.query is not None
         with temporary_folder() as folder:
-            events = folder / "events"
-            events.mkdir()
-            write_dataset(table, clocks, self.unit, Location.of(str(events)))
-            with find_matches(self._question(), [str(events)]) as matches:
-                found = matches.found
-                behind = None if found.behind is None else found.behind().table()
-                return Answers(found.plan, matches.table(), behind)
+            place = folder / "events"
+            place.mkdir()
+            write_dataset(table, clocks, self.unit, Location.of(str(place)))
+            with open_events([str(place)], memory=self.memory) as inputs:
+                plan = analyze(self.query, inputs.schema)
+                if telling:
+                    tell_plan(plan)
+                return self._found(plan, inputs, folder)
 
-    def _question(self) -> Question:
+    def _found(self, plan: Plan, inputs: EventInputs, folder: Path) -> Answers:
+        """The rows of a plan; with GROUP BY also the matches that they are about."""
+        from cepctl.calibration.answers import Answers
+        from cepctl.engines.event.options import MatchOptions
         from cepctl.library.execution import execution_of
-        from cepctl.library.finding import Question
-        from cepctl.library.selection import selected
+        from cepctl.matching.run import find_rows
+        from cepctl.plan.grouping import ungrouped
 
-        assert self.query is not None and self.asked.text is not None
-        matching = selected(
-            engine="event", order="auto", min_confidence=None, top_k=None, max_matches=10_000_000,
-            approximate=None, since=None, until=None, max_memory=None, no_given=self.asked.no_given,
-        )  # fmt: skip
-        return Question(
-            text=self.asked.text,
-            query=self.query,
-            matching=replace(matching, memory=self.memory),
-            kleene="groups",
-            raw_input=RawInput(),
-            execution=execution_of("event", "local", None, None, None),
-            judged=False,
-        )
+        options = MatchOptions(type_counts=inputs.schema.type_counts, memory=self.memory)
+        here = execution_of("event", "local", None, None, None)
+        rows = find_rows(plan, inputs, options, here, folder).table()
+        if plan.group_by is None:
+            return Answers(plan, rows)
+        behind = folder / "behind"
+        behind.mkdir()
+        return Answers(plan, rows, find_rows(ungrouped(plan), inputs, options, here, behind).table())

@@ -221,3 +221,11 @@ def test_pairs_that_do_not_fit_in_memory_are_refused_with_their_number() -> None
         cepctl.calibrate(
             None, pl.concat([events] * 2 + [events.head(1_000)]), coarsen="1 h", max_memory="1100MB"
         )
+
+
+def test_what_can_hardly_be_meant_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    query = "PATTERN SEQ(Opne a, Shut b)"
+    assert main(["calibrate", query, "log.csv", "--coarsen", "10 ms", "--repeat", "3"]) == 0
+    told = capsys.readouterr()
+    assert told.err.count("the nearest type is Open") == 1
+    assert told.out.startswith("Brier score -, log score -, calibration error -, worst gap -")
