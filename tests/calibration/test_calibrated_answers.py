@@ -144,6 +144,31 @@ def test_the_part_of_an_or_that_binds_a_row_says_whether_it_needs_order() -> Non
     assert calibrated(query, drawn, coarsen="4 ms").tied == 1
 
 
+def test_an_order_that_another_part_of_the_or_asks_for_ties_nothing() -> None:
+    """C and B are at one tick, as they may be; that A comes before them tells that the row did not happen."""
+    query = "PATTERN OR(SEQ(A x, B y, D z), SEQ(AND(C c, B b), A a))"
+    drawn = [{"event_type": kind, "key": "k", "lower": at} for kind, at in (("C", 1), ("B", 1), ("A", 0))]
+    found = calibrated(query, drawn, coarsen="4 ms")
+    assert (found.rows, found.tied, found.open, found.scores.happened) == (1, 0, 1, 0.0)
+
+
+def test_members_of_a_sequence_are_tied_at_one_tick() -> None:
+    """Either alone is a row that happened; together, in either order, nobody knows."""
+    query = "PATTERN SEQ(A a, B+ b[]) WHERE b[i].key = b[i-1].key"
+    drawn = [{"event_type": kind, "key": "k", "lower": at} for kind, at in (("A", 0), ("B", 1), ("B", 1))]
+    found = calibrated(query, drawn, coarsen="4 ms")
+    assert (found.rows, found.tied, found.open, found.scores.happened) == (4, 2, 2, 1.0)
+
+
+def test_a_row_that_happened_is_not_tied() -> None:
+    """One part of the OR asks for an order that nobody knows, the other for none."""
+    query = "PATTERN OR(SEQ(A a, B b), AND(A c, B d)) WITHIN 2 ticks"
+    drawn = [{"event_type": kind, "key": "k", "lower": 1} for kind in "AB"]
+    found = calibrated(query, drawn, coarsen="4 ms")
+    assert (found.tied, found.open, found.scores.happened) == (0, 1, 1.0)
+    assert shown(found)["e0", "e1"].stated == 10 / 16
+
+
 def test_a_threshold_of_the_query_leaves_nothing_out() -> None:
     query = "PATTERN SEQ(A a, B b) CONFIDENCE >= 0.9"
     assert calibrated(query, DRAWN, coarsen="4 ms").open == 1
