@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.pairs import shown_events
-from cepctl.calibration.rows import Rows, ShownEvent
+from cepctl.calibration.rows import Rows
+from cepctl.calibration.shown import ShownRows
 from cepctl.calibration.truth import NO_KEY
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
@@ -64,7 +64,7 @@ def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
         cluster=_clusters(blurred, bound, match),
         type_=type_,
         types=types,
-        events=_Shown(blurred, steps, bound),
+        events=ShownRows.of(blurred, steps, bound.offsets, bound.rows),
         unreturned=_missing(came, match),
     )
 
@@ -93,7 +93,7 @@ def _group_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
         cluster=_clusters(blurred, bound, pa.chunked_array([names]), known),
         type_=np.zeros(len(number), dtype=np.int64),
         types=((),),
-        events=_Shown(blurred, steps, bound),
+        events=ShownRows.of(blurred, steps, bound.offsets, bound.rows),
         unreturned=int((~np.isin(came, number)).sum()),
     )
 
@@ -205,22 +205,3 @@ def _ranks(alternative: Alternative) -> Iterator[dict[int, int]]:
         strict = timing.bound == -1 and not timing.not_equal
         if strict and timing.left in place_of and timing.right in place_of:
             yield {place_of[timing.left]: 0, place_of[timing.right]: 1}
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """The events of some rows."""
-
-    blurred: BlurredEvents
-    steps: pa.ChunkedArray
-    bound: BoundEvents
-
-    def __call__(self, rows: Indexes) -> list[tuple[ShownEvent, ...]]:
-        return [
-            shown_events(
-                self.blurred,
-                self.steps,
-                self.bound.rows[self.bound.offsets[row] : self.bound.offsets[row + 1]],
-            )
-            for row in rows.tolist()
-        ]

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.rows import Rows, ShownEvent
+from cepctl.calibration.rows import Rows
+from cepctl.calibration.shown import ShownRows
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.numbering import places_in_runs
@@ -29,7 +30,7 @@ from cepctl.plan.plan import EventSchema
 from cepctl.schema import TimeUnit
 
 _PAIRS_AT_ONCE = 1 << 20
-_BYTES_OF_PAIR = 100
+_BYTES_OF_PAIR = 150
 _IN_ORDER = "PATTERN SEQ(* a, * b)"
 
 
@@ -67,7 +68,9 @@ def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, me
         cluster=key[first],
         type_=type_.reshape(-1),
         types=tuple((names[kind // len(names)], names[kind % len(names)]) for kind in kinds.tolist()),
-        events=_Shown(blurred, steps, np.stack([first, second], axis=1)),
+        events=ShownRows.of(
+            blurred, steps, 2 * np.arange(len(first) + 1), np.stack([first, second], 1).ravel()
+        ),
         plain=_all_pairs(key, step) - len(first),
         unreturned=_outside(blurred),
     )
@@ -154,30 +157,3 @@ def _can_precede(table: pa.Table, first: Indexes, second: Indexes) -> Flags:
     """Pairs that can be in order by their intervals; the engine is asked for no others."""
     lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
     return np.asarray(lower[first] < upper[second])
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """The events of some rows; `bound`: those of each, shape (n, l)."""
-
-    blurred: BlurredEvents
-    steps: pa.ChunkedArray
-    bound: Indexes
-
-    def __call__(self, rows: Indexes) -> list[tuple[ShownEvent, ...]]:
-        return [shown_events(self.blurred, self.steps, self.bound[row]) for row in rows.tolist()]
-
-
-def shown_events(blurred: BlurredEvents, steps: pa.ChunkedArray, events: Indexes) -> tuple[ShownEvent, ...]:
-    """Some events of blurred ones."""
-    ids, lower, upper = (blurred.table.column(name) for name in ("event_id", "lower", "upper"))
-    return tuple(
-        ShownEvent(
-            ids[at].as_py(),
-            steps[at].as_py(),
-            int(blurred.truth.tick[at]),
-            lower[at].as_py(),
-            upper[at].as_py(),
-        )
-        for at in events.tolist()
-    )

@@ -166,7 +166,7 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         blur = blur_of(*asked.blur, unit)
         _refuse(inputs, asked, blur)
         attributes = _attributes_read(inputs, asked, blur)
-        inputs.require_room(attributes, _COPIES, memory, "calibrate")
+        inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
         truth = _truth(inputs, attributes, asked)
     run = _Run(asked, query, blur, truth, unit, memory)
     return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)

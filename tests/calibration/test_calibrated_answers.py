@@ -278,5 +278,6 @@ def test_keys_of_group_by_come_out_together_by_key_too() -> None:
     by_key = cepctl.calibrate(query, table_of(TWO_KEYS), coarsen="10 ms", repeat=2, by="key").scores.deciles[
         4
     ]
-    assert (alone.rows, alone.low) == (8, pytest.approx(wilson(0.5, 4)[0]))
-    assert (by_key.rows, by_key.low) == (8, pytest.approx(wilson(0.5, 2)[0]))
+    assert alone.rows == by_key.rows == 8
+    assert alone.low == pytest.approx(wilson(0.5, 4)[0])
+    assert by_key.low == pytest.approx(wilson(0.5, 2)[0])
