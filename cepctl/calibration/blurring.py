@@ -55,8 +55,7 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     UncertaintyModelError
         If a rule cannot be applied to an event that it fits.
     """
-    events = {name: truth.table.column(name) for name in ("event_id", "event_type", "source")}
-    events |= {name: truth.table.column(name) for name in _attributes(truth.table)}
+    events = _columns(truth)
     won, _ = fitted(blur.rules, events, np.ones(len(truth), dtype=bool))
     names = _clock_names(truth, blur.rules, won, events, unit)
     reading = truth.tick - _errors(blur.rules, won, seed, events["event_id"], unit)
@@ -71,6 +70,16 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
             "longer duration, or a rule that fits some event"
         )
     return found
+
+
+def unstamped_events(truth: TrueEvents, blur: Blur) -> dict[int, int]:
+    """How many events some rules pass over, by the rule: they have nothing to tell their clock by."""
+    return fitted(blur.rules, _columns(truth), np.ones(len(truth), dtype=bool))[1]
+
+
+def _columns(truth: TrueEvents) -> Columns:
+    names = ["event_id", "event_type", "source", *_attributes(truth.table)]
+    return {name: truth.table.column(name) for name in names}
 
 
 def _attributes(table: pa.Table) -> list[str]:

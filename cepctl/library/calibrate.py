@@ -168,6 +168,7 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         attributes = _attributes_read(inputs, asked, blur)
         inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
         truth = _truth(inputs, attributes, asked)
+    _tell_unstamped(truth, blur)
     run = _Run(asked, query, blur, truth, unit, memory)
     return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
 
@@ -250,6 +251,15 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
             "no event is left to be calibrated; name another part of the keys (--part), or another --by"
         )
     return truth
+
+
+def _tell_unstamped(truth: TrueEvents, blur: Blur) -> None:
+    """Say how many events no clock stamped, though a rule tells clocks apart."""
+    from cepctl.calibration.blurring import unstamped_events
+    from cepctl.ingestion.clocks import unstamped_notes
+
+    for note, count in unstamped_notes(unstamped_events(truth, blur), blur.rules).items():
+        tell(READING, "note", note.format(count))
 
 
 @dataclass(frozen=True)

@@ -229,3 +229,11 @@ def test_what_can_hardly_be_meant_is_said_once(capsys: pytest.CaptureFixture[str
     told = capsys.readouterr()
     assert told.err.count("the nearest type is Open") == 1
     assert told.out.startswith("Brier score -, log score -, calibration error -, worst gap -")
+
+
+def test_events_that_no_clock_stamped_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", QUERY, "log.csv", "--clock", "by=room 3 ms", "--repeat", "2"]) == 0
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note")]
+    assert notes == [
+        "note: events that rule 1 passes over, since they have no 'room' to tell their clock by: 3"
+    ]
