@@ -15,7 +15,7 @@ function score(value) {
 }
 
 function reliability(deciles) {
-  const height = TOP + SIDE + GAP + BARS + 30, base = TOP + SIDE + GAP + BARS;
+  const height = TOP + SIDE + GAP + BARS + 36, base = TOP + SIDE + GAP + BARS;
   const picture = drawn("svg", { class: "reliability", width: LEFT + SIDE + 70, height, viewBox: `0 0 ${LEFT + SIDE + 70} ${height}`, role: "img", "aria-label": "Stated probability against the share that happened" });
   for (let tenth = 0; tenth <= 10; tenth += 2) {
     const share = tenth / 10;
@@ -26,6 +26,10 @@ function reliability(deciles) {
       drawn("text", { class: "mark", x: across(share), y: base + 16, "text-anchor": "middle" }, `${10 * tenth} %`),
     );
   }
+  picture.append(
+    drawn("text", { class: "mark", x: across(0.5), y: base + 30, "text-anchor": "middle" }, "stated"),
+    drawn("text", { class: "mark", x: across(0) + 6, y: above(1) + 14 }, "happened"),
+  );
   picture.append(drawn("line", { class: "right", x1: across(0), y1: above(0), x2: across(1), y2: above(1) }));
   const most = Math.max(1, ...deciles.map((decile) => decile[2]));
   for (const decile of deciles) picture.append(...marks(decile, most, base));
