@@ -5,6 +5,7 @@
     explain    a query -> how it would run
     export_xes events -> an event log of process mining
     follows    events -> which types directly follow which in a case
+    calibrate  a query, or pairs, and events with true times -> whether what is stated is right
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
     probe      a query and sketches -> where it can occur
@@ -18,9 +19,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from cepctl.calibration.result import Calibration
     from cepctl.directly_follows.graph import FollowsGraph
     from cepctl.errors import CepctlError
     from cepctl.library.assign import assign
+    from cepctl.library.calibrate import calibrate
     from cepctl.library.derive import derive
     from cepctl.library.explain import Explanation, explain
     from cepctl.library.export import Exported, export_xes
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Calibration",
     "CepctlError",
     "Explanation",
     "Exported",
@@ -47,6 +51,7 @@ __all__ = [
     "Sketched",
     "__version__",
     "assign",
+    "calibrate",
     "derive",
     "explain",
     "export_xes",
@@ -58,6 +63,7 @@ __all__ = [
     "sketch",
 ]
 _HOMES = {
+    "Calibration": "calibration.result",
     "CepctlError": "errors",
     "Explanation": "library.explain",
     "Exported": "library.export",
@@ -69,6 +75,7 @@ _HOMES = {
     "Sketched": "library.sketch",
     "Matches": "library.matches",
     "assign": "library.assign",
+    "calibrate": "library.calibrate",
     "derive": "library.derive",
     "explain": "library.explain",
     "export_xes": "library.export",

@@ -258,7 +258,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "directly_follows": {"engines.columns"},
     "inspection": {"language", "matching"},
+    "calibration": {
+        "io.source",
+        "language",
+        "plan",
+        "datasets",
+        "sketches",
+        "engines.columns",
+        "uncertainty",
+        "ingestion",
+        "engines.event",
+        "engines.diagnosis",
+    },
     "report": {
+        "calibration",
         "io.rows",
         "plan",
         "engines.columns",
@@ -282,6 +295,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "matching",
     },
     "render": {
+        "calibration",
         "terminal",
         "plan",
         "directly_follows",
@@ -292,6 +306,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "state",
     },
     "library": {
+        "calibration",
         "engines.columns",
         "engines.solve",
         "directly_follows",

@@ -46,6 +46,7 @@ COMMANDS: dict[str, str] = {
     "export": "Write events as an event log in XES, uncertain times and all.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
+    "calibrate": "Tell whether stated probabilities are right, on events with true times.",
     "show": "Draw one match and explain its confidence.",
     "explain": "Show how a query would run.",
     "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",

@@ -17,6 +17,10 @@ KEYWORDS = frozenset(
     (
         *(
             "approximate",
+            "blurred",
+            "by",
+            "clock",
+            "coarsen",
             "conf",
             "drop_domain",
             "engine",
@@ -38,6 +42,7 @@ KEYWORDS = frozenset(
         ),
         *("max_memory", "min_confidence", "name", "no_given", "order", "overwrite", "patterns", "per_object"),
         *("rejects", "report", "runner", "since", "sketch", "sketch_on", "sketch_share", "strict", "time"),
+        *("jitter", "model", "part", "repeat", "seed", "step"),
         *("time_format", "time_unit", "top_k", "tz", "uncertainty", "until"),
     )
 )

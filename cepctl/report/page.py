@@ -9,10 +9,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from importlib.resources import files
+from dataclasses import dataclass
+from importlib.resources import files as files_of
 from typing import Any
 
-_PROGRAM = (
+
+@dataclass(frozen=True)
+class PageParts:
+    """The files that a page is made of: its markup, its style and its program, each in this order."""
+
+    markup: str
+    style: tuple[str, ...]
+    program: tuple[str, ...]
+
+
+_OF_MATCHES = (
     "element.js",
     "moment.js",
     "data.js",
@@ -24,6 +35,8 @@ _PROGRAM = (
     "table.js",
     "page.js",
 )
+MATCHES = PageParts("page.html", ("page.css",), _OF_MATCHES)
+CALIBRATION = PageParts("calibration.html", ("page.css", "calibration.css"), ("element.js", "calibration.js"))
 _ESCAPES = {
     ord("<"): "\\u003c",
     ord(">"): "\\u003e",
@@ -33,10 +46,10 @@ _ESCAPES = {
 }
 
 
-def page_html(document: dict[str, Any]) -> str:
-    """The page that shows a document of `cepctl.report.document`."""
-    style = _part("page.css")
-    program = '"use strict";\n' + "".join(_part(name) for name in _PROGRAM)
+def page_html(document: dict[str, Any], files: PageParts = MATCHES) -> str:
+    """The page that shows a document, of `cepctl.report.document` unless other files are named."""
+    style = "".join(_part(name) for name in files.style)
+    program = '"use strict";\n' + "".join(_part(name) for name in files.program)
     allowed = f"img-src data:; style-src {_digest(style)}; script-src {_digest(program)}"
     parts = {
         "@policy@": f"default-src 'none'; {allowed}",
@@ -44,7 +57,7 @@ def page_html(document: dict[str, Any]) -> str:
         "@program@": program,
         "@data@": data_block(document),
     }
-    page = _part("page.html")
+    page = _part(files.markup)
     for mark, text in parts.items():
         before, _, after = page.partition(mark)
         page = before + text + after
@@ -64,7 +77,7 @@ def data_block(document: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    return files("cepctl.report").joinpath("page", name).read_text(encoding="utf-8")
+    return files_of("cepctl.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

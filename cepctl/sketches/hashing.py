@@ -1,4 +1,4 @@
-"""Hashes of values by whole columns: 32 bits of XXH64, and codes of numbers that keep their order.
+"""Hashes of values by whole columns: XXH64 or 32 bits of it, and codes of numbers that keep their order.
 
 XXH64 (Collet, xxHash specification 0.1.1) is computed word by word for all texts at once: step w handles the
 w-th word of every text that is long enough, so the number of steps is that of the longest text.
@@ -85,6 +85,17 @@ def _normal(values: Reals) -> Reals:
 
 def text_hashes(array: pa.Array) -> Hashes:
     """The low 32 bits of the XXH64 of each text's UTF-8; null counts as the empty text."""
+    return whole_text_hashes(array) & _LOW
+
+
+def whole_text_hashes(array: pa.Array) -> Hashes:
+    """All 64 bits of the same.
+
+    Examples
+    --------
+    >>> [hex(each) for each in whole_text_hashes(pa.array(["abc", ""]))]
+    ['0x44bc2cf5ad770999', '0xef46db3751d8e999']
+    """
     if not len(array):
         return np.empty(0, dtype=np.uint64)
     array = array.cast(pa.large_string())
@@ -94,7 +105,7 @@ def text_hashes(array: pa.Array) -> Hashes:
     text = np.frombuffer(bytes(held) + _PADDING, np.uint8)
     ends = starts - starts[0]
     with np.errstate(over="ignore"):
-        return _xxh64(text, ends[:-1].astype(np.int64), np.diff(ends).astype(np.int64)) & _LOW
+        return _xxh64(text, ends[:-1].astype(np.int64), np.diff(ends).astype(np.int64))
 
 
 def _hashes_of_words(words: Hashes) -> Hashes:

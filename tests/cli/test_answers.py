@@ -28,6 +28,9 @@ CALLS = {
     "inspect": "inspect|door.csv",
     "probe": f"probe|{QUERY}|events",
     "follows": "follows|door.csv|--by|door",
+    "calibrate": f"calibrate|{QUERY}|true.csv|--jitter|2 s",
+    "calibrate pairs": "calibrate|--pairs|true.csv|--jitter|2 s|--by|door",
+    "calibrate keys": f"calibrate|{QUERY} GROUP BY a.door|true.csv|--jitter|2 s",
     "formats": "formats",
     "state show": "state|show|state",
     "config": "config|match",
@@ -48,6 +51,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "door.csv").write_text(
         "event_id,event_type,lower,upper,door\n"
         "open1,Open,1000,4000,d1\nshut1,Shut,3000,6000,d1\nshut2,Shut,3500,9000,d1\nopen2,Open,2000,2000,d2\n"
+    )
+    (tmp_path / "true.csv").write_text(
+        "event_id,event_type,lower,upper,door\nopen1,Open,1000,1000,d1\nshut1,Shut,3000,3000,d1\n"
     )
 
 

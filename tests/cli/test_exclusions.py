@@ -25,7 +25,7 @@ GIVEN = {
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
     "limit": "5", "rank": "2", "output": "rows.csv", "show": "csv",
 }  # fmt: skip
-OF_FACTS = ("explain", "follows", "inspect", "formats", "config")
+OF_FACTS = ("explain", "follows", "calibrate", "inspect", "formats", "config")
 """Commands whose --format is not of rows."""
 ALWAYS = {
     "type": "derive alone has it, whose events need a name",
@@ -40,6 +40,17 @@ ALWAYS = {
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
     "by": "every event may have a case",
+    "pairs": "it excludes the query",
+    "coarsen": "it excludes the other blurs",
+    "jitter": "as --coarsen",
+    "clock": "as --coarsen",
+    "model": "as --coarsen",
+    "step": "rows of any query have events with steps",
+    "part": "it is refused without --by",
+    "seed": "every blur may draw",
+    "repeat": "as --seed",
+    "types": "JSON and pages tell of types in any case",
+    "blurred": "every blur makes events; it is refused with --repeat",
     "xes": "the only form of export, which has to be named",
     "explain": "ingest alone has it, which reads every input",
     "listed": "every page lists matches",

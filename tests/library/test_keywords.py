@@ -13,7 +13,7 @@ from cepctl.library.keywords import KEYWORDS, in_keywords
 from cepctl.library.options import EventOptions
 
 CALLS = (cepctl.match, cepctl.ingest, cepctl.assign, cepctl.inspect, cepctl.explain, cepctl.sketch,
-         cepctl.probe, cepctl.derive)  # fmt: skip
+         cepctl.probe, cepctl.derive, cepctl.calibrate)  # fmt: skip
 
 
 def test_keywords_are_those_of_the_calls() -> None:

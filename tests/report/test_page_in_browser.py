@@ -482,3 +482,59 @@ def test_on_a_phone_rows_are_cards_and_nothing_scrolls_aside(opened: Page, tmp_p
         opened.picture("phone", tmp_path)
     finally:
         opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+CALIBRATED = "event_id,event_type,time,case_id\n" + "".join(
+    f"{kind.lower()}{case},{kind},2026-03-02T09:00:{second:02}.5,c{case}\n"
+    for case in range(12)
+    for kind, second in (("Open", 10), ("Shut", 12 + case))
+)
+
+
+def calibration(folder: Path, *options: str) -> str:
+    (folder / "events.csv").write_text(CALIBRATED, encoding="utf-8")
+    output = folder / "report.html"
+    events = str(folder / "events.csv")
+    assert main(["calibrate", *options, events, "--jitter", "6 s", "-o", str(output), "--quiet"]) == 0
+    return output.as_uri()
+
+
+def test_a_calibration_shows_each_decile_and_opens_its_types(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(calibration(tmp_path, "--pairs", "--repeat", "5"))
+    assert opened.text("#title") == "Which of two events was first"
+    assert opened.text("#headline").startswith("Brier score 0.")
+    assert opened.text("#facts").startswith("Times hidden by jitter 6 s, seeds 1 to 5. 60 rows: ")
+    dots, bars = opened.all("#reliability .dot"), opened.all("#reliability .count")
+    assert len(dots) == len(bars) == len(opened.all("#reliability .reach")) > 3
+    (kind,) = opened.all("details.type")
+    assert kind.find_element(By.CSS_SELECTOR, ".key-name").text == "Open → Shut"
+    assert not opened.one("tr.shown").is_displayed()
+    kind.find_element(By.CSS_SELECTOR, "summary").click()
+    assert opened.one("tr.shown").is_displayed()
+    assert len(opened.all("tr.shown")) == 2 * 20
+    cells = [each.text for each in opened.one("tr.shown").find_elements(By.TAG_NAME, "td")]
+    assert cells[1] == "yes"
+    assert cells[4:6] == ["Open", "2026-03-02T09:00:10.500Z"]
+    opened.picture("calibration", tmp_path)
+
+
+def test_a_calibration_of_a_query_shows_it(opened: Page, tmp_path: Path) -> None:
+    query = "-- Was it open before?\nPATTERN SEQ(Open a, Shut b) WHERE [case_id] GROUP BY a.case_id"
+    opened.browser.get(calibration(tmp_path, query))
+    assert opened.text("#title") == "Was it open before?"
+    opened.one("#query summary").click()
+    assert "GROUP BY a.case_id" in opened.text("#query-text")
+    assert [each.text for each in opened.all("details.type .key-name")] == ["All keys"]
+
+
+def test_a_calibration_on_a_phone_scrolls_in_one_direction(opened: Page, tmp_path: Path) -> None:
+    opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    try:
+        opened.browser.get(calibration(tmp_path, "--pairs"))
+        opened.one("details.type summary").click()
+        wide, seen = opened.browser.execute_script(
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert wide <= seen
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

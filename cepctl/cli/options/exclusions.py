@@ -57,7 +57,8 @@ def _inputs(context: click.Context) -> tuple[str, ...]:
     for name in ("paths", "events"):
         if name in context.params:
             return tuple(context.params[name])
-    return tuple(context.params["arguments"][0 if context.params.get("query_file") else 1 :])
+    without_query = context.params.get("query_file") or context.params.get("pairs")
+    return tuple(context.params["arguments"][0 if without_query else 1 :])
 
 
 def _settle_datasets(context: click.Context, asked: Sequence[str]) -> None:

@@ -115,7 +115,7 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
         If there is no query, there are two, or its file cannot be read as UTF-8 text.
     """
     if query_file is not None:
-        if arguments and _is_query(arguments[0]):
+        if arguments and is_query_text(arguments[0]):
             raise UsageError(f"the query is given twice: by -f {query_file} and as {arguments[0]}")
         return _text_of(query_file), tuple(arguments)
     if not arguments:
@@ -123,7 +123,7 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     query, *events = arguments
     if query.startswith("@"):
         return _text_of(query[1:]), tuple(events)
-    _refuse_path(query, next(filter(_is_query, events), None))
+    _refuse_path(query, next(filter(is_query_text, events), None))
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
@@ -141,8 +141,8 @@ def _refuse_path(query: str, behind: str | None) -> None:
     )
 
 
-def _is_query(argument: str) -> bool:
-    """Whether an argument that stands where EVENTS should is a query."""
+def is_query_text(argument: str) -> bool:
+    """Whether an argument is a query or names its file, and not events."""
     return argument.startswith("@") or begins_query(argument)
 
 

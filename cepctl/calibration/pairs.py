@@ -1,0 +1,159 @@
+"""Pairs of events of one key with different steps: how probable it is that the smaller step comes first.
+
+Pairs whose intervals do not overlap are certain: they are counted, and need not be listed.  Of the others
+the probability is that of `SEQ(* a, * b)`, measured as the engine measures its matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.calibration.blurring import BlurredEvents
+from cepctl.calibration.rows import Rows
+from cepctl.calibration.shown import ShownRows
+from cepctl.calibration.truth import numbered_texts
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternatives
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.parser import parse
+from cepctl.memory import MemoryBudget, size_text
+from cepctl.plan import analyze
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import TimeUnit
+
+_PAIRS_AT_ONCE = 1 << 20
+_BYTES_OF_PAIR = 150
+_IN_ORDER = "PATTERN SEQ(* a, * b)"
+
+
+@dataclass(frozen=True)
+class Overlapping:
+    """Pairs of events whose intervals overlap, `first` of the smaller step; shape (n,) each."""
+
+    first: Indexes
+    second: Indexes
+
+
+def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, memory: MemoryBudget) -> Rows:
+    """The pairs of blurred events, all of which have a key; `steps`: of each event.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are too many for the memory, or one is too costly to measure.
+    """
+    key, (step, names) = blurred.truth.key, numbered_texts(steps)
+    lower, upper = (blurred.table.column(name).to_numpy() for name in ("lower", "upper"))
+    runs = _Runs.of(key, lower, upper)
+    _require_room(int(runs.sizes.sum()), memory)
+    parts = [_stepped(step, *each) for each in runs.pairs()]
+    first, second = (
+        np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(each, name) for each in parts)])
+        for name in ("first", "second")
+    )
+    tick = blurred.truth.tick
+    kinds, type_ = np.unique(step[first] * len(names) + step[second], return_inverse=True)
+    return Rows(
+        stated=_before(blurred, unit, first, second),
+        happened=tick[first] < tick[second],
+        tied=tick[first] == tick[second],
+        cluster=key[first],
+        type_=type_.reshape(-1),
+        types=tuple((names[kind // len(names)], names[kind % len(names)]) for kind in kinds.tolist()),
+        events=ShownRows.of(
+            blurred, steps, 2 * np.arange(len(first) + 1), np.stack([first, second], 1).ravel()
+        ),
+        plain=_all_pairs(key, step) - len(first),
+        unreturned=_outside(blurred),
+    )
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Events by key and `lower`: after each, so many (`sizes`) of its key that begin before it ends."""
+
+    order: Indexes
+    sizes: Indexes
+
+    @classmethod
+    def of(cls, key: Indexes, lower: Ticks, upper: Ticks) -> _Runs:
+        order = np.lexsort((lower, key))
+        # Keys are put one after the other on one line, on which ticks are numbered.
+        starts = np.unique(lower)
+        line = (key * (len(starts) + 1))[order]
+        begin = line + np.searchsorted(starts, lower[order])
+        end = line + np.searchsorted(starts, upper[order], side="right")
+        return cls(order, np.searchsorted(begin, end) - np.arange(len(order)) - 1)
+
+    def pairs(self) -> Iterator[tuple[Indexes, Indexes]]:
+        """All pairs, so many at a time."""
+        upto = np.cumsum(self.sizes)
+        cuts = np.searchsorted(upto, np.arange(0, upto[-1] if len(upto) else 0, _PAIRS_AT_ONCE))
+        edges = [0, *np.unique(cuts[1:]).tolist(), len(self.order)]
+        for begin, end in pairwise(edges):
+            row, place = places_in_runs(self.sizes[begin:end])
+            one = row + begin
+            yield self.order[one], self.order[one + 1 + place]
+
+
+def _require_room(pairs: int, memory: MemoryBudget) -> None:
+    needed = pairs * _BYTES_OF_PAIR
+    if needed > memory.own:
+        raise QueryTooLargeError(
+            f"the intervals of {pairs:,} pairs overlap, which takes about {size_text(needed)} of memory, and "
+            f"{size_text(memory.own)} are available; take a part of the keys (--part 0/10), or raise "
+            "--max-memory"
+        )
+
+
+def _stepped(step: Indexes, one: Indexes, other: Indexes) -> Overlapping:
+    """Those of different steps, the smaller one first."""
+    kept = step[one] != step[other]
+    one, other = one[kept], other[kept]
+    turned = step[one] > step[other]
+    return Overlapping(np.where(turned, other, one), np.where(turned, one, other))
+
+
+def _all_pairs(key: Indexes, step: Indexes) -> int:
+    """How many pairs of one key have different steps."""
+    size = int(step.max(initial=0)) + 1
+    together = np.unique(key * size + step, return_counts=True)[1]
+    return (_square(np.bincount(key, minlength=1)) - _square(together)) // 2
+
+
+def _square(counts: Indexes) -> int:
+    return int((counts.astype(np.int64) ** 2).sum())
+
+
+def _outside(blurred: BlurredEvents) -> int:
+    """How many events are truly where they cannot be: of these what seems certain may be wrong."""
+    lower, upper = (blurred.table.column(name).to_numpy() for name in ("lower", "upper"))
+    tick = blurred.truth.tick
+    return int(((tick < lower) | (tick > upper)).sum())
+
+
+def _before(blurred: BlurredEvents, unit: TimeUnit, first: Indexes, second: Indexes) -> Reals:
+    """The probability that `first` happens before `second`, shape (n,)."""
+    plan = analyze(parse(_IN_ORDER), EventSchema({}, unit, clocks=blurred.clocks))
+    events = events_of(blurred.table, blurred.clocks)
+    (prepared,) = prepared_alternatives(plan, events, MatchOptions())
+    found = np.zeros(len(first))
+    possible = np.flatnonzero(_can_precede(blurred.table, first, second))
+    for begin in range(0, len(possible), _PAIRS_AT_ONCE):
+        rows = possible[begin : begin + _PAIRS_AT_ONCE]
+        found[rows] = prepared.judged({0: first[rows], 1: second[rows]}).confidence
+    return found
+
+
+def _can_precede(table: pa.Table, first: Indexes, second: Indexes) -> Flags:
+    """Pairs that can be in order by their intervals; the engine is asked for no others."""
+    lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
+    return np.asarray(lower[first] < upper[second])

@@ -1,0 +1,92 @@
+"""Rows of a calibration: what was stated of each, and what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals
+
+NEARLY = 1e-9
+"""A row is open whose stated probability is farther than this from 0 and from 1."""
+
+
+@dataclass(frozen=True)
+class ShownEvent:
+    """An event of a row: true tick, and all ticks at which it could be by what was read."""
+
+    event_id: str
+    step: str
+    tick: int
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """n rows of one seed.
+
+    `stated`: probabilities; `happened`, `tied`: whether a row happened, and whether true times do not tell;
+    `cluster`: equal for rows that may err together; `type_`: the place of each row's type in `types`; all of
+    shape (n,).  `plain` counts rows beside these that were certain and came out as stated; `unreturned` rows
+    that happened and were not stated.  `events` tells the events of some rows.
+    """
+
+    stated: Reals
+    happened: Flags
+    tied: Flags
+    cluster: Indexes
+    type_: Indexes
+    types: tuple[tuple[str, ...], ...]
+    events: Callable[[Indexes], list[tuple[ShownEvent, ...]]]
+    plain: int = 0
+    unreturned: int = 0
+
+    @property
+    def is_open(self) -> Flags:
+        """Rows that are not tied, and may come out either way, shape (n,)."""
+        within = (self.stated > NEARLY) & (self.stated < 1.0 - NEARLY)
+        return np.asarray(within & ~self.tied)
+
+    @property
+    def impossible(self) -> int:
+        """How many rows came out as they cannot: certain ones that did not happen, and others that did."""
+        wrong = ((self.stated >= 1.0 - NEARLY) & ~self.happened) | ((self.stated == 0.0) & self.happened)
+        return int((wrong & ~self.tied).sum()) + self.unreturned
+
+
+@dataclass(frozen=True)
+class OpenRows:
+    """The open rows of all seeds, as `Rows` has them; `seed`, `row`: of which seed, and which of its rows."""
+
+    stated: Reals
+    happened: Flags
+    cluster: Indexes
+    type_: Indexes
+    types: tuple[tuple[str, ...], ...]
+    seed: Indexes
+    row: Indexes
+
+
+def open_rows(parts: Sequence[Rows]) -> OpenRows:
+    """The open rows of some seeds, with their types numbered together in code-point order."""
+    types = sorted({each for part in parts for each in part.types})
+    number = {each: place for place, each in enumerate(types)}
+    found: dict[str, list[np.ndarray[tuple[int], np.dtype[np.generic]]]] = {}
+    for seed, part in enumerate(parts):
+        row = np.flatnonzero(part.is_open)
+        places = np.array([number[each] for each in part.types], dtype=np.int64)
+        columns = {
+            "stated": part.stated[row],
+            "happened": part.happened[row],
+            "cluster": part.cluster[row],
+            "type_": places[part.type_[row]],
+            "seed": np.full(len(row), seed),
+            "row": row,
+        }
+        for name, values in columns.items():
+            found.setdefault(name, []).append(values)
+    joined = {name: np.concatenate(values) for name, values in found.items()}
+    return OpenRows(types=tuple(types), **joined)

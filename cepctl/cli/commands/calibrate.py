@@ -1,0 +1,177 @@
+"""`cepctl calibrate`: are stated probabilities right?  True times are hidden, and the answers compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.query_text import is_query_text, query_argument, query_file_of, read_query
+from cepctl.cli.options.shared import (
+    json_option,
+    memory_option,
+    no_given_option,
+    raw_input_options,
+    verbosity_options,
+)
+from cepctl.cli.output.answers import print_answer
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.rows import refuse_unwritable, write_pieces
+from cepctl.errors import JobError, UsageError
+from cepctl.library.calibrate import CASE, TYPE, Asked, calibrated
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import RawInput
+from cepctl.memory import MemoryBudget
+
+_PAGES = (".html", ".htm")
+
+
+@click.command("calibrate", cls=CheckedCommand)
+@query_argument("EVENTS...")
+@click.option(
+    "--pairs",
+    is_flag=True,
+    help="Instead of a QUERY, ask of any two events of one --by and different steps which is first.",
+)
+@click.option("--coarsen", metavar="D", help="Hide times: tell only the unit of length D, such as '1 day'.")
+@click.option("--jitter", metavar="D", help="Hide times: let each err by up to D either way, such as '60 s'.")
+@click.option(
+    "--clock",
+    metavar="CLOCK",
+    help="Hide times: let each clock err by up to D either way, such as 'by=node 500 ms'.",
+)
+@click.option("--model", type=click.Path(), metavar="FILE", help="Hide times by an uncertainty model (TOML).")
+@click.option(
+    "--by",
+    metavar="ATTR",
+    help=f"Attribute that names the key of an event; rows of one key may err together.  [--pairs: {CASE}]",
+)
+@click.option(
+    "--step",
+    metavar="ATTRS",
+    default=TYPE,
+    show_default=True,
+    help="Attributes, separated by commas, that name the step of an event.",
+)
+@click.option("--part", metavar="I/K", help="Take only the keys whose place, from 0 on, is I modulo K.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of what is drawn.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="Take R seeds, from --seed on, and pool their rows.",
+)
+@click.option(
+    "--types",
+    is_flag=True,
+    help="In the table, also tell of each type of rows, by the steps of their events; JSON always does.",
+)
+@click.option(
+    "--blurred", type=click.Path(), metavar="DIR", help="Write the events with hidden times to a dataset."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="A table for people, JSON for programs.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE, whole or not at all; a page for a browser if its name ends with .html.",
+)
+@json_option
+@no_given_option
+@raw_input_options("--input-format")
+@memory_option
+@verbosity_options
+def command(
+    arguments: tuple[str, ...],
+    query_file: str | None,
+    pairs: bool,
+    coarsen: str | None,
+    jitter: str | None,
+    clock: str | None,
+    model: str | None,
+    by: str | None,
+    step: str,
+    part: str | None,
+    seed: int,
+    repeat: int,
+    types: bool,
+    blurred: str | None,
+    form: str,
+    output: str | None,
+    as_json: bool,
+    no_given: bool,
+    raw_input: RawInput,
+    memory: MemoryBudget,
+    quiet: bool,
+    verbose: bool,
+) -> int | None:
+    """Tell whether stated probabilities are right, on EVENTS whose logged times are known to be true.
+
+    The times are hidden by one of --coarsen, --jitter, --clock and --model.  QUERY is run on what is left of
+    them, and each probability is held to whether the row happened at the true times: of rows that are stated
+    with 70 %, 70 % should happen.  QUERY is the text itself, or @FILE.
+
+    The exit code is 4 if a row came out that cannot: one stated as certain, or one that was not stated.
+    """
+    from cepctl.render.calibration import (
+        calibration_facts,
+        calibration_json,
+        calibration_summary,
+        calibration_text,
+        impossible_text,
+    )
+
+    text, events = _asked(arguments, query_file, pairs=pairs)
+    is_page = output is not None and Path(output).suffix.lower() in _PAGES
+    if is_page and (as_json or form == "json"):
+        raise UsageError(f"{output} is a page for a browser; leave out JSON, or name another file")
+    if output is not None:
+        refuse_unwritable(output)
+    outputs = {"-o": output, "--blurred": blurred}
+    refuse_overwriting(outputs, events, raw_input, query_file_of(arguments, query_file), replaced="--blurred")
+    steps = tuple(each.strip() for each in step.split(","))
+    blur = (coarsen, jitter, clock, model)
+    asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given)
+    found = calibrated(events, asked, raw_input, memory)
+    if is_page:
+        from cepctl.report.calibration import calibration_page
+
+        write_pieces([calibration_page(found).encode()], output)
+    elif as_json:
+        print_answer("calibrate", calibration_facts(found))
+    else:
+        told = calibration_json(found) if form == "json" else calibration_text(found, types=types)
+        write_pieces([told.encode()], output)
+    if not quiet:
+        say("summary", calibration_summary(found))
+    if found.impossible_happened:
+        say("error", impossible_text(found))
+        return JobError.exit_code
+    return None
+
+
+def _asked(
+    arguments: tuple[str, ...], query_file: str | None, *, pairs: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """The text of the query, None for pairs, and the PATHs of the events."""
+    if not pairs:
+        text, events = read_query(arguments, query_file)
+    elif query_file is None and not (arguments and is_query_text(arguments[0])):
+        text, events = None, arguments
+    else:
+        raise UsageError("--pairs asks without a query; leave out the query, or --pairs")
+    if not events:
+        before = "--pairs" if pairs else "the query"
+        raise UsageError(f"EVENTS is missing: name a dataset, an event file or a log after {before}")
+    return text, events

@@ -1,0 +1,345 @@
+"""`cepctl.calibrate`: are the probabilities of a query, or of the order of events, right?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
+from cepctl.library.events import paths_of
+from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.keywords import told_in_keywords
+from cepctl.library.notices import tell_plan, tell_reading
+from cepctl.library.options import EventOptions, PathText, raw_input
+from cepctl.library.query_text import query_text
+from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.notices import READING, tell
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.calibration.answers import Answers
+    from cepctl.calibration.blurring import BlurredEvents
+    from cepctl.calibration.blurs import Blur
+    from cepctl.calibration.result import Calibration
+    from cepctl.calibration.rows import Rows
+    from cepctl.calibration.truth import TrueEvents
+    from cepctl.clocks import Clocks
+    from cepctl.language.ast import Query
+    from cepctl.library.events import Events
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+    from cepctl.schema import TimeUnit
+
+CASE = "case_id"
+TYPE = "event_type"
+_COPIES = 6
+"""Events are held as they are read, true, blurred, and as the columns of the engine."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked: a query, or pairs where its `text` is None; of which events, and how often.
+
+    `blur` are the four ways to hide times, of which one is not None: coarsen, jitter, clock, model.
+    """
+
+    text: str | None
+    blur: tuple[str | None, str | None, str | None, str | None]
+    by: str | None = None
+    steps: tuple[str, ...] = (TYPE,)
+    part: str | None = None
+    seed: int = 1
+    repeat: int = 1
+    blurred: str | None = None
+    no_given: bool = False
+
+
+@told_in_keywords
+def calibrate(
+    query: str | Path | None,
+    events: Events,
+    *,
+    coarsen: str | None = None,
+    jitter: str | None = None,
+    clock: str | None = None,
+    model: PathText | None = None,
+    by: str | None = None,
+    step: str | Sequence[str] = TYPE,
+    part: str | None = None,
+    seed: int = 1,
+    repeat: int = 1,
+    blurred: PathText | None = None,
+    no_given: bool = False,
+    max_memory: str | None = None,
+    **reading: Unpack[EventOptions],
+) -> Calibration:
+    """Hide true times, and hold what is then stated to what happened.
+
+    Parameters
+    ----------
+    query
+        Its text, or the path of its file; None for pairs of events of one key with different steps.
+    events
+        As `cepctl.match` takes them; their logged times are taken as true.
+    coarsen, jitter, clock, model
+        How times are hidden, one of them: `"1 day"` tells the unit alone, `"60 s"` adds an error of up to so
+        much either way, `"by=node 500 ms"` gives each clock an offset of up to so much, and an uncertainty
+        model (TOML) adds what its rules say.
+    by
+        The attribute that names the key of an event, by which rows are taken to err together; of pairs
+        `case_id` where it is None.
+    step
+        The attribute, or attributes, that tell the types of rows apart.
+    part
+        `"I/K"`: only the keys whose place in code-point order is I modulo K.
+    seed, repeat
+        Of the draws; with `repeat` several seeds are taken, from `seed` on, and their rows pooled.
+    blurred
+        Directory of a dataset to write the blurred events to, with the attribute `truth`.
+    no_given
+        Leave out what the datasets say that every world satisfies.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
+    reading
+        How raw logs and tables are read, as `cepctl.match` has it.
+
+    Returns
+    -------
+    Calibration
+        Counts, `scores` with their deciles, and the `types` of rows.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> columns = {"event_type": ["A", "B"] * 2, "case_id": [7, 7, 8, 8], "lower": [1, 3, 2, 9]}
+    >>> events = pa.table(columns | {"upper": columns["lower"]})
+    >>> found = calibrate(None, events, coarsen="5 ms")
+    >>> found.rows, found.open, found.scores.brier
+    (2, 1, 0.36)
+    """
+    blur = (coarsen, jitter, clock, None if model is None else str(model))
+    asked = Asked(
+        text=None if query is None else query_text(query),
+        blur=blur,
+        by=by,
+        steps=(step,) if isinstance(step, str) else tuple(step),
+        part=part,
+        seed=seed,
+        repeat=repeat,
+        blurred=None if blurred is None else str(blurred),
+        no_given=no_given,
+    )
+    choices = raw_input(reading)
+    with ExitStack() as opened:
+        paths = paths_of(events, opened)
+        refuse_for_datasets(paths, reading)
+        memory = default_budget() if max_memory is None else budget_of(max_memory)
+        return calibrated(paths, asked, choices, memory)
+
+
+def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget) -> Calibration:
+    """The calibration of events at some paths; logs the notes on reading them."""
+    from cepctl.calibration.blurs import blur_of
+    from cepctl.calibration.result import calibration
+    from cepctl.language.parser import parse
+    from cepctl.matching.inputs import open_events
+
+    query = None if asked.text is None else _without_threshold(parse(asked.text))
+    if asked.text is None and asked.by is None:
+        asked = replace(asked, by=CASE)
+    _refuse_before_reading(asked)
+    with open_events(paths, given_ingest_options(choices), memory) as inputs:
+        tell_reading(inputs.summary)
+        unit = inputs.schema.time_unit
+        blur = blur_of(*asked.blur, unit)
+        _refuse(inputs, asked, blur)
+        attributes = _attributes_read(inputs, asked, blur)
+        inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
+        truth = _truth(inputs, attributes, asked)
+    _tell_unstamped(truth, blur)
+    run = _Run(asked, query, blur, truth, unit, memory)
+    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
+
+
+def _without_threshold(query: Query) -> Query:
+    """All that may match is asked for: what is left out by CONFIDENCE would look impossible."""
+    return replace(query, confidence=None)
+
+
+def _refuse_before_reading(asked: Asked) -> None:
+    from cepctl.calibration.blurs import require_one_blur
+    from cepctl.calibration.truth import Part
+
+    require_one_blur(*asked.blur)
+    if asked.repeat < 1:
+        raise UsageError(f"--repeat {asked.repeat} is no seed at all; take 1 or more")
+    if asked.part is not None:
+        Part.read(asked.part)
+        if asked.by is None:
+            raise UsageError("--part is a part of the keys; name their attribute with --by")
+    if asked.blurred is not None and asked.repeat > 1:
+        raise UsageError("--blurred writes the events of one seed; leave out --repeat")
+
+
+def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
+    schema = inputs.schema
+    if asked.by is not None:
+        _require_attribute("--by", asked.by, inputs)
+    for name in asked.steps:
+        if name != TYPE:
+            _require_attribute("--step", name, inputs)
+    for name in sorted(blur.columns_read - {TYPE, "source", "event_id"}):
+        _require_attribute(f"the blur {blur.text}", name, inputs)
+    if schema.lasting:
+        raise UnsupportedQueryError(
+            "calibrate of interval events is not supported; ingest the log without --intervals"
+        )
+    if schema.given and not asked.no_given:
+        raise UnsupportedQueryError(
+            "calibrate with [[given]] of the dataset is not supported; --no-given leaves that out"
+        )
+    if asked.blurred is not None:
+        from cepctl.calibration.storing import refuse_to_keep
+
+        refuse_to_keep(list(schema.attributes), asked.blurred)
+
+
+def _require_attribute(where: str, name: str, inputs: EventInputs) -> None:
+    known = inputs.schema.attributes
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"attributes: {', '.join(known) or 'none'}"
+        raise EventSchemaError(f"{where}: no event has the attribute '{name}' ({hint})")
+
+
+def _attributes_read(inputs: EventInputs, asked: Asked, blur: Blur) -> list[str]:
+    """The attributes that are needed: a query may ask for any, and all of them are kept."""
+    known = inputs.schema.attributes
+    if asked.text is not None or asked.blurred is not None:
+        return list(known)
+    from cepctl.calibration.blurring import ZONE
+
+    needed = {asked.by, *asked.steps, *blur.columns_read, ZONE}
+    return [name for name in known if name in needed]
+
+
+def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> TrueEvents:
+    """The events that are asked about, with their true times."""
+    from cepctl.calibration.truth import Part, true_events
+
+    truth = true_events(inputs.read(attributes), asked.by, inputs.schema.time_unit)
+    if asked.text is None or asked.part is not None:
+        whole, truth = len(truth), truth.with_keys()
+        if len(truth) < whole:
+            tell(READING, "note", f"left out {counted(whole - len(truth), 'event')} without {asked.by}")
+    if asked.part is not None:
+        truth = truth.part(Part.read(asked.part))
+    if not len(truth):
+        raise UsageError(
+            "no event is left to be calibrated; name another part of the keys (--part), or another --by"
+        )
+    return truth
+
+
+def _tell_unstamped(truth: TrueEvents, blur: Blur) -> None:
+    """Say how many events no clock stamped, though a rule tells clocks apart."""
+    from cepctl.calibration.blurring import unstamped_events
+    from cepctl.ingestion.clocks import unstamped_notes
+
+    for note, count in unstamped_notes(unstamped_events(truth, blur), blur.rules).items():
+        tell(READING, "note", note.format(count))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Everything that the seeds have in common."""
+
+    asked: Asked
+    query: Query | None
+    blur: Blur
+    truth: TrueEvents
+    unit: TimeUnit
+    memory: MemoryBudget
+
+    def parts(self) -> list[Rows]:
+        """The rows of every seed."""
+        true = None if self.query is None else self._true_answers()
+        return [
+            self._rows(seed, true) for seed in range(self.asked.seed, self.asked.seed + self.asked.repeat)
+        ]
+
+    def _rows(self, seed: int, true: Answers | None) -> Rows:
+        from cepctl.calibration.blurring import blurred_events
+        from cepctl.calibration.pairs import pair_rows
+        from cepctl.calibration.truth import steps_of
+
+        blurred = blurred_events(self.truth, self.blur, seed, self.unit)
+        if self.asked.blurred is not None:
+            from cepctl.calibration.storing import keep
+
+            keep(blurred, self.unit, self.asked.blurred)
+        steps = steps_of(blurred.table, self.asked.steps)
+        if true is None:
+            return pair_rows(blurred, steps, self.unit, self.memory)
+        return self._answer_rows(blurred, steps, true)
+
+    def _answer_rows(self, blurred: BlurredEvents, steps: pa.ChunkedArray, true: Answers) -> Rows:
+        from cepctl.calibration.answers import answer_rows
+
+        return answer_rows(self._answers(blurred.table, blurred.clocks), true, blurred, steps)
+
+    def _true_answers(self) -> Answers:
+        from cepctl.calibration.blurring import at_true_ticks
+
+        return self._answers(at_true_ticks(self.truth), {}, telling=True)
+
+    def _answers(self, table: pa.Table, clocks: Clocks, *, telling: bool = False) -> Answers:
+        """What the query answers on some events, which become a dataset for as long as that takes.
+
+        `telling`: what the query asks for that can hardly be meant is said.
+        """
+        from cepctl.atomic.folders import temporary_folder
+        from cepctl.calibration.storing import write_dataset
+        from cepctl.io.source.locations import Location
+        from cepctl.matching.inputs import open_events
+        from cepctl.plan import analyze
+
+        assert self.query is not None
+        with temporary_folder() as folder:
+            place = folder / "events"
+            place.mkdir()
+            write_dataset(table, clocks, self.unit, Location.of(str(place)))
+            with open_events([str(place)], memory=self.memory) as inputs:
+                plan = analyze(self.query, inputs.schema)
+                if telling:
+                    tell_plan(plan)
+                return self._found(plan, inputs, folder)
+
+    def _found(self, plan: Plan, inputs: EventInputs, folder: Path) -> Answers:
+        """The rows of a plan; with GROUP BY also the matches that they are about."""
+        from cepctl.calibration.answers import Answers
+        from cepctl.engines.event.options import MatchOptions
+        from cepctl.library.execution import execution_of
+        from cepctl.matching.run import find_rows
+        from cepctl.plan.grouping import ungrouped
+
+        options = MatchOptions(type_counts=inputs.schema.type_counts, memory=self.memory)
+        here = execution_of("event", "local", None, None, None)
+        rows = find_rows(plan, inputs, options, here, folder).table()
+        if plan.group_by is None:
+            return Answers(plan, rows)
+        behind = folder / "behind"
+        behind.mkdir()
+        return Answers(plan, rows, find_rows(ungrouped(plan), inputs, options, here, behind).table())
