@@ -23,7 +23,7 @@ from cepctl.schema import CLOCK, FIXED_COLUMNS, PMF_TYPE, TimeUnit, time_type
 from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Bucket, Granularity, widened
-from cepctl.uncertainty.stamping import Stamped, rule_offset, stamped
+from cepctl.uncertainty.stamping import Stamped, Unstamped, rule_offset, stamped
 
 ZONE = "zone_seconds"
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
@@ -72,7 +72,7 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     return found
 
 
-def unstamped_events(truth: TrueEvents, blur: Blur) -> dict[int, int]:
+def unstamped_events(truth: TrueEvents, blur: Blur) -> dict[tuple[int, Unstamped], int]:
     """How many events some rules pass over, by the rule: they have nothing to tell their clock by."""
     return fitted(blur.rules, _columns(truth), np.ones(len(truth), dtype=bool))[1]
 
@@ -121,8 +121,8 @@ def _clock_names(
     truth: TrueEvents, rules: Sequence[Rule], won: Sequence[Flags], events: Columns, unit: TimeUnit
 ) -> pa.Array:
     """The name of each event's clock, null for none; it does not depend on what is read."""
-    nothing = pa.nulls(len(truth), pa.string())
-    return stamped(Stamped(nothing, nothing), truth.tick, won, rules, events, unit).clock
+    none = Stamped.none(len(truth))
+    return stamped(none, truth.tick, truth.tick, won, rules, events, unit).clock
 
 
 def _offsets(
@@ -163,7 +163,7 @@ def _at_begin_of_units(
 def _raw_times(instants: Ticks, zone: Numbers, names: pa.Array, unit: TimeUnit) -> RawTimes:
     """What is read, for the rules; one that tells of a clock alone leaves the own part at what is read."""
     count, reading = len(instants), instants // unit.counts
-    zeros, nothing = np.zeros(count, dtype=np.int64), pa.nulls(count, pa.string())
+    zeros = np.zeros(count, dtype=np.int64)
     return RawTimes(
         instants=instants,
         known=np.ones(count, dtype=bool),
@@ -174,7 +174,7 @@ def _raw_times(instants: Ticks, zone: Numbers, names: pa.Array, unit: TimeUnit) 
         upper=reading,
         given=np.ones(count, dtype=bool),
         pmf=pa.nulls(count, PMF_TYPE),
-        clocks=None if names.null_count == count else Stamped(nothing, nothing),
+        clocks=None if names.null_count == count else Stamped.none(count),
     )
 
 

@@ -16,6 +16,7 @@ from cepctl.errors import UncertaintyModelError, UnsupportedQueryError, UsageErr
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import read_clock
 from cepctl.uncertainty.model import Rule, load_model
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import Granularity, Interval
 
 _CLOCK = re.compile(r"\s*by\s*=\s*(\S|\S.*\S)\s+([+-]?\d+(?:\.\d+)?\s*[A-Za-z]+)\s*")
@@ -106,5 +107,10 @@ def _of_model(path: str, unit: TimeUnit) -> Blur:
             raise UnsupportedQueryError(
                 f"calibrate with the period of a clock is not supported; leave it out of rule {rule.number} "
                 f"of {path}"
+            )
+        if rule.clock is not None and isinstance(rule.clock.offset, RecordedOffset):
+            raise UnsupportedQueryError(
+                f"calibrate with what was recorded of clocks (`from`) is not supported; write an "
+                f"offset in rule {rule.number} of {path}"
             )
     return Blur(f"model {path}", model.rules)

@@ -210,16 +210,20 @@ def rows_of_rules(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> list[Flags]:
     """For each rule the events that it wins: those with a time that it is the first to fit."""
-    return fitted(rules, events, known, np.zeros(len(known), dtype=np.int64))[0]
+    return fitted(rules, events, known)[0]
 
 
 def fitted(
-    rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags, readings: Ticks
+    rules: Sequence[Rule],
+    events: Mapping[str, pa.Array | pa.ChunkedArray],
+    known: Flags,
+    readings: Ticks | None = None,
 ) -> tuple[list[Flags], dict[tuple[int, Unstamped], int]]:
     """The events that each rule wins; how many some rules pass over since they cannot tell their clock.
 
-    `known`: which events have a time; `readings`: in nanoseconds.
+    `known`: which events have a time; `readings`: it in nanoseconds, for rules that ask records of clocks.
     """
+    readings = np.zeros(len(known), dtype=np.int64) if readings is None else readings
     free = known.copy()
     won = []
     passed: dict[tuple[int, Unstamped], int] = {}

@@ -19,7 +19,7 @@ from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
 from cepctl.uncertainty.clock_records import NO_PIECE
-from cepctl.uncertainty.clock_rules import ClockRule, OffsetShape
+from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 
@@ -47,6 +47,12 @@ class Stamped:
     clock: pa.Array
     offset: pa.Array
     moved: Ticks
+
+    @classmethod
+    def none(cls, count: int) -> Stamped:
+        """Events without clocks."""
+        nothing = pa.nulls(count, pa.string())
+        return cls(nothing, nothing, np.zeros(count, dtype=np.int64))
 
 
 def stamped(
@@ -80,7 +86,7 @@ def stamped(
             moved = np.where(rows, recorded.moves(pieces, readings, unit), moved)
         else:
             own = _names(rule.clock, instants, events, unit)
-            text = pa.scalar(offset_text(rule_offset(rule, rule.clock.offset, unit)), pa.string())
+            text = pa.scalar(offset_text(rule_offset(rule, unit)), pa.string())
         names, offsets = pc.if_else(mask, own, names), pc.if_else(mask, text, offsets)
     return Stamped(names, offsets, moved)
 
@@ -151,7 +157,7 @@ def _names(clock: ClockRule, instants: Ticks, events: Columns, unit: TimeUnit) -
     return pc.binary_join_element_wise(names, texts.take(pa.array(place)), "@")
 
 
-def rule_offset(rule: Rule, shape: OffsetShape, unit: TimeUnit) -> Offset:
+def rule_offset(rule: Rule, unit: TimeUnit) -> Offset:
     """The offset of a rule's clocks in ticks, where all have the same.
 
     Raises
@@ -159,6 +165,9 @@ def rule_offset(rule: Rule, shape: OffsetShape, unit: TimeUnit) -> Offset:
     UncertaintyModelError
         If it is not a whole number of ticks, or longer than there are ticks.
     """
+    assert rule.clock is not None
+    shape = rule.clock.offset
+    assert not isinstance(shape, RecordedOffset)
     try:
         offset = checked_offset((each.first, each.last, each.mass) for each in shape.buckets(unit))
     except UncertaintyModelError as problem:
