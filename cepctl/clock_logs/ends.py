@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from cepctl.arrays import Numbers
@@ -11,19 +13,19 @@ from cepctl.io.clocks.contract import UNSYNCHRONISED
 _FIRST_CUT = 64 * SECOND
 
 
-def held_ends(rows: HostRows, zones: Numbers, choices: Choices) -> list[Pieces]:
-    """The pieces before the first and after the last row, as long as the estimate is held.
+def held_end(row: HostRows, note: int, zones: Numbers, choices: Choices) -> list[Pieces]:
+    """The pieces BEFORE the first or AFTER the last row, as long as the estimate is held.
 
     There are none at a row that is not synchronised, and none beyond a step that a message places: `zones`.
+    `row` is one, or none.
     """
-    found = []
-    if len(rows) and rows.state[0] != UNSYNCHRONISED:
-        reached = zones[zones[:, 1] <= rows.time[0], 1]
-        found.append(_held(rows, 0, BEFORE, int(reached[-1]) if len(reached) else None, choices))
-    if len(rows) and rows.state[-1] != UNSYNCHRONISED:
-        reached = zones[zones[:, 0] > rows.time[-1], 0]
-        found.append(_held(rows, len(rows) - 1, AFTER, int(reached[0]) if len(reached) else None, choices))
-    return [each for each in found if len(each)]
+    if not len(row) or row.state[0] == UNSYNCHRONISED:
+        return []
+    time = int(row.time[0])
+    behind, ahead = zones[zones[:, 1] <= time, 1][-1:], zones[zones[:, 0] > time, 0][:1]
+    limits = behind if note == BEFORE else ahead
+    found = _held(row, note, int(limits[0]) if len(limits) else None, choices)
+    return [found] if len(found) else []
 
 
 def cuts(length: int) -> list[int]:
@@ -41,18 +43,18 @@ def cuts(length: int) -> list[int]:
     return [*found, length] if length > 0 else found
 
 
-def _held(rows: HostRows, at: int, note: int, limit: int | None, choices: Choices) -> Pieces:
+def _held(rows: HostRows, note: int, limit: int | None, choices: Choices) -> Pieces:
     """The pieces at one end; nothing is said beyond the reading `limit`."""
-    time, ahead = int(rows.time[at]), int(rows.ahead[at])
+    time, ahead = int(rows.time[0]), int(rows.ahead[0])
     length = choices.hold if limit is None else min(choices.hold, abs(limit - time))
     edges = cuts(length)
     sign = -1 if note == BEFORE else 1
     found = []
-    for near, far in zip(edges, edges[1:], strict=False):
+    for near, far in pairwise(edges):
         grown = int(growth(np.array([far]), choices.drift)[0])
         ends = sorted((time + sign * near, time + sign * far))
-        low, high = int(rows.least[at]) - grown - ahead, int(rows.most[at]) + grown - ahead
+        low, high = int(rows.least[0]) - grown - ahead, int(rows.most[0]) + grown - ahead
         joins = near > 0 if note == AFTER else far < length
-        own = (int(rows.sd[at]), joins, note, int(rows.file[at]), int(rows.line[at]))
+        own = (int(rows.sd[0]), joins, note, int(rows.file[0]), int(rows.line[0]))
         found.append((*ends, ahead, ahead, low, high, *own))
     return pieces_of(sorted(found))

@@ -19,7 +19,7 @@ from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.formats import open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs
 
-_ROWS_HELD = 400_000
+_ROWS_HELD = 1 << 17
 UNKNOWN = "not a log of a clock that is known"
 
 
@@ -42,6 +42,17 @@ class LeftOut:
     cause: str
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a host, kind and file, on disk: the first and last reading, whether none goes back."""
+
+    path: Path
+    file: int
+    first: int
+    last: int
+    rises: bool
+
+
 @dataclass
 class Gathered:
     """The rows of all files: parts on disk by host and kind of rows, and what was found on the way.
@@ -53,7 +64,7 @@ class Gathered:
     files: list[str] = field(default_factory=list)
     read: list[ReadLog] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    parts: dict[str, dict[str, dict[int, list[Path]]]] = field(default_factory=dict)
+    parts: dict[str, dict[str, dict[int, list[Part]]]] = field(default_factory=dict)
     _held: dict[tuple[str, str, int], list[pl.DataFrame]] = field(default_factory=dict)
     _rows: int = 0
     _written: int = 0
@@ -69,9 +80,12 @@ class Gathered:
         """Write what is held."""
         for (host, kind, file), frames in self._held.items():
             path = self.folder / f"{self._written:08d}.arrow"
-            pl.concat(frames).write_ipc(path)
+            rows = pl.concat(frames)
+            rows.write_ipc(path)
             self._written += 1
-            self.parts.setdefault(host, {}).setdefault(kind, {}).setdefault(file, []).append(path)
+            times = rows["time"].to_numpy()
+            part = Part(path, file, int(times[0]), int(times[-1]), bool((times[1:] >= times[:-1]).all()))
+            self.parts.setdefault(host, {}).setdefault(kind, {}).setdefault(file, []).append(part)
         self._held, self._rows = {}, 0
 
     @property
@@ -80,9 +94,7 @@ class Gathered:
         return sorted(host for host, kinds in self.parts.items() if kinds.keys() - {MESSAGES})
 
 
-def gathered(
-    paths: Sequence[str], names: HostNames, options: ReadOptions, folder: Path
-) -> Gathered:
+def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folder: Path) -> Gathered:
     """Read all logs that paths name (files, folders, globs, `-`), into a folder that is there.
 
     Raises

@@ -1,4 +1,4 @@
-"""Whose clock a log is about, where its content does not say: from a map of files, or from the end of its path."""
+"""Whose clock a log is about, where its content does not say: by a map of files, or the end of its path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class HostNames:
         """Raise UsageError where a rule has named no host."""
         for pattern in self.patterns:
             if pattern not in self.used:
-                raise UsageError(f"--host {pattern} cannot apply: it fits no file whose host its content does not say")
+                raise UsageError(
+                    f"--host {pattern} cannot apply: it fits no file whose host its content does not say"
+                )
         for named, _ in self.mapped:
             if named not in self.used:
                 raise UsageError(
@@ -54,10 +56,13 @@ class HostNames:
 
 def _expression(pattern: str) -> re.Pattern[str]:
     if pattern.count(_PLACE) != 1:
-        raise UsageError(f"--host {pattern}: a pattern says once where the host stands, as in '*/{_PLACE}/tracking.log*'")
+        raise UsageError(
+            f"--host {pattern}: say once where the host stands, as in '*/{_PLACE}/tracking.log*'"
+        )
     pieces = re.split(r"(\{host\}|\*)", pattern)
     text = "".join(
-        "(?P<host>[^/]+?)" if piece == _PLACE else "[^/]*" if piece == "*" else re.escape(piece) for piece in pieces
+        "(?P<host>[^/]+?)" if piece == _PLACE else "[^/]*" if piece == "*" else re.escape(piece)
+        for piece in pieces
     )
     return re.compile(rf"(?:.*/)?{text}", re.DOTALL)
 
@@ -69,6 +74,8 @@ def mapped_files(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         file, equals, host = text.rpartition("=")
         name = node_name(host)
         if not (file and equals and name):
-            raise UsageError(f"--map {text} is not FILE=HOST, such as {PurePosixPath('logs', 'a.log')}=node07")
+            raise UsageError(
+                f"--map {text} is not FILE=HOST, such as {PurePosixPath('logs', 'a.log')}=node07"
+            )
         found.append((file, name))
     return tuple(found)

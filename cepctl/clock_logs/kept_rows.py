@@ -1,4 +1,4 @@
-"""The rows of a host from all its logs: one kind gives them, equal ones count once, missing bounds are borrowed.
+"""The rows of a host from all its logs: of one kind, equal ones once, missing bounds borrowed.
 
 Files follow each other by their first reading, whatever their names.  A row without a bound has that of the
 newest earlier row of another kind; where there is none, the one that the user gives.
@@ -6,89 +6,158 @@ newest earlier row of another kind; where there is none, the one that the user g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from cepctl.clock_logs.gathering import Gathered
+from cepctl.arrays import Numbers
+from cepctl.clock_logs.gathering import Gathered, Part
 from cepctl.clock_logs.values import NONE, HostRows
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.contract import MESSAGES, SYNCHRONISED, UNSYNCHRONISED
 from cepctl.io.clocks.kinds import RANKS
 
 _VALUES = ["time", "ahead", "sd", "since", "around", "state"]
+_ROWS_AT_ONCE = 1 << 17
 
 
-@dataclass(frozen=True)
+@dataclass
 class KeptRows:
-    """The rows of a host, their kind, the other kinds that there are, and what happened to some of them."""
+    """The rows of a host, read again each time that they are asked for.
 
-    rows: HostRows
-    kind: str
-    others: tuple[str, ...]
-    equal: int
-    borrowed: int
-    given: int
-
-
-def kept_rows(found: Gathered, host: str, bound: int | None) -> KeptRows:
-    """The rows of a host; `bound`, in nanoseconds, is that of rows which have none.
-
-    Raises
-    ------
-    LogFormatError
-        If rows have no bound, and nothing gives one.
+    Attributes
+    ----------
+    kind, others
+        The kind of the rows, and the other kinds that there are.
+    equal, borrowed, given
+        How many rows were left out as equal to others, have a bound of another kind, and have that of the
+        user; known once all were read.
     """
-    kinds = found.parts[host]
-    kind = next(each for each in RANKS if each in kinds)
-    others = tuple(each for each in RANKS if each in kinds and each != kind)
-    frame = _in_order(kinds[kind])
-    count = len(frame)
-    frame = _without_equal(frame)
-    equal = count - len(frame)
-    missing = _without_bound(frame)
-    borrowed = given = 0
-    if missing.any() and others:
-        frame = _with_borrowed(frame, pl.concat([_in_order(kinds[each]) for each in others]))
-        borrowed = int(missing.sum() - _without_bound(frame).sum())
-        missing = _without_bound(frame)
-    if missing.any():
-        given = int(missing.sum())
-        if bound is None:
-            first = frame.filter(missing).row(0, named=True)
-            raise LogFormatError(
-                f"{host}: {given:,} rows of {kind} have no bound, the first in {found.files[first['file']]}, line "
-                f"{first['line']}; say how far such an estimate can be off, such as --bound '10 ms'"
-            )
-        frame = frame.with_columns(around=pl.when(missing).then(pl.lit(bound)).otherwise("around"))
-    rows = _host_rows(frame, _in_order(kinds[MESSAGES]) if MESSAGES in kinds else None)
-    return KeptRows(rows, kind, others, equal, borrowed, given)
 
+    found: Gathered
+    host: str
+    bound: int | None
+    kind: str = field(init=False)
+    others: tuple[str, ...] = field(init=False)
+    equal: int = 0
+    borrowed: int = 0
+    given: int = 0
+    _bounds: pl.DataFrame | None = None
 
-def _in_order(files: dict[int, list[Path]]) -> pl.DataFrame:
-    """The rows of some files, each in its own order, the files by their first reading."""
-    frames = [
-        pl.concat([pl.read_ipc(path) for path in paths]).with_columns(
-            file=pl.lit(file, dtype=pl.Int32), line=pl.col("line").cast(pl.Int32)
+    def __post_init__(self) -> None:
+        kinds = self.found.parts[self.host]
+        self.kind, *others = (each for each in RANKS if each in kinds)
+        self.others = tuple(others)
+        steps = _in_order(kinds[MESSAGES]) if MESSAGES in kinds else None
+        self._parts = _ordered(kinds[self.kind])
+        self._steps = (
+            None
+            if steps is None
+            else pl.concat([_read(each) for each in steps]).unique(["time", "ahead"], maintain_order=True)
         )
-        for file, paths in files.items()
-    ]
-    return pl.concat(sorted(frames, key=lambda frame: (frame["time"][0], frame["file"][0])))
+
+    def parts(self) -> Iterator[HostRows]:
+        """All rows, some at a time.
+
+        Raises
+        ------
+        LogFormatError
+            If rows have no bound, and nothing gives one.
+        """
+        self.equal = self.borrowed = self.given = 0
+        for frame in self._frames():
+            yield _host_rows(self._with_bounds(frame), self._steps)
+
+    def _frames(self) -> Iterator[pl.DataFrame]:
+        """The rows, those that are equal once."""
+        if _follow_each_other(self._parts):
+            held = pl.DataFrame()
+            for part in self._parts:
+                frame = pl.concat([held, _read(part)]) if len(held) else _read(part)
+                # Equal rows have equal readings: what has the last one waits for those of the next part.
+                last = frame["time"][-1]
+                held, frame = frame.filter(time=last), frame.filter(pl.col("time") != last)
+                if len(frame):
+                    yield self._once(frame)
+            yield self._once(held)
+            return
+        every = pl.concat([_read(part) for part in self._parts])
+        kept = every.unique(_VALUES, keep="first", maintain_order=True)
+        self.equal += len(every) - len(kept)
+        del every
+        yield from kept.iter_slices(_ROWS_AT_ONCE)
+
+    def _once(self, frame: pl.DataFrame) -> pl.DataFrame:
+        times = frame["time"].to_numpy()
+        same = times[1:] == times[:-1]
+        if not same.any():
+            return frame
+        kept = frame.unique(_VALUES, keep="first", maintain_order=True)
+        self.equal += len(frame) - len(kept)
+        return kept
+
+    def _with_bounds(self, frame: pl.DataFrame) -> pl.DataFrame:
+        missing = _without_bound(frame)
+        if missing.any() and self.others:
+            frame = self._with_borrowed(frame)
+            still = _without_bound(frame)
+            self.borrowed += int((missing & ~still).sum())
+            missing = still
+        if not missing.any():
+            return frame
+        if self.bound is None:
+            first = frame.filter(missing).row(0, named=True)
+            place = f"{self.found.files[first['file']]}, line {first['line']}"
+            raise LogFormatError(
+                f"{self.host}: rows of {self.kind} have no bound, the first in {place}; say how far such an estimate can be off, such as --bound '10 ms'"
+            )
+        self.given += int(missing.sum())
+        return frame.with_columns(around=pl.when(missing).then(pl.lit(self.bound)).otherwise("around"))
+
+    def _with_borrowed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows, those without a bound with that of the newest earlier row of another kind."""
+        if self._bounds is None:
+            kinds = self.found.parts[self.host]
+            lenders = [_bounds(_read(part)) for kind in self.others for part in _ordered(kinds[kind])]
+            self._bounds = pl.concat(lenders).sort("time", maintain_order=True)
+        if not len(self._bounds):
+            return frame
+        times = self._bounds["time"].to_numpy()
+        places = np.searchsorted(times, frame["time"].to_numpy(), side="right") - 1
+        takes = _without_bound(frame) & pl.Series(places >= 0)
+        lent = self._bounds["lent"].gather(np.maximum(places, 0))
+        return frame.with_columns(around=pl.when(takes).then(lent).otherwise("around"))
 
 
-def _without_equal(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows, of which equal ones count once: where readings go back, files may hold copies of each other."""
-    times = frame["time"].to_numpy()
-    if (times[1:] < times[:-1]).any():
-        return frame.unique(_VALUES, keep="first", maintain_order=True)
-    same = times[1:] == times[:-1]
-    if not same.any():
-        return frame
-    among = pl.Series(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
-    kept = frame.filter(among).unique(_VALUES, keep="first", maintain_order=True)
-    return pl.concat([frame.filter(~among), kept]).sort("time", maintain_order=True)
+def _in_order(files: dict[int, list[Part]]) -> list[Part]:
+    return [part for parts in files.values() for part in parts]
+
+
+def _ordered(files: dict[int, list[Part]]) -> list[Part]:
+    """The parts of some files, each in its own order, the files by their first reading."""
+    return _in_order(dict(sorted(files.items(), key=lambda file: (file[1][0].first, file[0]))))
+
+
+def _follow_each_other(parts: list[Part]) -> bool:
+    """Whether no reading goes back in all of them."""
+    return all(part.rises for part in parts) and all(
+        before.last <= part.first for before, part in pairwise(parts)
+    )
+
+
+def _read(part: Part) -> pl.DataFrame:
+    return pl.read_ipc(part.path).with_columns(
+        file=pl.lit(part.file, dtype=pl.Int32), line=pl.col("line").cast(pl.Int32)
+    )
+
+
+def _bounds(frame: pl.DataFrame) -> pl.DataFrame:
+    """The bounds of rows, around their estimates."""
+    lent = pl.coalesce("around", pl.col("since") + pl.col("ahead").abs())
+    return frame.filter(pl.col("state") == SYNCHRONISED).select("time", lent=lent).drop_nulls()
 
 
 def _without_bound(frame: pl.DataFrame) -> pl.Series:
@@ -98,34 +167,20 @@ def _without_bound(frame: pl.DataFrame) -> pl.Series:
     ).to_series()
 
 
-def _with_borrowed(frame: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """The rows, those without a bound with that of the newest earlier row of others."""
-    lender = pl.coalesce("around", pl.col("since") + pl.col("ahead").abs())
-    bounds = (
-        others.filter(pl.col("state") == SYNCHRONISED)
-        .select("time", lent=lender)
-        .drop_nulls()
-        .sort("time", maintain_order=True)
-    )
-    places = np.searchsorted(bounds["time"].to_numpy(), frame["time"].to_numpy(), side="right") - 1
-    if not len(bounds):
-        return frame
-    lent = bounds["lent"].gather(np.maximum(places, 0))
-    takes = _without_bound(frame) & pl.Series(places >= 0)
-    return frame.with_columns(around=pl.when(takes).then(lent).otherwise("around"))
-
-
 def _host_rows(frame: pl.DataFrame, steps: pl.DataFrame | None) -> HostRows:
-    def numbers(name: str) -> np.ndarray:  # type: ignore[type-arg]
+    def numbers(name: str) -> Numbers:
         return frame[name].fill_null(NONE).to_numpy()
 
-    told = steps.unique(["time", "ahead"], maintain_order=True) if steps is not None else None
     none = np.empty(0, np.int64)
     return HostRows(
-        *(numbers(name) for name in ("time", "ahead", "sd", "since", "around")),
-        frame["state"].to_numpy(),
-        numbers("file"),
-        numbers("line"),
-        none if told is None else told["time"].to_numpy(),
-        none if told is None else told["ahead"].to_numpy(),
+        time=numbers("time"),
+        ahead=numbers("ahead"),
+        sd=numbers("sd"),
+        since=numbers("since"),
+        around=numbers("around"),
+        state=frame["state"].to_numpy(),
+        file=numbers("file"),
+        line=numbers("line"),
+        step_times=none if steps is None else steps["time"].to_numpy(),
+        step_amounts=none if steps is None else steps["ahead"].to_numpy(),
     )

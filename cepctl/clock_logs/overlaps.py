@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,14 +35,12 @@ def without_overlaps(pieces: Pieces) -> Pieces:
 def _joined_where_they_meet(pieces: Pieces) -> Pieces:
     """The same, of which none joins a piece that it does not follow."""
     meets = np.concatenate([[False], pieces.start[1:] == pieces.stop[:-1]])
-    rest = [*astuple(pieces)]
-    rest[7] = pieces.joins & meets
-    return Pieces(*rest)
+    return replace(pieces, joins=pieces.joins & meets)
 
 
 def _laid_over(pieces: Pieces) -> Pieces:
     """The pieces of a cluster, cut where one begins or ends."""
-    rows: list[_Row] = [*zip(*(column.tolist() for column in astuple(pieces)), strict=True)]
+    rows: list[_Row] = [*zip(*(column.tolist() for column in pieces.columns), strict=True)]
     found: list[_Row] = []
     waiting, open_rows = 0, list[_Row]()
     for begin, end in pairwise(sorted({edge for row in rows for edge in row[:2]})):

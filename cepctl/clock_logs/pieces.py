@@ -11,20 +11,35 @@ term (a' - a)^2 / 6 is the variance of a step at a uniform place against the lin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from cepctl.arrays import Flags, Numbers, Reals
-from cepctl.clock_logs.ends import held_ends
+from cepctl.clock_logs.ends import held_end
 from cepctl.clock_logs.overlaps import without_overlaps
-from cepctl.clock_logs.steps import back_pieces, doubtful_rows, placed_pieces, step_zones
-from cepctl.clock_logs.values import GAP, NONE, ROW, STEPPED, Choices, HostRows, Pieces, growth, joined_pieces
-from cepctl.io.clocks.contract import JUMP, SYNCHRONISED, UNLOCKED, UNSYNCHRONISED
+from cepctl.clock_logs.steps import back_pieces, doubtful_rows, placed_pieces
+from cepctl.clock_logs.survey import Survey
+from cepctl.clock_logs.values import (
+    AFTER,
+    BEFORE,
+    GAP,
+    NONE,
+    ROW,
+    STEPPED,
+    Choices,
+    HostRows,
+    Pieces,
+    growth,
+    joined_pieces,
+    joined_rows,
+    pieces_of,
+)
+from cepctl.io.clocks.contract import JUMP, UNLOCKED, UNSYNCHRONISED
 
 _FASTEST_SLEW = 12
 _GAP = 4
-_STRETCH_PIECES = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -57,78 +72,94 @@ class Links:
         return self.touched & ~(self.placed | self.back | self.step | self.gap)
 
 
-@dataclass(frozen=True)
-class Cut:
-    """The pieces of a host in order of readings, and how many steps and gaps cut them."""
+@dataclass
+class Cutter:
+    """Cuts the rows of a host into pieces; `steps` and `gaps` count what has parted them so far."""
 
-    pieces: Pieces
-    steps: int
-    gaps: int
+    survey: Survey
+    choices: Choices
+    steps: int = 0
+    gaps: int = 0
+
+    def pieces(self, parts: Iterable[HostRows]) -> Iterator[Pieces]:
+        """The pieces of a host: disjoint, in order, each with an estimate and its hard bounds.
+
+        `parts` are the rows that were surveyed.  Where readings go back, all pieces are held at once.
+        """
+        found = self._in_log_order(parts)
+        if not self.survey.goes_back:
+            yield from found
+            return
+        every = joined_pieces([_none(), *found])
+        yield without_overlaps(every.taken(np.argsort(every.start, kind="stable")))
+
+    def _in_log_order(self, parts: Iterable[HostRows]) -> Iterator[Pieces]:
+        survey, choices = self.survey, self.choices
+        self.steps += len(survey.zones)
+        first, last = survey.ends
+        yield from held_end(first, BEFORE, survey.zones, choices)
+        before, goes_on = first.only(slice(0, 0)), False
+        for part in parts:
+            rows = joined_rows([before, part.only(~doubtful_rows(part, survey.zones))])
+            if len(rows) > 1:
+                links = links_of(rows, survey)
+                found, goes_on = self._between(rows, links, goes_on)
+                yield from found
+            before = rows.only(slice(-1, None)) if len(rows) else rows
+        yield from held_end(last, AFTER, survey.zones, choices)
+
+    def _between(self, rows: HostRows, links: Links, goes_on: bool) -> tuple[list[Pieces], bool]:
+        """The pieces between rows, and whether one behind them can go on in their epoch."""
+        ends_plain = np.concatenate([[goes_on], links.plain | (links.placed & links.touched)])
+        drift = self.choices.drift
+        apart = np.diff(rows.time)
+        at = np.flatnonzero(links.touched & ~links.placed & ~links.back & (apart > 0))
+        placed = np.flatnonzero(links.placed)
+        special = [
+            *placed_pieces(rows, self.survey.zones, self.survey.doubtful, placed, drift, ends_plain),
+            *back_pieces(rows, np.flatnonzero(links.back & links.touched), drift),
+        ]
+        self.steps += int((links.step & links.touched).sum())
+        self.gaps += int((links.gap & ~links.placed).sum())
+        found = [_linear(rows, links, at, ends_plain, drift), *special]
+        if special:
+            every = joined_pieces(found)
+            found = [every.taken(np.argsort(every.start, kind="stable"))]
+        return [each for each in found if len(each)], bool(ends_plain[-1])
 
 
-def cut_into_pieces(rows: HostRows, choices: Choices) -> Cut:
-    """The pieces of a host: disjoint, in order, each with an estimate and its hard bounds."""
-    zones = step_zones(rows)
-    doubtful = doubtful_rows(rows, zones)
-    kept = rows.only(~doubtful) if doubtful.any() else rows
-    links = links_of(kept, zones)
-    found = _between(kept, links, choices)
-    special = [
-        *held_ends(kept, zones, choices),
-        *placed_pieces(kept, rows.only(doubtful), np.flatnonzero(links.placed), zones, choices.drift, _ends_plain(links)),
-        *back_pieces(kept, np.flatnonzero(links.back & links.touched), choices.drift),
-    ]
-    if special:
-        found = joined_pieces([found, *special])
-        found = found.taken(np.argsort(found.start, kind="stable"))
-    found = without_overlaps(found)
-    steps = len(zones) + int((links.step & links.touched & ~links.placed).sum())
-    return Cut(found, steps, int((links.gap & ~links.placed).sum()))
+def _none() -> Pieces:
+    return pieces_of([])
 
 
-def links_of(rows: HostRows, zones: Numbers) -> Links:
-    """What lies between the rows; `zones` as step_zones gives them."""
+def links_of(rows: HostRows, survey: Survey) -> Links:
+    """What lies between the rows."""
     apart = np.diff(rows.time)
-    holds = rows.state != UNSYNCHRONISED
-    begins = zones[:, 0]
+    states = rows.state
+    holds = states != UNSYNCHRONISED
+    begins = survey.zones[:, 0]
     placed = np.searchsorted(begins, rows.time[1:]) > np.searchsorted(begins, rows.time[:-1])
     back = apart < 0
-    states = rows.state
     step = back | np.isin(states[:-1], (UNLOCKED, JUMP)) | (states[1:] == UNLOCKED)
     step |= np.abs(np.diff(rows.ahead)) > apart // _FASTEST_SLEW
-    forward = apart[apart > 0]
-    usual = np.partition(forward, (len(forward) - 1) // 2)[(len(forward) - 1) // 2] if len(forward) else 0
-    return Links(holds[1:] & holds[:-1], placed, back & ~placed, step & ~placed, apart > _GAP * usual)
+    return Links(holds[1:] & holds[:-1], placed, back & ~placed, step & ~placed, apart > _GAP * survey.usual)
 
 
-def _ends_plain(links: Links) -> Flags:
-    """Of each row, whether the piece that ends there can go on in an epoch."""
-    return np.concatenate([[False], links.plain | (links.placed & links.touched)])
-
-
-def _between(rows: HostRows, links: Links, choices: Choices) -> Pieces:
-    """The pieces between rows that follow each other, but those that a message or a reading cuts."""
-    apart = np.diff(rows.time)
-    at = np.flatnonzero(links.touched & ~links.placed & ~links.back & (apart > 0))
-    parts = [_stretch(rows, links, at[first : first + _STRETCH_PIECES], choices) for first in range(0, len(at), _STRETCH_PIECES)]
-    return joined_pieces(parts) if parts else _stretch(rows, links, at, choices)
-
-
-def _stretch(rows: HostRows, links: Links, at: Numbers, choices: Choices) -> Pieces:
+def _linear(rows: HostRows, links: Links, at: Numbers, ends_plain: Flags, drift: int) -> Pieces:
     """The pieces from the rows `at` to those after them."""
     later = at + 1
     start, stop = rows.time[at], rows.time[later]
     ahead, ahead_to = rows.ahead[at], rows.ahead[later]
-    low, high = _law(rows, at, choices.drift)
+    low, high = _law(rows, at, drift)
     step, gap = links.step[at], links.gap[at]
     if step.any():
-        low_step, high_step = _either_law(rows, at, choices.drift)
+        low_step, high_step = _either_law(rows, at, drift)
         low, high = np.where(step, low_step, low), np.where(step, high_step, high)
-    plain = links.plain[at]
     note = np.where(step, STEPPED, np.where(gap, GAP, ROW)).astype(np.int64)
-    joins = plain & _ends_plain(links)[at]
+    joins = links.plain[at] & ends_plain[at]
+    deviation = _deviation(rows, at)
     return Pieces(
-        start, stop, ahead, ahead_to, low, high, _deviation(rows, at), joins, note, rows.file[later], rows.line[later]
+        start, stop, ahead, ahead_to, low, high, deviation, joins, note, rows.file[later], rows.line[later]
     )
 
 

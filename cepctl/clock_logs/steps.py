@@ -1,8 +1,8 @@
 """Where a clock was set: readings that may be from before it or from after it, and the pieces beside them.
 
-A message tells when, to the second and a little late, and by how much.  Readings from that much and a second
-before it to that much and two seconds after it may be from either side: a zone.  What a row in a zone says may
-be of the clock before it was set, as chrony writes it, so no estimate is drawn to it.
+A message tells when, to the second and a little late, and by how much.  Readings from that much and a
+second before it to that much and two seconds after it may be from either side: a zone.  What a row in a
+zone says may be of the clock before it was set, as chrony writes it, so no estimate is drawn to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEFORE, _AFTER = SECOND, 2 * SECOND
 
 
 def step_zones(rows: HostRows) -> Numbers:
-    """The zones of all messages, in order and disjoint, shape (n, 2): first reading, and the one after the last."""
+    """The zones of all messages, in order and disjoint, shape (n, 2): [first reading, end)."""
     order = np.argsort(rows.step_times, kind="stable")
     amounts = np.abs(rows.step_amounts[order])
     zones: list[list[int]] = []
@@ -38,11 +38,11 @@ def doubtful_rows(rows: HostRows, zones: Numbers) -> Flags:
     if not len(zones):
         return np.zeros(len(rows), np.bool_)
     at = np.searchsorted(zones[:, 0], rows.time, side="right") - 1
-    return (at >= 0) & (rows.time < zones[np.maximum(at, 0), 1])
+    return np.asarray((at >= 0) & (rows.time < zones[np.maximum(at, 0), 1]), np.bool_)
 
 
 def placed_pieces(
-    rows: HostRows, doubtful: HostRows, pairs: Numbers, zones: Numbers, drift: int, ends_plain: Flags
+    rows: HostRows, zones: Numbers, doubtful: HostRows, pairs: Numbers, drift: int, ends_plain: Flags
 ) -> list[Pieces]:
     """The pieces between rows that a zone parts: constant up to it, both laws in it, constant behind it.
 
@@ -67,7 +67,7 @@ def placed_pieces(
 
 
 def back_pieces(rows: HostRows, pairs: Numbers, drift: int) -> list[Pieces]:
-    """The pieces at readings that go back without a message: what the clock showed until it was set, and after.
+    """The pieces at readings that go back without a message: until the clock was set, and after.
 
     The time that really passed between the rows is that of their readings less what they are ahead, give or
     take their bounds: the clock may have gone on for so long behind the one row, or before the other.
@@ -95,7 +95,9 @@ def _constant(rows: HostRows, at: int, start: int, stop: int, drift: int, *, joi
     return (start, stop, ahead, ahead, low, high, *own)
 
 
-def _either(rows: HostRows, doubtful: HostRows, pair: int, begin: int, end: int, drift: int) -> tuple[int, ...]:
+def _either(
+    rows: HostRows, doubtful: HostRows, pair: int, begin: int, end: int, drift: int
+) -> tuple[int, ...]:
     """A zone: the laws of the rows on either side and of those in it."""
     far = [end - int(rows.time[pair]), int(rows.time[pair + 1]) - begin]
     grown = [_grown(each, drift) for each in far]
@@ -108,4 +110,14 @@ def _either(rows: HostRows, doubtful: HostRows, pair: int, begin: int, end: int,
         most.append(int(doubtful.most[inside].max()) + within)
     ahead: Sequence[int] = [int(rows.ahead[pair]), int(rows.ahead[pair + 1])]
     law = (min(least) - max(ahead), max(most) - min(ahead))
-    return (begin, end, *ahead, *law, NONE, False, STEPPED, int(rows.file[pair + 1]), int(rows.line[pair + 1]))
+    return (
+        begin,
+        end,
+        *ahead,
+        *law,
+        NONE,
+        False,
+        STEPPED,
+        int(rows.file[pair + 1]),
+        int(rows.line[pair + 1]),
+    )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from cepctl.clock_logs.kept_rows import KeptRows
-from cepctl.clock_logs.pieces import Cut
-from cepctl.clock_logs.values import NONE
-from cepctl.io.clocks.contract import UNSYNCHRONISED
+from cepctl.clock_logs.pieces import Cutter
+from cepctl.clock_logs.survey import Survey
 
 
 @dataclass(frozen=True)
@@ -18,7 +15,7 @@ class HostSummary:
 
     Attributes
     ----------
-    host, kind
+    host, rows_of
         Its name, and the kind of its rows.
     lends
         The other kinds that it has, which only lend bounds.
@@ -33,12 +30,12 @@ class HostSummary:
     segments, pieces
         How many there are of them.
     equal, borrowed, given
-        Rows that were left out as equal to others, that have a bound of another kind of rows, and that have the
-        bound which the user gave.
+        Rows that were left out as equal to others, that have a bound of another kind of rows, and that have
+        the bound which the user gave.
     """
 
     host: str
-    kind: str
+    rows_of: str
     lends: tuple[str, ...]
     rows: int
     first: int
@@ -54,26 +51,24 @@ class HostSummary:
     given: int
 
 
-def host_summary(host: str, kept: KeptRows, cut: Cut, segments: int) -> HostSummary:
-    """The figures of a host."""
-    rows = kept.rows
-    held = rows.state != UNSYNCHRONISED
-    bounds = np.where(rows.since != NONE, rows.since, rows.around)[held]
-    lost = np.diff(np.concatenate([[False], ~held]).astype(np.int8)) == 1
+def host_summary(
+    host: str, kept: KeptRows, survey: Survey, cutter: Cutter, pieces: int, segments: int
+) -> HostSummary:
+    """The figures of a host, once all its pieces are cut."""
     return HostSummary(
-        host,
-        kept.kind,
-        kept.others,
-        len(rows),
-        int(rows.time.min()),
-        int(rows.time.max()),
-        int(bounds.max()) if len(bounds) else None,
-        cut.steps,
-        cut.gaps,
-        int(lost.sum()),
-        segments,
-        len(cut.pieces),
-        kept.equal,
-        kept.borrowed,
-        kept.given,
+        host=host,
+        rows_of=kept.kind,
+        lends=kept.others,
+        rows=survey.rows,
+        first=survey.first,
+        last=survey.last,
+        worst_bound=survey.worst_bound,
+        steps=cutter.steps,
+        gaps=cutter.gaps,
+        unsynchronised=survey.unsynchronised,
+        segments=segments,
+        pieces=pieces,
+        equal=kept.equal,
+        borrowed=kept.borrowed,
+        given=kept.given,
     )

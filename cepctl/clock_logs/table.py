@@ -1,19 +1,25 @@
-"""CLOCKS: a table with one row per piece of a host's readings, hosts by their names, pieces by their readings."""
+"""CLOCKS: a table with one row per piece of a host's readings, by host and reading."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
 
-import polars as pl
+import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Numbers
 from cepctl.clock_logs.gathering import Gathered
-from cepctl.clock_logs.kept_rows import kept_rows
-from cepctl.clock_logs.pieces import cut_into_pieces
-from cepctl.clock_logs.segments import Shared, shared_residuals
+from cepctl.clock_logs.jumps import Totals
+from cepctl.clock_logs.kept_rows import KeptRows
+from cepctl.clock_logs.pieces import Cutter
+from cepctl.clock_logs.segments import Segmenter
 from cepctl.clock_logs.summary import HostSummary, host_summary
-from cepctl.clock_logs.values import NONE, NOTES, Choices, Pieces
+from cepctl.clock_logs.survey import surveyed
+from cepctl.clock_logs.values import NONE, NOTES, Choices, Pieces, pieces_from
 
 COLUMNS: dict[str, pa.DataType] = {
     "host": pa.string(),
@@ -32,7 +38,6 @@ COLUMNS: dict[str, pa.DataType] = {
     "note": pa.string(),
 }
 """The columns; `from` to `high`, `sd` and `jump` in nanoseconds."""
-_ROWS_AT_ONCE = 1 << 17
 
 
 def clock_tables(
@@ -46,37 +51,89 @@ def clock_tables(
         If rows of a host have no bound, and `bound` is None.
     """
     for host in found.hosts:
-        kept = kept_rows(found, host, bound)
-        cut = cut_into_pieces(kept.rows, choices)
-        shared = shared_residuals(cut.pieces, choices.drift)
-        segments = int(shared.segment[-1]) if len(cut.pieces) else 0
-        summaries.append(host_summary(host, kept, cut, segments))
-        del kept
-        yield from _tables(host, cut.pieces, shared, found.files)
+        kept = KeptRows(found, host, bound)
+        survey = surveyed(kept.parts())
+        cutter = Cutter(survey, choices)
+        with _CutPieces(found.folder) as held:
+            for pieces in cutter.pieces(kept.parts()):
+                held.add(pieces)
+            summaries.append(host_summary(host, kept, survey, cutter, held.count, len(held.starts)))
+            yield from held.tables(host, found.files, choices.drift)
 
 
-def _tables(host: str, pieces: Pieces, shared: Shared, files: list[str]) -> Iterator[pa.Table]:
-    names, notes = pl.Series(files), pl.Series(NOTES)
-    for first in range(0, max(len(pieces), 1), _ROWS_AT_ONCE):
-        there = slice(first, first + _ROWS_AT_ONCE)
-        own = pieces.taken(there)
-        columns = {
-            "host": pa.array([host] * len(own), pa.string()),
-            "from": own.start,
-            "to": own.stop,
-            "ahead": own.ahead,
-            "ahead_to": own.ahead_to,
-            "low": own.low,
-            "high": own.high,
-            "sd": _known(own.sd),
-            "epoch": shared.epoch[there],
-            "segment": shared.segment[there],
-            "jump": _known(shared.jump[there]),
-            "source": names.gather(own.file).to_arrow().cast(pa.string()),
-            "line": own.line,
-            "note": notes.gather(own.note).to_arrow().cast(pa.string()),
-        }
-        yield pa.table({name: pa.array(columns[name], kind) for name, kind in COLUMNS.items()})
+@dataclass
+class _CutPieces:
+    """The pieces of a host in parts on disk: where its segments start is known once all are there."""
+
+    folder: Path
+    count: int = 0
+    _segmenter: Segmenter = field(default_factory=Segmenter)
+    _paths: list[Path] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for path in self._paths:
+            path.unlink(missing_ok=True)
+
+    def add(self, pieces: Pieces) -> None:
+        """Take the next pieces in."""
+        path = self.folder / f"pieces-{len(self._paths):08d}.npy"
+        self._paths.append(path)
+        np.save(path, np.stack(pieces.columns))
+        self._segmenter.take(pieces)
+        self.count += len(pieces)
+
+    @cached_property
+    def _found(self) -> tuple[Numbers, Numbers]:
+        return self._segmenter.found()
+
+    @property
+    def starts(self) -> Numbers:
+        """Where segments start, once all pieces are there."""
+        return self._found[1]
+
+    def _parts(self) -> Iterator[Pieces]:
+        for path in self._paths:
+            yield pieces_from(np.load(path))
+
+    def tables(self, host: str, files: list[str], drift: int) -> Iterator[pa.Table]:
+        """The rows of the host."""
+        begins, starts = self._found
+        totals = Totals(starts)
+        for pieces in self._parts():
+            totals.take(pieces)
+        jumps = totals.jumps(begins, drift)
+        first = 0
+        for pieces in self._parts():
+            numbers = np.arange(first, first + len(pieces))
+            segment = np.searchsorted(starts, numbers, side="right")
+            shared = {
+                "epoch": np.searchsorted(begins, numbers, side="right"),
+                "segment": segment,
+                "jump": _known(np.where(starts[segment - 1] == numbers, jumps[segment - 1], NONE)),
+            }
+            yield _table(host, pieces, shared, files)
+            first += len(pieces)
+
+
+def _table(host: str, pieces: Pieces, shared: dict[str, Any], files: list[str]) -> pa.Table:
+    columns = {
+        "host": pa.array([host] * len(pieces), pa.string()),
+        "from": pieces.start,
+        "to": pieces.stop,
+        "ahead": pieces.ahead,
+        "ahead_to": pieces.ahead_to,
+        "low": pieces.low,
+        "high": pieces.high,
+        "sd": _known(pieces.sd),
+        "source": pa.array(files, pa.string()).take(pa.array(pieces.file)),
+        "line": pieces.line,
+        "note": pa.array(NOTES, pa.string()).take(pa.array(pieces.note)),
+        **shared,
+    }
+    return pa.table({name: pa.array(columns[name], kind) for name, kind in COLUMNS.items()})
 
 
 def _known(values: Numbers) -> pa.Array:

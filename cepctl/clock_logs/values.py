@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,8 @@ class Choices:
 class HostRows:
     """The rows of a host in the order of its log, one element of each array per row; nanoseconds.
 
-    `sd`, `since` and `around` are NONE where a row has none; `file` numbers the files that are read.  The clock
-    was set at `step_times`, by `step_amounts`, as messages say.
+    `sd`, `since` and `around` are NONE where a row has none; `file` numbers the files that are read.  The
+    clock was set at `step_times`, by `step_amounts`, as messages say.
     """
 
     time: Numbers
@@ -58,17 +59,29 @@ class HostRows:
     @property
     def least(self) -> Numbers:
         """The least that the clock can really be ahead at each row."""
-        return np.where(self.since != NONE, -np.maximum(self.since, np.abs(self.ahead)), self.ahead - self.around)
+        return np.where(
+            self.since != NONE, -np.maximum(self.since, np.abs(self.ahead)), self.ahead - self.around
+        )
 
     @property
     def most(self) -> Numbers:
         """The most that the clock can really be ahead at each row."""
-        return np.where(self.since != NONE, np.maximum(self.since, np.abs(self.ahead)), self.ahead + self.around)
+        return np.where(
+            self.since != NONE, np.maximum(self.since, np.abs(self.ahead)), self.ahead + self.around
+        )
 
-    def only(self, kept: Flags) -> HostRows:
+    def only(self, kept: Flags | Numbers | slice) -> HostRows:
         """The rows that are kept, with all steps."""
-        names = ("time", "ahead", "sd", "since", "around", "state", "file", "line")
-        return HostRows(*(getattr(self, name)[kept] for name in names), self.step_times, self.step_amounts)
+        return replace(self, **{name: getattr(self, name)[kept] for name in _OF_ROWS})
+
+
+_OF_ROWS = ("time", "ahead", "sd", "since", "around", "state", "file", "line")
+
+
+def joined_rows(parts: Sequence[HostRows]) -> HostRows:
+    """All rows of several parts, of which there is one at least."""
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _OF_ROWS}
+    return replace(parts[0], **columns)
 
 
 @dataclass(frozen=True)
@@ -96,24 +109,34 @@ class Pieces:
 
     def taken(self, which: Numbers | Flags | slice) -> Pieces:
         """Some of the pieces, in the order of `which`."""
-        return Pieces(*(getattr(self, each.name)[which] for each in fields(self)))
+        return replace(self, **{name: getattr(self, name)[which] for name in OF_PIECES})
+
+    @property
+    def columns(self) -> tuple[Numbers, ...]:
+        """The arrays, in the order of OF_PIECES."""
+        return tuple(getattr(self, name) for name in OF_PIECES)
 
 
-def joined_pieces(parts: list[Pieces]) -> Pieces:
-    """All pieces of several parts."""
-    return Pieces(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Pieces)))
+OF_PIECES = tuple(each.name for each in fields(Pieces))
 
 
-def pieces_of(rows: list[tuple[int, ...]]) -> Pieces:
-    """Pieces from tuples in the order of the fields."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields(Pieces))
-    kinds = {"joins": np.bool_}
-    return Pieces(
-        *(
-            np.array(column, kinds.get(each.name, np.int64))
-            for column, each in zip(columns, fields(Pieces), strict=True)
-        )
-    )
+def joined_pieces(parts: Sequence[Pieces]) -> Pieces:
+    """All pieces of several parts, of which there is one at least."""
+    columns = zip(*(part.columns for part in parts), strict=True)
+    return replace(parts[0], **dict(zip(OF_PIECES, map(np.concatenate, columns), strict=True)))
+
+
+def pieces_of(rows: Sequence[tuple[int, ...]]) -> Pieces:
+    """Pieces from tuples in the order of OF_PIECES."""
+    table = np.array([*rows], np.int64).reshape(-1, len(OF_PIECES)).T
+    return pieces_from(table)
+
+
+def pieces_from(table: Numbers) -> Pieces:
+    """Pieces from an array of whole numbers, shape (fields, n), in the order of OF_PIECES."""
+    columns = dict(zip(OF_PIECES, table, strict=True))
+    joins = columns.pop("joins") != 0
+    return Pieces(joins=joins, **columns)
 
 
 def growth(length: Numbers, drift: int, parts: int = 1) -> Numbers:

@@ -57,7 +57,7 @@ class ClockOptions:
 
 @dataclass
 class OpenClocks:
-    """Logs of clocks that have been read; `summaries` has the figures of the hosts whose tables were taken."""
+    """Logs of clocks that were read; `summaries` has the figures of the hosts whose tables were taken."""
 
     found: Gathered
     bound: int | None
@@ -113,5 +113,7 @@ def _drift(text: str) -> int:
     """A drift in nanoseconds per second, rounded up."""
     found = _DRIFT.fullmatch(text)
     if found is None or Fraction(found[1]) > _LARGEST_DRIFT:
-        raise UsageError(f"--drift {text} is not a drift: write parts per million, such as '15 ppm', up to 100000 ppm")
+        raise UsageError(
+            f"--drift {text} is not a drift: write parts per million, such as '15 ppm', up to 100000 ppm"
+        )
     return ceil(Fraction(found[1]) * _PARTS_PER_MILLION)

@@ -16,7 +16,9 @@ _SECOND = 10**9
 
 def host_line(told: HostSummary) -> str:
     """The figures of a host on one line."""
-    bound = "no bound" if told.worst_bound is None else f"worst bound {ticks_text(told.worst_bound, _NANOSECOND)}"
+    bound = (
+        "no bound" if told.worst_bound is None else f"worst bound {ticks_text(told.worst_bound, _NANOSECOND)}"
+    )
     extra = (
         (told.equal, "equal to others and counted once"),
         (told.borrowed, "with a bound of other logs of this host"),
@@ -24,7 +26,7 @@ def host_line(told: HostSummary) -> str:
     )
     return "; ".join(
         [
-            f"{told.host}: {counted(told.rows, 'row')} of {told.kind}, {instant(told.first)} to "
+            f"{told.host}: {counted(told.rows, 'row')} of {told.rows_of}, {instant(told.first)} to "
             f"{instant(told.last)}, {bound}",
             f"{counted(told.steps, 'step')}, {counted(told.gaps, 'gap')}, "
             f"{counted(told.unsynchronised, 'stretch', 'stretches')} without synchronisation",
@@ -49,13 +51,14 @@ def instant(nanoseconds: int) -> str:
 def problem_lines(log: ReadLog) -> Iterator[str]:
     """What of a file could not be used, by cause, with the numbers of the first lines."""
     for cause, count in sorted(log.account.not_understood.items()):
-        yield f"{log.file}: {counted(count, 'line')} not understood: {cause} ({_numbers(log.account.lines[cause], count)})"
+        where = _numbers(log.account.lines[cause], count)
+        yield f"{log.file}: {counted(count, 'line')} not understood: {cause} ({where})"
     beyond = log.account.beyond_bound
     if beyond:
         first = sorted(beyond)[:5]
         yield (
-            f"{log.file}: {counted(len(beyond), 'estimate')} outside of its own bound, which is widened to it "
-            f"({_numbers(first, len(beyond))})"
+            f"{log.file}: {counted(len(beyond), 'estimate')} outside of its own bound, which is "
+            f"widened to it ({_numbers(first, len(beyond))})"
         )
     if log.damage:
         yield f"{log.file}: damaged: {log.damage}; what came before is used"

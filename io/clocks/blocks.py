@@ -12,7 +12,7 @@ from cepctl.io.clocks.contract import Account
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 
-_BLOCK_BYTES = 4 << 20
+_BLOCK_BYTES = 1 << 20
 CUT = "a last line without an end, cut while it was written"
 
 
@@ -31,7 +31,9 @@ class Block:
         )
 
 
-def blocks(stream: IO[bytes], source: str, account: Account, *, may_lack_end: bool = False) -> Iterator[Block]:
+def blocks(
+    stream: IO[bytes], source: str, account: Account, *, may_lack_end: bool = False
+) -> Iterator[Block]:
     """The lines of a log; what is not UTF-8 in them becomes U+FFFD.
 
     A last line without an end is refused, unless it `may_lack_end`: half of a number is a number, too.

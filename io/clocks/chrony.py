@@ -6,9 +6,9 @@
     measurements     less column 12              none        around: (13 + 15) / 2 + 14 + 16
 
 Columns 7 of tracking.log and 5 of statistics.log are positive where the clock is fast, column 12 of
-measurements.log is where it is slow.  Column 11 is a correction that is not made yet, positive where the clock
-is slow.  Older versions write tracking.log to column 11, 10 or 9.  `?` in its column 8 says that the clock is
-not synchronised: such rows have figures, but no bound holds.
+measurements.log is where it is slow.  Column 11 is a correction that is not made yet, positive where the
+clock is slow.  Older versions write tracking.log up to column 11, 10 or 9.  `?` in its column 8 says that the
+clock is not synchronised: such rows have figures, but no bound holds.
 
 Source: chrony.conf(5), log.
 """
@@ -16,11 +16,12 @@ Source: chrony.conf(5), log.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags
+from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.columns import ColumnLog, Fields
 from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, ClockLog, rows_of
 
@@ -63,7 +64,7 @@ def _tracking(fields: Fields) -> pl.DataFrame:
     if width >= _REMAINING:
         ahead = ahead - fields.estimate(_REMAINING).nearest
     state = _states(fields, _LEAP)
-    columns = {"time": time, "ahead": ahead, "state": state, "line": fields.lines}
+    columns: dict[str, Any] = {"time": time, "ahead": ahead, "state": state, "line": fields.lines}
     if width >= _MAX_ERROR:
         columns["since"] = _max_error(fields, ahead, (state == SYNCHRONISED).to_numpy())
     if width >= _DEVIATION:
@@ -71,7 +72,7 @@ def _tracking(fields: Fields) -> pl.DataFrame:
     return rows_of(columns, len(fields))
 
 
-def _max_error(fields: Fields, ahead: np.ndarray, synchronised: Flags) -> np.ndarray:  # type: ignore[type-arg]
+def _max_error(fields: Fields, ahead: Numbers, synchronised: Flags) -> Numbers:
     """Column 14, and a count of estimates beyond it."""
     most = fields.bound(_MAX_ERROR)
     beyond = fields.lines[(np.abs(ahead) > most) & synchronised & ~fields.refused]
@@ -80,8 +81,8 @@ def _max_error(fields: Fields, ahead: np.ndarray, synchronised: Flags) -> np.nda
 
 
 def _statistics(fields: Fields) -> pl.DataFrame:
-    columns = {"time": fields.calendar(), "ahead": fields.estimate(5).nearest, "line": fields.lines}
-    columns["sd"] = fields.deviation(6)
+    time, ahead = fields.calendar(), fields.estimate(5).nearest
+    columns = {"time": time, "ahead": ahead, "sd": fields.deviation(6), "line": fields.lines}
     return rows_of(columns, len(fields))
 
 
@@ -109,6 +110,9 @@ def _log(name: str, log: ColumnLog) -> ClockLog:
 
 LOGS = (
     _log("tracking.log", ColumnLog("tracking", frozenset((9, 10, 11, 14)), _is_tracking, _tracking)),
-    _log("measurements.log", ColumnLog("measurements", frozenset(range(16, 24)), _is_measurement, _measurements)),
+    _log(
+        "measurements.log",
+        ColumnLog("measurements", frozenset(range(16, 24)), _is_measurement, _measurements),
+    ),
     _log("statistics.log", ColumnLog("statistics", frozenset((12, 13)), _is_statistics, _statistics)),
 )

@@ -42,8 +42,8 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
     """
     version = _first(stream.readline()).get("version")
     raise LogFormatError(
-        f"{source}: ClockBound's sync.log of version {version} is not read, as the meaning of its fields is not "
-        "known for certain; write its bounds as a CSV with the columns host,time,ahead,bound (ahead 0)"
+        f"{source}: ClockBound's sync.log of version {version} is not read, as the meaning of its fields is "
+        "not known for certain; write its bounds as a CSV with the columns host,time,ahead,bound (ahead 0)"
     )
     yield  # pragma: no cover
 

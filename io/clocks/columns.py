@@ -26,7 +26,9 @@ BAD_TIME = "a time that no calendar has"
 FUTURE = "a day in the future; mend the number of the day (MJD)"
 BAD_ESTIMATE = "an estimate that is not a number"
 BAD_BOUND = "a bound that is 0, negative, 2^32 ns or not a number"
-BAD_DEVIATION = "a standard deviation that is 0, negative, 2^32 ns or not a number: the row is kept without it"
+BAD_DEVIATION = (
+    "a standard deviation that is 0, negative, 2^32 ns or not a number: the row is kept without it"
+)
 
 _WRAPPED = 2**32
 _SECOND, _MILLION = 10**9, 10**6
@@ -76,7 +78,7 @@ class Fields:
         return found.up
 
     def part(self, column: int) -> Nanoseconds:
-        """A column of seconds that are part of a bound; lines where it is negative or not a number are refused."""
+        """A column of seconds, part of a bound; lines where it is negative or not a number are refused."""
         found = nanoseconds(self.text(column))
         self.refuse(~found.known | (found.floors < 0) | (found.floors > LARGEST), BAD_BOUND)
         return found
@@ -99,7 +101,7 @@ class Fields:
         )
         millis = instants.fill_null(-1).to_numpy()
         self.refuse((millis < 0) | (millis > _LAST_MILLISECOND), BAD_TIME)
-        return np.where(self.refused, 0, millis) * _MILLION + leap * _SECOND
+        return np.asarray(np.where(self.refused, 0, millis) * _MILLION + leap * _SECOND, np.int64)
 
     def julian(self) -> Numbers:
         """The instants of a modified Julian day and a second of it, in UTC; lines without are refused."""
@@ -122,7 +124,8 @@ class Fields:
 def is_usable(found: Nanoseconds) -> Flags:
     """Which values can be a bound or a standard deviation."""
     above = (found.floors > 0) | ((found.floors == 0) & ~found.exact)
-    return found.known & above & (found.floors != _WRAPPED) & (found.floors <= LARGEST)
+    believed = (found.floors != _WRAPPED) & (found.floors <= LARGEST)
+    return np.asarray(found.known & above & believed, np.bool_)
 
 
 def known_where(values: Numbers, known: Flags) -> pl.Series:
@@ -148,9 +151,7 @@ class ColumnLog:
         known = [self.fits(line.split()) for line in lines if line.strip(" \t\r\0") and not _is_banner(line)]
         return 2 * sum(known) > len(known)
 
-    def read(
-        self, stream: IO[bytes], source: str, options: ReadOptions, account: Account
-    ) -> Iterator[Batch]:
+    def read(self, stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
         """The rows of the log."""
         for block in blocks(stream, source, account):
             numbered = block.numbered().filter(~pl.col("text").str.contains(r"^(?:=|\s*[A-Za-z])"))

@@ -27,8 +27,8 @@ import polars as pl
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 
 SYNCHRONISED, UNSYNCHRONISED, UNLOCKED, JUMP, STEP = range(5)
-"""The states of a row: with an estimate that holds; without; of a servo (linuxptp) that is not locked, or that
-sets the clock next; a message that the clock was set."""
+"""The states of a row: with an estimate that holds; without; of a servo (linuxptp) that is not locked, or
+that sets the clock next; a message that the clock was set."""
 
 ROW_TYPES: dict[str, Any] = {
     "host": pl.String,

@@ -73,7 +73,9 @@ def nanoseconds(texts: pl.Series | Sequence[str]) -> Nanoseconds:
         values = values.combine_chunks()
     known = np.asarray(pc.is_valid(values)).astype(np.bool_)
     data = values.buffers()[1]
-    halves = np.frombuffer(data, np.int64)[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
+    halves = np.frombuffer(data, np.int64)[2 * values.offset : 2 * (values.offset + len(values))].reshape(
+        -1, 2
+    )
     low, high = halves[:, 0], halves[:, 1]
     if (high[known] != low[known] >> 63).any():
         return _one_by_one(series.to_list())

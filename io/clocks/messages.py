@@ -7,9 +7,9 @@
     chronyd                  System clock was stepped by X seconds                     set forward by X s
     ntpd                     time stepped by X s, time reset X s                       set forward by X s
 
-N is the clock less its master.  S is 0 for a servo that is not locked, 1 where it sets the clock next, 2 where
-it is locked.  `rms R max M ...` has no sign and is no estimate.  The number in brackets is of a clock that
-counts since the start of the machine: only the prefix of syslog or the journal tells the time.
+N is the clock less its master.  S is 0 for a servo that is not locked, 1 where it sets the clock next, 2
+where it is locked.  `rms R max M ...` has no sign and is no estimate.  The number in brackets is of a clock
+that counts since the start of the machine: only the prefix of syslog or the journal tells the time.
 
 Source: linuxptp, ptp4l(8), phc2sys(8), ts2phc(8).
 """
@@ -56,14 +56,16 @@ NOT_DATED = "an offset without the prefix of syslog or the journal"
 _PROGRAM = r"(?P<program>ptp4l|phc2sys|ts2phc|chronyd|ntpd)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _PREFIX = (
-    rf"(?:<\d{{1,3}}>(?:\d )?)?(?:(?P<day>[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}})(?: (?P<year>\d{{4}}))? (?P<clock>{_CLOCK})"
+    r"(?:<\d{1,3}>(?:\d )?)?(?:"
+    rf"(?P<day>[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}})(?: (?P<year>\d{{4}}))? (?P<clock>{_CLOCK})"
     rf"|(?P<iso>\d{{4}}-\d\d-\d\d[T ]{_CLOCK} ?(?:Z|[-+]\d\d:?\d\d)?)) (?P<host>\S+) "
 )
 _TAG = rf"{_PROGRAM}(?:\[[^\]\s]*\]|(?= ))?:? (?:\S+ \S+ - |- - - )?(?:\[[^\]]*\]:? ?)*"
 _LINE = re.compile(rf"{_PREFIX}{_TAG}(?P<message>.*)", re.ASCII | re.DOTALL)
 _MONOTONIC = re.compile(rf"{_TAG}.*\boffset\s", re.ASCII)
 _OFFSET = re.compile(
-    r"(?:(?P<device>\S+) )?(?:(?:master|phc|sys) )?offset\s+(?P<offset>[-+]?\d{1,18}) s(?P<state>\d) freq\b", re.ASCII
+    r"(?:(?P<device>\S+) )?(?:(?:master|phc|sys) )?offset\s+(?P<offset>[-+]?\d{1,18}) s(?P<state>\d) freq\b",
+    re.ASCII,
 )
 _STEPPED = re.compile(r"(?:.*\b)?(?:stepped by|time reset) (?P<amount>\S+?)(?: ?s| seconds)?[.]?$", re.ASCII)
 _WANTED = r"\b(?:ptp4l|phc2sys|ts2phc)\b.*\b(?:offset|rms)\s|(?:stepped by|time reset) "
@@ -73,7 +75,7 @@ _LINES_LOOKED_AT = 2_000
 
 
 def recognises(head: bytes) -> bool:
-    """Whether a line of the beginning is syslog's of a daemon that keeps clocks, or linuxptp's without a date."""
+    """Whether a line at the beginning is of a daemon that keeps clocks, in syslog or without a date."""
     lines = decoded(head).split("\n")[:_LINES_LOOKED_AT]
     return any(_LINE.match(line) or _MONOTONIC.match(line) for line in lines)
 

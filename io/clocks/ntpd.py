@@ -13,6 +13,7 @@ Source: ntpd's monitoring options, statistics files; status words in its manual 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,7 +40,12 @@ def _is_loopstats(cells: list[str]) -> bool:
 
 
 def _is_peerstats(cells: list[str]) -> bool:
-    return len(cells) in (7, 8) and _is_of_a_day(cells) and _is_address(cells[2]) and bool(_STATUS.fullmatch(cells[3]))
+    return (
+        len(cells) in (7, 8)
+        and _is_of_a_day(cells)
+        and _is_address(cells[2])
+        and bool(_STATUS.fullmatch(cells[3]))
+    )
 
 
 def _is_address(text: str) -> bool:
@@ -47,8 +53,8 @@ def _is_address(text: str) -> bool:
 
 
 def _loopstats(fields: Fields) -> pl.DataFrame:
-    columns = {"time": fields.julian(), "ahead": -fields.estimate(3).nearest, "line": fields.lines}
-    columns["sd"] = fields.deviation(5)
+    time, ahead = fields.julian(), -fields.estimate(3).nearest
+    columns = {"time": time, "ahead": ahead, "sd": fields.deviation(5), "line": fields.lines}
     return rows_of(columns, len(fields))
 
 
@@ -63,7 +69,7 @@ def _peerstats(fields: Fields) -> pl.DataFrame:
     time, offset = fields.julian(), fields.estimate(5)
     around = -(-fields.part(6).up // 2) + fields.part(7).up + ~offset.exact
     fields.refuse(around <= 0, "a bound of 0")
-    columns = {"time": time, "ahead": -offset.nearest, "around": around, "line": fields.lines}
+    columns: dict[str, Any] = {"time": time, "ahead": -offset.nearest, "around": around, "line": fields.lines}
     if int(fields.cells.list.len()[0]) >= _JITTER:
         columns["sd"] = fields.deviation(_JITTER)
     return rows_of(columns, len(fields))

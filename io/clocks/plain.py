@@ -13,8 +13,15 @@ import polars as pl
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.blocks import blocks
-from cepctl.io.clocks.columns import BAD_TIME, NOT_COLUMNS, Fields, is_usable, known_where
-from cepctl.io.clocks.columns import BAD_BOUND, BAD_DEVIATION
+from cepctl.io.clocks.columns import (
+    BAD_BOUND,
+    BAD_DEVIATION,
+    BAD_TIME,
+    NOT_COLUMNS,
+    Fields,
+    is_usable,
+    known_where,
+)
 from cepctl.io.clocks.contract import Account, Batch, ClockLog, rows_of
 from cepctl.io.clocks.decimals import nanoseconds
 from cepctl.io.contract.hosts import node_name
@@ -47,7 +54,9 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
             width, cells, lines = len(cells[0]), cells[1:], lines[1:]
         own = (cells.list.len() == width).to_numpy()
         account.refuse(NOT_COLUMNS.format("other"), lines[~own].tolist())
-        fields = Fields(cells.filter(pl.Series(own)).list.eval(pl.element().str.strip_chars()), lines[own], account)
+        fields = Fields(
+            cells.filter(pl.Series(own)).list.eval(pl.element().str.strip_chars()), lines[own], account
+        )
         if len(fields):
             yield Batch("csv", fields.kept(_rows(fields, width, options)))
 

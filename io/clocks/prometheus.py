@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
+from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.columns import BAD_BOUND, BAD_ESTIMATE, is_usable, known_where
 from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, Account, Batch, ClockLog, rows_of
@@ -56,7 +57,9 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
         If it is not an answer to a range query.
     """
     try:
-        answer = json.loads(utf8_stream(stream).read().decode("utf-8", "replace"), parse_float=str, parse_int=str)
+        answer = json.loads(
+            utf8_stream(stream).read().decode("utf-8", "replace"), parse_float=str, parse_int=str
+        )
         result = answer["data"]["result"]
         series = [(each["metric"], each["values"]) for each in result]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
@@ -72,7 +75,11 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
             continue
         samples = hosts.setdefault(node_name(metric.get("instance")), {}).setdefault(name, {})
         for number, sample in enumerate(values, 1):
-            if not (isinstance(sample, list) and len(sample) == 2 and all(isinstance(each, str) for each in sample)):
+            if not (
+                isinstance(sample, list)
+                and len(sample) == 2
+                and all(isinstance(each, str) for each in sample)
+            ):
                 account.refuse(BAD_SAMPLE, [number])
                 continue
             samples[sample[0]] = sample[1]
@@ -119,7 +126,7 @@ def _rows(host: str | None, metrics: dict[str, dict[str, str]], account: Account
     return rows.filter(pl.Series(~bad))
 
 
-def _missing(metrics: dict[str, dict[str, str]], times: list[str]) -> np.ndarray:  # type: ignore[type-arg]
+def _missing(metrics: dict[str, dict[str, str]], times: list[str]) -> Flags:
     offsets, bounds = metrics.get(OFFSET, {}), metrics.get(MAX_ERROR, {})
     return np.array([text not in offsets or text not in bounds for text in times], np.bool_)
 

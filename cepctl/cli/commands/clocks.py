@@ -8,13 +8,14 @@ import click
 
 from cepctl.cli.options.shared import verbosity_options
 from cepctl.cli.output.notices import say
-from cepctl.cli.output.rows import row_target, write_rows
+from cepctl.cli.output.rows import row_target, write_pieces
 from cepctl.errors import UsageError
 from cepctl.library.clocks import ClockOptions, OpenClocks, opened_clocks
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 
 _FORMS = ("parquet", "csv")
+_ROWS_OF_GROUP = 1 << 17
 
 
 @click.command("clocks")
@@ -61,7 +62,11 @@ _FORMS = ("parquet", "csv")
     metavar="DURATION",
     help="How long an estimate holds before the first and after the last row of a host.",
 )
-@click.option("--tz", metavar="ZONE", help="Zone of times of syslog that have none, such as Europe/Berlin.  [default: UTC]")
+@click.option(
+    "--tz",
+    metavar="ZONE",
+    help="Zone of times of syslog that have none, such as Europe/Berlin.  [default: UTC]",
+)
 @verbosity_options
 def command(
     logs: tuple[str, ...],
@@ -78,20 +83,25 @@ def command(
     """Turn what daemons log of the error of clocks into one table: when, by how much, how surely.
 
     LOG is a file, a directory, a glob or - (standard input): chrony's tracking.log, measurements.log and
-    statistics.log, ntpd's loopstats and peerstats, syslog of ptp4l, phc2sys and ts2phc, an answer of Prometheus
-    with metrics of node_timex, or a CSV host,time,ahead,bound[,sd].  The content tells which; all may be
-    compressed.
+    statistics.log, ntpd's loopstats and peerstats, syslog of ptp4l, phc2sys and ts2phc, an answer of
+    Prometheus with metrics of node_timex, or a CSV host,time,ahead,bound[,sd].  The content tells which; all
+    may be compressed.
 
-    CLOCKS has one row for each piece of a host's readings: the estimate by which its clock was ahead, and hard
-    bounds for what the clock really was ahead beyond it, in nanoseconds.
+    CLOCKS has one row for each piece of a host's readings: by how much its clock was ahead, as an estimate,
+    and hard bounds for what it really was ahead beyond that, in nanoseconds.
     """
     file = row_target(None, output)
     if file.form not in _FORMS or file.parts:
-        raise UsageError(f"-o {output}: CLOCKS is a file of Parquet or CSV; name it clocks.parquet or clocks.csv")
+        raise UsageError(
+            f"-o {output}: CLOCKS is a file of Parquet or CSV; name it clocks.parquet or clocks.csv"
+        )
     refuse_overwriting({"-o": output}, logs, RawInput())
+    from cepctl.io.rows.encoding import encoded_rows
+
     options = ClockOptions(hosts, mapped, bound, drift, hold, tz)
     with opened_clocks(logs, options) as clocks:
-        write_rows(clocks.tables(), lambda table: table, file, output, quiet=False)
+        rows = encoded_rows(clocks.tables(), file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
+        write_pieces(rows, output, file.compression)
         _tell(clocks, output, quiet=quiet, verbose=verbose)
 
 
