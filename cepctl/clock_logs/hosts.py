@@ -57,7 +57,7 @@ class HostNames:
 def _expression(pattern: str) -> re.Pattern[str]:
     if pattern.count(_PLACE) != 1:
         raise UsageError(
-            f"--host {pattern}: say once where the host stands, as in '*/{_PLACE}/tracking.log*'"
+            f"--host {pattern}: say where the host is, as in '*/{_PLACE}/tracking.log*'"
         )
     pieces = re.split(r"(\{host\}|\*)", pattern)
     text = "".join(

@@ -112,7 +112,8 @@ class KeptRows:
             first = frame.filter(missing).row(0, named=True)
             place = f"{self.found.files[first['file']]}, line {first['line']}"
             raise LogFormatError(
-                f"{self.host}: rows of {self.kind} have no bound, the first in {place}; say how far such an estimate can be off, such as --bound '10 ms'"
+                f"{self.host}: rows of {self.kind} have no bound, the first in {place}; say how far such "
+                "an estimate can be off, such as --bound '10 ms'"
             )
         self.given += int(missing.sum())
         return frame.with_columns(around=pl.when(missing).then(pl.lit(self.bound)).otherwise("around"))
