@@ -50,15 +50,13 @@ class HostNames:
         for named, _ in self.mapped:
             if named not in self.used:
                 raise UsageError(
-                    f"--map {named}=... cannot apply: no such file is read whose host its content does not say"
+                    f"--map {named}=... cannot apply: no file so called is read whose content has no host"
                 )
 
 
 def _expression(pattern: str) -> re.Pattern[str]:
     if pattern.count(_PLACE) != 1:
-        raise UsageError(
-            f"--host {pattern}: say where the host is, as in '*/{_PLACE}/tracking.log*'"
-        )
+        raise UsageError(f"--host {pattern}: name the host once, as in '*/{_PLACE}/tracking.log*'")
     pieces = re.split(r"(\{host\}|\*)", pattern)
     text = "".join(
         "(?P<host>[^/]+?)" if piece == _PLACE else "[^/]*" if piece == "*" else re.escape(piece)

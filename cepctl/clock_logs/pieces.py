@@ -5,7 +5,8 @@
     around    high = -low = max(b, b') + drift (t' - t) / 2, rounded up                      around
     both      sd = sqrt((s^2 + s'^2) / 2 + (a' - a)^2 / 6)                                    sd
 
-A piece of a step that no message places holds the law of either row, grown by the drift over the piece.  The
+A piece of a step that no message places holds the law of either row, grown by the drift over the piece; where
+the clock was set back, readings around it were shown twice.  The
 term (a' - a)^2 / 6 is the variance of a step at a uniform place against the line between the rows.
 """
 
@@ -18,8 +19,9 @@ import numpy as np
 
 from cepctl.arrays import Flags, Numbers, Reals
 from cepctl.clock_logs.ends import held_end
+from cepctl.clock_logs.links import Links, links_of
 from cepctl.clock_logs.overlaps import without_overlaps
-from cepctl.clock_logs.steps import back_pieces, doubtful_rows, placed_pieces
+from cepctl.clock_logs.steps import doubtful_rows, placed_pieces, twice_pieces
 from cepctl.clock_logs.survey import Survey
 from cepctl.clock_logs.values import (
     AFTER,
@@ -36,40 +38,6 @@ from cepctl.clock_logs.values import (
     joined_rows,
     pieces_of,
 )
-from cepctl.io.clocks.contract import JUMP, UNLOCKED, UNSYNCHRONISED
-
-_FASTEST_SLEW = 12
-_GAP = 4
-
-
-@dataclass(frozen=True)
-class Links:
-    """What lies between consecutive rows, one element per pair.
-
-    Attributes
-    ----------
-    touched
-        Both rows are synchronised, so a piece touches them.
-    placed
-        A message places a step between them.
-    back
-        The later row has an earlier reading.
-    step
-        The clock was set between them, and no message says when.
-    gap
-        They are further apart than four times the lower median.
-    """
-
-    touched: Flags
-    placed: Flags
-    back: Flags
-    step: Flags
-    gap: Flags
-
-    @property
-    def plain(self) -> Flags:
-        """Whether the piece between them can belong to an epoch with others."""
-        return self.touched & ~(self.placed | self.back | self.step | self.gap)
 
 
 @dataclass
@@ -84,10 +52,11 @@ class Cutter:
     def pieces(self, parts: Iterable[HostRows]) -> Iterator[Pieces]:
         """The pieces of a host: disjoint, in order, each with an estimate and its hard bounds.
 
-        `parts` are the rows that were surveyed.  Where readings go back, all pieces are held at once.
+        `parts` are the rows that were surveyed.  Where the clock was set back, all pieces are held
+        at once.
         """
         found = self._in_log_order(parts)
-        if not self.survey.goes_back:
+        if not self.survey.shows_twice:
             yield from found
             return
         every = joined_pieces([_none(), *found])
@@ -102,7 +71,7 @@ class Cutter:
         for part in parts:
             rows = joined_rows([before, part.only(~doubtful_rows(part, survey.zones))])
             if len(rows) > 1:
-                links = links_of(rows, survey)
+                links = links_of(rows, survey.zones, survey.usual)
                 found, goes_on = self._between(rows, links, goes_on)
                 yield from found
             before = rows.only(slice(-1, None)) if len(rows) else rows
@@ -110,17 +79,16 @@ class Cutter:
 
     def _between(self, rows: HostRows, links: Links, goes_on: bool) -> tuple[list[Pieces], bool]:
         """The pieces between rows, and whether one behind them can go on in their epoch."""
-        ends_plain = np.concatenate([[goes_on], links.plain | (links.placed & links.touched)])
-        drift = self.choices.drift
-        apart = np.diff(rows.time)
-        at = np.flatnonzero(links.touched & ~links.placed & ~links.back & (apart > 0))
+        drift, apart = self.choices.drift, np.diff(rows.time)
+        ends_plain = _ends_plain(links, apart, goes_on)
+        at = np.flatnonzero(links.touched & ~links.placed & (apart > 0))
         placed = np.flatnonzero(links.placed)
         special = [
             *placed_pieces(rows, self.survey.zones, self.survey.doubtful, placed, drift, ends_plain),
-            *back_pieces(rows, np.flatnonzero(links.back & links.touched), drift),
+            *twice_pieces(rows, np.flatnonzero(links.twice), drift),
         ]
         self.steps += int((links.step & links.touched).sum())
-        self.gaps += int((links.gap & ~links.placed).sum())
+        self.gaps += int(links.gap.sum())
         found = [_linear(rows, links, at, ends_plain, drift), *special]
         if special:
             every = joined_pieces(found)
@@ -128,21 +96,16 @@ class Cutter:
         return [each for each in found if len(each)], bool(ends_plain[-1])
 
 
+def _ends_plain(links: Links, apart: Numbers, goes_on: bool) -> Flags:
+    """Of each row, whether the piece that ends there can go on in its epoch; `goes_on`: of the first row."""
+    ends = links.plain | (links.placed & links.touched)
+    # Between two rows of one reading there is no piece: what holds at the first holds at the second.
+    last = np.maximum.accumulate(np.where(links.plain & (apart == 0), -1, np.arange(len(apart))))
+    return np.concatenate([[goes_on], np.where(last < 0, goes_on, ends[last])])
+
+
 def _none() -> Pieces:
     return pieces_of([])
-
-
-def links_of(rows: HostRows, survey: Survey) -> Links:
-    """What lies between the rows."""
-    apart = np.diff(rows.time)
-    states = rows.state
-    holds = states != UNSYNCHRONISED
-    begins = survey.zones[:, 0]
-    placed = np.searchsorted(begins, rows.time[1:]) > np.searchsorted(begins, rows.time[:-1])
-    back = apart < 0
-    step = back | np.isin(states[:-1], (UNLOCKED, JUMP)) | (states[1:] == UNLOCKED)
-    step |= np.abs(np.diff(rows.ahead)) > apart // _FASTEST_SLEW
-    return Links(holds[1:] & holds[:-1], placed, back & ~placed, step & ~placed, apart > _GAP * survey.usual)
 
 
 def _linear(rows: HostRows, links: Links, at: Numbers, ends_plain: Flags, drift: int) -> Pieces:

@@ -62,14 +62,14 @@ def placed_pieces(
         if len(sides) == 2 and len(inside) == 1:
             found.append(_either(rows, doubtful, pair, begin, end, drift))
         if pair + 1 in sides and later > end:
-            found.append(_constant(rows, pair + 1, end, later, drift, joins=False))
+            found.append(_constant(rows, pair + 1, end, later, drift))
     return [pieces_of(found)] if found else []
 
 
-def back_pieces(rows: HostRows, pairs: Numbers, drift: int) -> list[Pieces]:
-    """The pieces at readings that go back without a message: until the clock was set, and after.
+def twice_pieces(rows: HostRows, pairs: Numbers, drift: int) -> list[Pieces]:
+    """The pieces of readings that a clock showed twice, as it was set back and no message says when.
 
-    The time that really passed between the rows is that of their readings less what they are ahead, give or
+    The time that really passed between two rows is that of their readings less what they are ahead, give or
     take their bounds: the clock may have gone on for so long behind the one row, or before the other.
     """
     found: list[tuple[int, ...]] = []
@@ -78,8 +78,11 @@ def back_pieces(rows: HostRows, pairs: Numbers, drift: int) -> list[Pieces]:
         doubt = sum(int(rows.most[each]) - int(rows.least[each]) for each in (pair, pair + 1))
         passed = max(true[1] - true[0] + doubt, 0) + SECOND
         last, first = int(rows.time[pair]), int(rows.time[pair + 1])
-        found.append(_constant(rows, pair, last, last + passed, drift, joins=False))
-        found.append(_constant(rows, pair + 1, first - passed, first, drift, joins=False))
+        # Between the rows themselves is a piece already, where the later one has the later reading.
+        if last + passed > (begin := max(last, first)):
+            found.append(_constant(rows, pair, begin, last + passed, drift))
+        if first - passed < (end := min(last, first)):
+            found.append(_constant(rows, pair + 1, first - passed, end, drift))
     return [pieces_of(found)] if found else []
 
 
@@ -87,9 +90,12 @@ def _grown(length: int, drift: int) -> int:
     return int(growth(np.array([length]), drift)[0])
 
 
-def _constant(rows: HostRows, at: int, start: int, stop: int, drift: int, *, joins: bool) -> tuple[int, ...]:
-    """A piece that begins or ends at a row, and has its estimate."""
-    ahead, grown = int(rows.ahead[at]), _grown(stop - start, drift)
+def _constant(
+    rows: HostRows, at: int, start: int, stop: int, drift: int, *, joins: bool = False
+) -> tuple[int, ...]:
+    """A piece with the estimate of a row, and its bounds as they are at the far end."""
+    time, ahead = int(rows.time[at]), int(rows.ahead[at])
+    grown = _grown(max(abs(start - time), abs(stop - time)), drift)
     low, high = int(rows.least[at]) - grown - ahead, int(rows.most[at]) + grown - ahead
     own = (int(rows.sd[at]), joins, STEPPED, int(rows.file[at]), int(rows.line[at]))
     return (start, stop, ahead, ahead, low, high, *own)

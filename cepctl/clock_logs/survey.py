@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Numbers
+from cepctl.clock_logs.links import links_of
 from cepctl.clock_logs.steps import doubtful_rows, step_zones
 from cepctl.clock_logs.values import NONE, HostRows, joined_rows
 from cepctl.io.clocks.contract import UNSYNCHRONISED
@@ -29,8 +30,8 @@ class Survey:
         The largest bound of a synchronised row, None where there is none.
     unsynchronised
         How many stretches of rows are not synchronised.
-    goes_back
-        Whether a row has an earlier reading than the one before it.
+    shows_twice
+        Whether the clock was set back somewhere, and no message says when.
     zones
         Where messages place steps, as step_zones gives them.
     ends
@@ -45,7 +46,7 @@ class Survey:
     usual: int
     worst_bound: int | None
     unsynchronised: int
-    goes_back: bool
+    shows_twice: bool
     zones: Numbers
     ends: tuple[HostRows, HostRows]
     doubtful: HostRows
@@ -54,7 +55,7 @@ class Survey:
 def surveyed(parts: Iterable[HostRows]) -> Survey:
     """Look at all rows, which come in parts; there is one at least."""
     apart: dict[int, int] = {}
-    rows, stretches, goes_back = 0, 0, False
+    rows, stretches, shows_twice = 0, 0, False
     firsts, lasts, bounds, doubtful = [], [], [], []
     ends: list[HostRows] = []
     last_time, was_lost = None, False
@@ -63,7 +64,6 @@ def surveyed(parts: Iterable[HostRows]) -> Survey:
         zones = zones if rows else step_zones(part)
         times = part.time if last_time is None else np.concatenate([[last_time], part.time])
         spacings = np.diff(times)
-        goes_back = goes_back or bool((spacings < 0).any())
         for value, count in zip(
             *map(np.ndarray.tolist, np.unique(spacings[spacings > 0], return_counts=True)), strict=True
         ):
@@ -74,9 +74,10 @@ def surveyed(parts: Iterable[HostRows]) -> Survey:
         bounds += [int(held.max())] if len(held) else []
         in_zone = doubtful_rows(part, zones)
         doubtful.append(part.only(in_zone))
-        kept = np.flatnonzero(~in_zone)
+        kept = joined_rows([*ends[1:], part.only(~in_zone)])
+        shows_twice = shows_twice or bool(links_of(kept, zones, 0).twice.any())
         if len(kept):
-            ends = [ends[0] if ends else part.only(kept[:1]), part.only(kept[-1:])]
+            ends = [ends[0] if ends else kept.only(slice(0, 1)), kept.only(slice(-1, None))]
         firsts.append(int(part.time.min()))
         lasts.append(int(part.time.max()))
         rows, last_time, was_lost = rows + len(part), part.time[-1], bool(lost[-1])
@@ -88,7 +89,7 @@ def surveyed(parts: Iterable[HostRows]) -> Survey:
         _lower_median(apart),
         max(bounds, default=None),
         stretches,
-        goes_back,
+        shows_twice,
         zones,
         (ends[0], ends[1]) if ends else (nothing, nothing),
         joined_rows(doubtful),

@@ -51,6 +51,7 @@ BAD_OFFSET = "an offset of linuxptp that cannot be read"
 BAD_STATE = "a state of the servo other than s0, s1 and s2"
 BAD_TIME = "a time that no calendar has"
 BAD_STEP = "a step by an amount that is not a number"
+NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
 NOT_DATED = "an offset without the prefix of syslog or the journal"
 
 _PROGRAM = r"(?P<program>ptp4l|phc2sys|ts2phc|chronyd|ntpd)"
@@ -167,8 +168,12 @@ class _Found:
 
     def _time(self, found: re.Match[str]) -> LogTime | None:
         if found["iso"]:
-            return self.stamps.written(found["iso"])
-        return self.stamps.without_zone(found["day"], found["year"], found["clock"])
+            time = self.stamps.written(found["iso"])
+        else:
+            time = self.stamps.without_zone(found["day"], found["year"], found["clock"])
+        if time is not None and not time.zone_given and self.stamps.options.time_zone is None:
+            self.account.report.notes[NO_ZONE] += 1
+        return time
 
     def batches(self) -> Iterator[Batch]:
         """What was found so far; afterwards nothing is held."""

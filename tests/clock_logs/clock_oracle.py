@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import isqrt
 
 
@@ -101,7 +102,7 @@ def held(row: Row, note: str, drift: Fraction, hold: int) -> list[Piece]:
         cut *= 2
     edges += [hold] if hold else []
     found = []
-    for near, far in zip(edges, edges[1:], strict=False):
+    for near, far in pairwise(edges):
         grown = up(drift * far)
         least, most = truth(row)
         ends = (row.t - far, row.t - near) if note == "before" else (row.t + near, row.t + far)
@@ -113,19 +114,20 @@ def held(row: Row, note: str, drift: Fraction, hold: int) -> list[Piece]:
 
 def pieces(rows: list[Row], drift: Fraction, hold: int) -> list[Piece]:
     """All pieces, with epochs, segments and jumps."""
-    spacings = sorted(b.t - a.t for a, b in zip(rows, rows[1:], strict=False) if b.t > a.t)
+    spacings = sorted(b.t - a.t for a, b in pairwise(rows) if b.t > a.t)
     spacing = spacings[(len(spacings) - 1) // 2] if spacings else 0
     found = held(rows[0], "before", drift, hold)
     goes_on = False
-    for one, other in zip(rows, rows[1:], strict=False):
+    for one, other in pairwise(rows):
         piece = between(one, other, drift, spacing)
-        same_time = other.t == one.t
         if piece is not None:
             found.append(replace(piece, begins=piece.note != "row" or not goes_on))
-        goes_on = piece is not None and piece.note == "row"
-        if same_time:
-            parted = one.a != other.a or one.servo < 2 or other.servo == 0
-            goes_on = one.synchronised and other.synchronised and not parted
+        if other.t > one.t:
+            goes_on = piece is not None and piece.note == "row"
+        elif one.a != other.a or one.servo < 2 or other.servo == 0:
+            goes_on = False
+        else:
+            goes_on = goes_on and one.synchronised and other.synchronised
     found += held(rows[-1], "after", drift, hold)
     return tied(numbered(found), drift)
 

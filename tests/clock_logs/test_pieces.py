@@ -1,7 +1,8 @@
-"""Rows become pieces, epochs, segments and jumps: against an oracle that reads the definition in fractions."""
+"""Rows become pieces, epochs, segments and jumps, as an oracle finds them in fractions."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
@@ -108,8 +109,18 @@ def logs(draw: st.DrawFn, most: int = 30) -> list[Row]:
     return sorted(rows, key=lambda row: row.t)
 
 
+def never_set_back(rows: list[Row]) -> list[Row]:
+    """The rows, with the estimate of the one before where they tell that the clock was set back."""
+    found = rows[:1]
+    for row in rows[1:]:
+        before = found[-1]
+        parted = (before.a - row.a) * 12 > row.t - before.t or before.servo < 2 or row.servo == 0
+        found.append(replace(row, a=before.a) if parted and row.a < before.a else row)
+    return found
+
+
 @given(
-    logs(),
+    logs().map(never_set_back),
     st.sampled_from([0, 1, 15_000, 500_000]),
     st.sampled_from([0, 10, 64, 65, 1_000, 3_600]),
     st.integers(1, 4),
@@ -164,6 +175,18 @@ def test_a_held_estimate_is_cut_at_powers_of_two() -> None:
         (128, 200),
     ]
     assert [piece.high for piece in after] == [MS + 960_000, MS + 1_920_000, MS + 3_000_000]
+
+
+def test_a_jump_as_wide_as_both_ranges_ties_nothing() -> None:
+    def jump(moved: int) -> int | None:
+        rows = [
+            Row(START, 0, None, None, 1),
+            Row(START + 64 * SECOND, 0, None, None, 1),
+            Row(START + 128 * SECOND, moved, None, None, 100),
+        ]
+        return table(host_rows(rows), Choices(0, 0))[1].jump
+
+    assert (jump(199), jump(200)) == (199, None)
 
 
 def test_a_step_that_a_message_places_is_not_bridged() -> None:
@@ -230,13 +253,16 @@ def logs_that_go_back(draw: st.DrawFn) -> list[Row]:
     found = []
     for row in rows:
         shift += draw(shifts) if draw(st.sampled_from([False, False, True])) else 0
-        found.append(Row(row.t + shift * SECOND, row.a, row.s, row.m, row.b, row.synchronised))
+        found.append(replace(row, t=row.t + shift * SECOND))
     return found
 
 
 @given(logs_that_go_back())
 def test_readings_shown_twice_hold_every_law(rows: list[Row]) -> None:
-    """Pieces are disjoint, and each says no less than the pieces of the parts of the log that go forward."""
+    """Pieces are disjoint, and each says no less than the pieces of the parts of the log that go forward.
+
+    Where a piece is cut, its estimate is rounded and its range is a nanosecond wider.
+    """
     choices = Choices(15_000, 0)
     found = table(host_rows(rows), choices)
     assert all(one.stop <= other.start for one, other in pairwise(found))
@@ -254,8 +280,8 @@ def test_readings_shown_twice_hold_every_law(rows: list[Row]) -> None:
             assert covered == piece.stop - piece.start, usual
             for each in inside:
                 for reading in (max(each.start, piece.start), min(each.stop, piece.stop)):
-                    assert each.low + estimate(each, reading) <= piece.low + estimate(piece, reading)
-                    assert each.high + estimate(each, reading) >= piece.high + estimate(piece, reading)
+                    assert each.low + estimate(each, reading) <= piece.low + estimate(piece, reading) + 2
+                    assert each.high + estimate(each, reading) >= piece.high + estimate(piece, reading) - 2
 
 
 def estimate(piece: Piece, reading: int) -> Fraction:

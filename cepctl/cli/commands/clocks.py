@@ -13,6 +13,7 @@ from cepctl.errors import UsageError
 from cepctl.library.clocks import ClockOptions, OpenClocks, opened_clocks
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
+from cepctl.render.counting import counted
 
 _FORMS = ("parquet", "csv")
 _ROWS_OF_GROUP = 1 << 17
@@ -102,10 +103,10 @@ def command(
     with opened_clocks(logs, options) as clocks:
         rows = encoded_rows(clocks.tables(), file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
         write_pieces(rows, output, file.compression)
-        _tell(clocks, output, quiet=quiet, verbose=verbose)
+        _tell(clocks, output, quiet=quiet)
 
 
-def _tell(clocks: OpenClocks, output: str, *, quiet: bool, verbose: bool) -> None:
+def _tell(clocks: OpenClocks, output: str, *, quiet: bool) -> None:
     """Say what was found of each host, and what could not be used."""
     from cepctl.render.clocks import host_line, note_lines, problem_lines, steps_without_rows
 
@@ -124,4 +125,8 @@ def _tell(clocks: OpenClocks, output: str, *, quiet: bool, verbose: bool) -> Non
     for summary in clocks.summaries:
         say("summary", host_line(summary), **asdict(summary))
     pieces = sum(summary.pieces for summary in clocks.summaries)
-    say("summary", f"{pieces:,} pieces of {len(clocks.summaries):,} hosts in {output}", pieces=pieces)
+    say(
+        "summary",
+        f"{counted(pieces, 'piece')} of {counted(len(clocks.summaries), 'host')} in {output}",
+        pieces=pieces,
+    )

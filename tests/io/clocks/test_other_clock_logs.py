@@ -97,7 +97,7 @@ def test_clockbound_is_refused_by_its_version() -> None:
 
 
 def test_offsets_with_the_time_since_the_start_alone_are_refused() -> None:
-    with pytest.raises(LogFormatError, match="line 1: an offset without the prefix .* short-iso"):
+    with pytest.raises(LogFormatError, match=r"line 1: an offset without the prefix .* short-iso"):
         read("ptp4l[1306.933]: master offset -1240 s2 freq -6060 path delay 233\n")
 
 

@@ -47,7 +47,8 @@ PEERSTATS = (
     "61101 32413.031 192.0.2.8 941a -0.5 0.01 0.003 0.0007\n"
 )
 LINUXPTP = (
-    "Mar  2 09:00:12 node07 ptp4l[711]: [1306.933] master offset      -1240 s2 freq   -6060 path delay       233\n"
+    "Mar  2 09:00:12 node07 ptp4l[711]: [1306.933] master offset      -1240 s2 freq   -6060 path delay   "
+    "    233\n"
     "Mar  2 09:00:13 node07 phc2sys[713]: [1307.394] CLOCK_REALTIME phc offset       775 s2 freq  -10549 "
     "delay   5604\n"
 )
@@ -105,7 +106,9 @@ def test_a_row_that_is_not_synchronised_has_figures_that_nobody_trusts() -> None
 
 
 @pytest.mark.parametrize(("width", "ahead", "sd"), [(9, 12.4, None), (10, 12.4, 0.9), (11, 12.6, 0.9)])
-def test_older_tracking_logs_have_fewer_columns_and_no_bound(width: int, ahead: float, sd: float | None) -> None:
+def test_older_tracking_logs_have_fewer_columns_and_no_bound(
+    width: int, ahead: float, sd: float | None
+) -> None:
     line = " ".join(TRACKING.splitlines()[0].split()[:width]) + "\n"
     rows, account, kind = rows_of(line)
     assert kind == "tracking"
@@ -151,7 +154,7 @@ def test_a_deviation_that_cannot_be_is_left_out_and_said(text: str) -> None:
 
 
 def test_a_last_line_without_its_end_may_be_half_a_number() -> None:
-    rows, account, _ = rows_of(TRACKING + LOST[:-3])
+    rows, account, _ = rows_of(TRACKING + LOST[:-2])
     assert rows["line"].to_list() == [1, 2]
     assert list(account.lines.values()) == [[3]]
 
