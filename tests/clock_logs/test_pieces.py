@@ -65,11 +65,17 @@ def table(rows: HostRows, choices: Choices, parts: int = 1) -> list[Piece]:
     listed = []
     for at in range(len(every)):
         numbers = [int(column[at]) for column in every.columns]
+        start, stop, ahead, ahead_to, low, high = numbers[:6]
         segment = int(np.searchsorted(starts, at, side="right"))
         jump = int(jumps[segment - 1]) if starts[segment - 1] == at else NONE
         listed.append(
             Piece(
-                *numbers[:6],
+                start,
+                stop,
+                ahead,
+                ahead_to,
+                low,
+                high,
                 sd=None if numbers[6] == NONE else numbers[6],
                 note=NOTES[numbers[8]],
                 begins=at in begins,
