@@ -75,7 +75,8 @@ def surveyed(parts: Iterable[HostRows]) -> Survey:
         in_zone = doubtful_rows(part, zones)
         doubtful.append(part.only(in_zone))
         kept = joined_rows([*ends[1:], part.only(~in_zone)])
-        shows_twice = shows_twice or bool(links_of(kept, zones, 0).twice.any())
+        links = links_of(kept, zones, 0)
+        shows_twice = shows_twice or bool((links.twice | links.back).any())
         if len(kept):
             ends = [ends[0] if ends else kept.only(slice(0, 1)), kept.only(slice(-1, None))]
         firsts.append(int(part.time.min()))

@@ -17,7 +17,7 @@ import polars as pl
 from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.blocks import blocks
 from cepctl.io.clocks.contract import Account, Batch
-from cepctl.io.clocks.decimals import LARGEST, Nanoseconds, nanoseconds
+from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, Nanoseconds, nanoseconds
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded
 
@@ -34,7 +34,7 @@ _WRAPPED = 2**32
 _SECOND, _MILLION = 10**9, 10**6
 _MJD_OF_1970 = 40_587
 _DAY_SECONDS = 86_400
-_LAST_MILLISECOND = 9_000_000_000_000
+_LAST_MILLISECOND = LAST_INSTANT // _MILLION
 _LINES_LOOKED_AT = 40
 
 
@@ -154,8 +154,8 @@ class ColumnLog:
     def read(self, stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
         """The rows of the log."""
         for block in blocks(stream, source, account):
-            numbered = block.numbered().filter(~pl.col("text").str.contains(r"^(?:=|\s*[A-Za-z])"))
-            cells = numbered["text"].str.strip_chars(" \t\r\0").str.replace_all(r"[ \t]+", " ").str.split(" ")
+            numbered = block.numbered().filter(~pl.col("text").str.contains(r"^\s*[=A-Za-z]"))
+            cells = _cells(numbered["text"])
             widths = cells.list.len().to_numpy()
             lines = numbered["line"].to_numpy()
             found = []
@@ -169,6 +169,14 @@ class ColumnLog:
             if found:
                 rows = pl.concat(found)
                 yield Batch(self.kind, rows.sort("line") if len(found) > 1 else rows)
+
+
+def _cells(lines: pl.Series) -> pl.Series:
+    """The texts between blanks of each line."""
+    narrow = lines.str.strip_chars(" \t\r\0").str.replace_all("\t", " ", literal=True)
+    while narrow.str.contains("  ", literal=True).any():
+        narrow = narrow.str.replace_all("  ", " ", literal=True)
+    return narrow.str.split(" ")
 
 
 def _is_banner(line: str) -> bool:

@@ -15,11 +15,13 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 
-LARGEST = 2**60
-"""Nanoseconds; a clock that errs by more, 36 years, is not believed."""
-_DIGITS = 18
-_DECIMAL = pa.decimal128(38, _DIGITS)
-_STEP = 10 ** (_DIGITS - 9)
+LARGEST = 2**57
+"""Nanoseconds; a clock that errs by more, four years, is not believed."""
+LAST_INSTANT = 7_200_000_000 * 10**9
+"""Nanoseconds since 1970; later times, from 2198 on, are not believed, so that no sum exceeds 64 bits."""
+_NANO = 9
+# Digits behind the point: so many for short times, and where they are too many for 64 bits, for instants.
+_SCALES = (18, _NANO)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -65,10 +67,20 @@ def nanoseconds(texts: pl.Series | Sequence[str]) -> Nanoseconds:
     ([12400000, 0, 0, 4300000000], [12400000, 0, 0, 4300000000], [True, True, False, True])
     """
     series = texts if isinstance(texts, pl.Series) else pl.Series(texts, dtype=pl.String)
+    column = series.cast(pl.String).to_arrow().cast(pa.string())
+    for scale in _SCALES:
+        found = _of_scale(column, scale)
+        if found is not None:
+            return found
+    return _one_by_one(series.to_list())
+
+
+def _of_scale(texts: pa.Array, scale: int) -> Nanoseconds | None:
+    """The same of numbers with so many digits behind the point at most; None where some is not one."""
     try:
-        values = pc.cast(series.cast(pl.String).to_arrow().cast(pa.string()), _DECIMAL)
+        values = pc.cast(texts, pa.decimal128(38, scale))
     except pa.ArrowInvalid:
-        return _one_by_one(series.to_list())
+        return None
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     known = np.asarray(pc.is_valid(values)).astype(np.bool_)
@@ -78,9 +90,10 @@ def nanoseconds(texts: pl.Series | Sequence[str]) -> Nanoseconds:
     )
     low, high = halves[:, 0], halves[:, 1]
     if (high[known] != low[known] >> 63).any():
-        return _one_by_one(series.to_list())
-    floors, rest = np.divmod(np.where(known, low, 0), _STEP)
-    return Nanoseconds(floors, 2 * rest >= _STEP, rest == 0, known)
+        return None
+    step = 10 ** (scale - _NANO)
+    floors, rest = np.divmod(np.where(known, low, 0), step)
+    return Nanoseconds(floors, (rest > 0) & (2 * rest >= step), rest == 0, known)
 
 
 def _one_by_one(texts: Sequence[str | None]) -> Nanoseconds:
@@ -92,7 +105,7 @@ def _one_by_one(texts: Sequence[str | None]) -> Nanoseconds:
         if text is None or _NUMBER.fullmatch(text) is None:
             continue
         value = Fraction(text) * 10**9
-        if abs(value) >= LARGEST * 8:
+        if abs(value) >= 2**63 - 1:
             continue
         whole = floor(value)
         floors[at], halves[at], exact[at], known[at] = whole, 2 * (value - whole) >= 1, value == whole, True

@@ -36,7 +36,7 @@ from cepctl.io.clocks.contract import (
     ClockLog,
     rows_of,
 )
-from cepctl.io.clocks.decimals import LARGEST, nanoseconds
+from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import LogTime
@@ -163,6 +163,9 @@ class _Found:
             self.account.refuse(BAD_TIME, [number])
             return
         instant = time.micros * 1_000 + time.nanos
+        if not 0 <= instant <= LAST_INSTANT:
+            self.account.refuse(BAD_TIME, [number])
+            return
         host = node_name(found["host"])
         self.rows.setdefault(kind, []).append({"host": host, "time": instant, "line": number, **row})
 

@@ -23,7 +23,7 @@ from cepctl.io.clocks.columns import (
     known_where,
 )
 from cepctl.io.clocks.contract import Account, Batch, ClockLog, rows_of
-from cepctl.io.clocks.decimals import nanoseconds
+from cepctl.io.clocks.decimals import LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone, parse_time
@@ -32,7 +32,6 @@ from cepctl.io.source.text_encoding import decoded
 DAEMON = "plain CSV"
 NO_HOST = "a row without a host"
 _HEADERS = (["host", "time", "ahead", "bound"], ["host", "time", "ahead", "bound", "sd"])
-_LAST = 9_000_000_000 * 10**9
 
 
 def _cells(lines: pl.Series) -> pl.Series:
@@ -98,7 +97,7 @@ def _times(fields: Fields, options: ReadOptions) -> Numbers:
         time = parse_time(texts[at], zone)
         if time is not None:
             instants[at], known[at] = time.micros * 1_000 + time.nanos, True
-    fields.refuse(~known | (instants < 0) | (instants > _LAST), BAD_TIME)
+    fields.refuse(~known | (instants < 0) | (instants > LAST_INSTANT), BAD_TIME)
     return instants
 
 

@@ -26,7 +26,7 @@ from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.columns import BAD_BOUND, BAD_ESTIMATE, is_usable, known_where
 from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, Account, Batch, ClockLog, rows_of
-from cepctl.io.clocks.decimals import nanoseconds
+from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded, utf8_stream
@@ -101,9 +101,9 @@ def _rows(host: str | None, metrics: dict[str, dict[str, str]], account: Account
     size = np.maximum(np.abs(offset.floors), np.abs(offset.up))
     bad = np.zeros(len(times), np.bool_)
     for wrong, cause in (
-        (~stamps.known, BAD_SAMPLE),
+        (~stamps.known | (stamps.floors < 0) | (stamps.floors > LAST_INSTANT), BAD_SAMPLE),
         (_missing(metrics, times), NO_BOUND),
-        (~offset.known, BAD_ESTIMATE),
+        (~offset.known | (size > LARGEST), BAD_ESTIMATE),
         (~is_usable(most), BAD_BOUND),
         (size > _THOUSAND * np.where(most.known, most.up, 0), TOO_FAR),
     ):

@@ -16,6 +16,7 @@ from cepctl.clock_logs.segments import Segmenter
 from cepctl.clock_logs.survey import surveyed
 from cepctl.clock_logs.values import NONE, NOTES, SECOND, Choices, HostRows, Pieces, joined_pieces
 from cepctl.io.clocks.contract import JUMP, SYNCHRONISED, UNLOCKED, UNSYNCHRONISED
+from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT
 from tests.clock_logs.clock_oracle import Piece, Row, pieces
 
 MS = 1_000_000
@@ -249,6 +250,31 @@ def test_nothing_is_said_between_two_steps_without_a_row() -> None:
         (0, 28),
         (63, 100),
     ]
+
+
+@st.composite
+def any_rows(draw: st.DrawFn) -> list[Row]:
+    """Rows in any order, with the largest figures that are believed."""
+    sizes = st.one_of(st.sampled_from([1, LARGEST]), st.integers(1, LARGEST), st.integers(1, SECOND))
+    readings = st.one_of(st.sampled_from([0, LAST_INSTANT]), st.integers(0, LAST_INSTANT))
+    found = []
+    for _ in range(draw(st.integers(1, 6))):
+        since, bound, ahead = draw(st.booleans()), draw(sizes), draw(sizes) * draw(st.sampled_from([-1, 1]))
+        law = (bound, None) if since else (None, bound)
+        servo = draw(st.sampled_from([2, 2, 2, 1, 0]))
+        found.append(Row(draw(readings), ahead, draw(sizes), *law, draw(st.booleans()), servo))
+    return found
+
+
+@given(
+    any_rows(), st.lists(st.tuples(st.integers(0, LAST_INSTANT), st.integers(-LARGEST, LARGEST)), max_size=2)
+)
+def test_pieces_are_disjoint_and_hold_their_estimate_whatever_the_rows(
+    rows: list[Row], steps: list[Step]
+) -> None:
+    found = table(host_rows(rows, steps), Choices(100_000_000, 2**55))
+    assert all(one.stop <= other.start for one, other in pairwise(found))
+    assert all(piece.low <= 0 <= piece.high and piece.start < piece.stop for piece in found)
 
 
 @st.composite
