@@ -260,9 +260,9 @@ def any_rows(draw: st.DrawFn) -> list[Row]:
     found = []
     for _ in range(draw(st.integers(1, 6))):
         since, bound, ahead = draw(st.booleans()), draw(sizes), draw(sizes) * draw(st.sampled_from([-1, 1]))
-        law = (bound, None) if since else (None, bound)
+        m, b = (bound, None) if since else (None, bound)
         servo = draw(st.sampled_from([2, 2, 2, 1, 0]))
-        found.append(Row(draw(readings), ahead, draw(sizes), *law, draw(st.booleans()), servo))
+        found.append(Row(draw(readings), ahead, draw(sizes), m, b, draw(st.booleans()), servo))
     return found
 
 
