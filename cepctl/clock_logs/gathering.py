@@ -120,7 +120,18 @@ def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folde
             f"no log of a clock in {', '.join(paths)}: cepctl help clocks lists those that are read"
         )
     names.refuse_unused()
+    if not found.hosts:
+        raise LogFormatError(f"no row of a clock in {', '.join(paths)}: {_why_no_row(found.read)}")
     return found
+
+
+def _why_no_row(logs: Sequence[ReadLog]) -> str:
+    """What the lines of logs are, none of which is a row."""
+    causes = sum((log.account.not_understood for log in logs), Counter[str]())
+    causes.update(sum((log.account.passed_over for log in logs), Counter[str]()))
+    return (
+        "; ".join(f"{what}: {count:,}" for what, count in causes.most_common() if count) or "no line at all"
+    )
 
 
 def _read(file: InputFile, names: HostNames, options: ReadOptions, found: Gathered) -> None:
@@ -155,8 +166,3 @@ def _host(file: InputFile, names: HostNames) -> str:
             f"--host '*/{{host}}/{Path(file.name).name}*', or name it: --map {file.name}=HOST"
         )
     return host
-
-
-def all_problems(logs: Sequence[ReadLog]) -> Counter[str]:
-    """How many lines could not be read, by cause, in all files."""
-    return sum((log.account.not_understood for log in logs), Counter())

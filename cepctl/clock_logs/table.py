@@ -50,6 +50,8 @@ def clock_tables(
     LogFormatError
         If rows of a host have no bound, and `bound` is None.
     """
+    # There are columns where there are no rows.
+    yield pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
     for host in found.hosts:
         kept = KeptRows(found, host, bound)
         survey = surveyed(kept.parts())

@@ -70,7 +70,7 @@ def note_lines(log: ReadLog) -> Iterator[str]:
     """What of a file says nothing of the clock, and how its times were read."""
     for what, count in sorted(log.account.passed_over.items()):
         if count:
-            yield f"{log.file}: passed over {count:,} {what}"
+            yield f"{log.file}: passed over {what}: {count:,}"
     for note, count in sorted(log.account.report.notes.items()):
         yield f"{log.file}: {note.format(count).partition(_EPOCH)[0]}"
 

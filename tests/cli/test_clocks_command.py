@@ -197,6 +197,24 @@ def test_other_files_in_a_folder_are_left_out_and_said(capsys: pytest.CaptureFix
     assert "left out rtc.log: not a log of a clock that is known" in capsys.readouterr().err
 
 
+def test_a_clock_that_was_never_synchronised_has_no_piece() -> None:
+    Path("node07/tracking.log").write_text(LOST)
+    found = clocks("node07", "--host", "*/{host}/tracking.log")
+    assert (len(found), found.columns) == (0, COLUMNS)
+    words = ["clocks", "node07", "-o", "clocks.csv", "--host", "*/{host}/tracking.log", "--quiet"]
+    assert main(words) == 0
+    assert Path("clocks.csv").read_text() == ",".join(COLUMNS) + "\n"
+
+
+def test_logs_without_a_row_say_what_they_have(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("syslog").write_text("2026-03-02T09:00:12Z n1 chronyd[9]: Selected source 192.0.2.7\n")
+    clocks("syslog", code=3)
+    assert (
+        "no row of a clock in syslog: lines of other programs or about something else: 1"
+        in capsys.readouterr().err
+    )
+
+
 def test_hosts_come_from_syslog_and_its_zone_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     line = "Mar  2 09:00:{:02} node07 ptp4l[711]: [1306.933] master offset {} s2 freq -6060 path delay 233\n"
     Path("syslog").write_text("".join(line.format(second, 5) for second in range(3)))
