@@ -6,8 +6,8 @@
     both      sd = sqrt((s^2 + s'^2) / 2 + (a' - a)^2 / 6)                                    sd
 
 A piece of a step that no message places holds the law of either row, grown by the drift over the piece; where
-the clock was set back, readings around it were shown twice.  The
-term (a' - a)^2 / 6 is the variance of a step at a uniform place against the line between the rows.
+the clock was set back, readings around it were shown twice.  The term (a' - a)^2 / 6 is the variance of a
+step at a uniform place against the line between the rows.
 """
 
 from __future__ import annotations
@@ -52,14 +52,13 @@ class Cutter:
     def pieces(self, parts: Iterable[HostRows]) -> Iterator[Pieces]:
         """The pieces of a host: disjoint, in order, each with an estimate and its hard bounds.
 
-        `parts` are the rows that were surveyed.  Where the clock was set back, all pieces are held
-        at once.
+        `parts` are the rows that were surveyed.  Where the clock was set back, all pieces are held at once.
         """
         found = self._in_log_order(parts)
         if not self.survey.shows_twice:
             yield from found
             return
-        every = joined_pieces([_none(), *found])
+        every = joined_pieces([pieces_of([]), *found])
         yield without_overlaps(every.taken(np.argsort(every.start, kind="stable")))
 
     def _in_log_order(self, parts: Iterable[HostRows]) -> Iterator[Pieces]:
@@ -102,10 +101,6 @@ def _ends_plain(links: Links, apart: Numbers, goes_on: bool) -> Flags:
     # Between two rows of one reading there is no piece: what holds at the first holds at the second.
     last = np.maximum.accumulate(np.where(links.plain & (apart == 0), -1, np.arange(len(apart))))
     return np.concatenate([[goes_on], np.where(last < 0, goes_on, ends[last])])
-
-
-def _none() -> Pieces:
-    return pieces_of([])
 
 
 def _linear(rows: HostRows, links: Links, at: Numbers, ends_plain: Flags, drift: int) -> Pieces:

@@ -19,7 +19,7 @@ _BEFORE, _AFTER = SECOND, 2 * SECOND
 
 
 def step_zones(rows: HostRows) -> Numbers:
-    """The zones of all messages, in order and disjoint, shape (n, 2): [first reading, end)."""
+    """The zones of all messages, in order and disjoint, shape (n, 2): first and last reading."""
     order = np.argsort(rows.step_times, kind="stable")
     amounts = np.abs(rows.step_amounts[order])
     zones: list[list[int]] = []
@@ -38,7 +38,7 @@ def doubtful_rows(rows: HostRows, zones: Numbers) -> Flags:
     if not len(zones):
         return np.zeros(len(rows), np.bool_)
     at = np.searchsorted(zones[:, 0], rows.time, side="right") - 1
-    return np.asarray((at >= 0) & (rows.time < zones[np.maximum(at, 0), 1]), np.bool_)
+    return np.asarray((at >= 0) & (rows.time <= zones[np.maximum(at, 0), 1]), np.bool_)
 
 
 def placed_pieces(
@@ -52,16 +52,16 @@ def placed_pieces(
     found: list[tuple[int, ...]] = []
     for pair in pairs.tolist():
         earlier, later = int(rows.time[pair]), int(rows.time[pair + 1])
-        inside = zones[(zones[:, 0] > earlier) & (zones[:, 1] <= later)]
+        inside = zones[(zones[:, 0] > earlier) & (zones[:, 1] < later)]
         if not len(inside):
             continue
         begin, end = int(inside[0, 0]), int(inside[-1, 1])
         sides = [each for each in (pair, pair + 1) if rows.state[each] != UNSYNCHRONISED]
-        if pair in sides and begin > earlier:
+        if pair in sides:
             found.append(_constant(rows, pair, earlier, begin, drift, joins=bool(ends_plain[pair])))
         if len(sides) == 2 and len(inside) == 1:
             found.append(_either(rows, doubtful, pair, begin, end, drift))
-        if pair + 1 in sides and later > end:
+        if pair + 1 in sides:
             found.append(_constant(rows, pair + 1, end, later, drift))
     return [pieces_of(found)] if found else []
 
@@ -109,7 +109,7 @@ def _either(
     grown = [_grown(each, drift) for each in far]
     least = [int(rows.least[pair + side]) - grown[side] for side in (0, 1)]
     most = [int(rows.most[pair + side]) + grown[side] for side in (0, 1)]
-    inside = (doubtful.time >= begin) & (doubtful.time < end) & (doubtful.state != UNSYNCHRONISED)
+    inside = (doubtful.time >= begin) & (doubtful.time <= end) & (doubtful.state != UNSYNCHRONISED)
     if inside.any():
         within = _grown(end - begin, drift)
         least.append(int(doubtful.least[inside].min()) - within)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from cepctl.clock_logs.links import links_of
 from cepctl.clock_logs.steps import doubtful_rows, step_zones
 from cepctl.clock_logs.values import NONE, HostRows, joined_rows
 from cepctl.io.clocks.contract import UNSYNCHRONISED
+from cepctl.io.clocks.decimals import LAST_INSTANT
 
 
 @dataclass(frozen=True)
@@ -52,54 +54,79 @@ class Survey:
     doubtful: HostRows
 
 
+@dataclass
+class _Looking:
+    """What was seen of the rows so far; `apart` counts how far they are apart."""
+
+    zones: Numbers
+    apart: Counter[int] = field(default_factory=Counter)
+    rows: int = 0
+    first: int = LAST_INSTANT
+    last: int = 0
+    worst_bound: int | None = None
+    unsynchronised: int = 0
+    shows_twice: bool = False
+    ends: list[HostRows] = field(default_factory=list)
+    doubtful: list[HostRows] = field(default_factory=list)
+    _newest: list[HostRows] = field(default_factory=list)
+
+    def take(self, part: HostRows) -> None:
+        """Look at the next rows."""
+        after = joined_rows([*self._newest, part])
+        self._count_spacings(np.diff(after.time))
+        lost = after.state == UNSYNCHRONISED
+        begun = lost[1:] & ~lost[:-1]
+        self.unsynchronised += int(begun.sum()) + (not self._newest and bool(lost[0]))
+        bounds = np.where(part.since != NONE, part.since, part.around)[part.state != UNSYNCHRONISED]
+        if len(bounds):
+            self.worst_bound = max(self.worst_bound or 0, int(bounds.max()))
+        self.first, self.last = min(self.first, int(part.time.min())), max(self.last, int(part.time.max()))
+        self.rows, self._newest = self.rows + len(part), [part.only(slice(-1, None))]
+        self._look_at_steps(part)
+
+    def _count_spacings(self, apart: Numbers) -> None:
+        values, counts = np.unique(apart[apart > 0], return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            self.apart[value] += count
+
+    def _look_at_steps(self, part: HostRows) -> None:
+        in_zone = doubtful_rows(part, self.zones)
+        self.doubtful.append(part.only(in_zone))
+        kept = joined_rows([*self.ends[1:], part.only(~in_zone)])
+        links = links_of(kept, self.zones, 0)
+        self.shows_twice = self.shows_twice or bool((links.twice | links.back).any())
+        if len(kept):
+            first = self.ends[0] if self.ends else kept.only(slice(0, 1))
+            self.ends = [first, kept.only(slice(-1, None))]
+
+
 def surveyed(parts: Iterable[HostRows]) -> Survey:
     """Look at all rows, which come in parts; there is one at least."""
-    apart: dict[int, int] = {}
-    rows, stretches, shows_twice = 0, 0, False
-    firsts, lasts, bounds, doubtful = [], [], [], []
-    ends: list[HostRows] = []
-    last_time, was_lost = None, False
-    zones = np.empty((0, 2), np.int64)
+    looking: _Looking | None = None
     for part in parts:
-        zones = zones if rows else step_zones(part)
-        times = part.time if last_time is None else np.concatenate([[last_time], part.time])
-        spacings = np.diff(times)
-        for value, count in zip(
-            *map(np.ndarray.tolist, np.unique(spacings[spacings > 0], return_counts=True)), strict=True
-        ):
-            apart[value] = apart.get(value, 0) + count
-        lost = part.state == UNSYNCHRONISED
-        stretches += int((np.diff(np.concatenate([[was_lost], lost]).astype(np.int8)) == 1).sum())
-        held = np.where(part.since != NONE, part.since, part.around)[~lost]
-        bounds += [int(held.max())] if len(held) else []
-        in_zone = doubtful_rows(part, zones)
-        doubtful.append(part.only(in_zone))
-        kept = joined_rows([*ends[1:], part.only(~in_zone)])
-        links = links_of(kept, zones, 0)
-        shows_twice = shows_twice or bool((links.twice | links.back).any())
-        if len(kept):
-            ends = [ends[0] if ends else kept.only(slice(0, 1)), kept.only(slice(-1, None))]
-        firsts.append(int(part.time.min()))
-        lasts.append(int(part.time.max()))
-        rows, last_time, was_lost = rows + len(part), part.time[-1], bool(lost[-1])
-    nothing = part.only(slice(0, 0))
+        looking = looking or _Looking(step_zones(part))
+        looking.take(part)
+    assert looking is not None, "a host has rows"
+    doubtful = joined_rows(looking.doubtful)
+    nothing = doubtful.only(slice(0, 0))
+    first, last = looking.ends or (nothing, nothing)
     return Survey(
-        rows,
-        min(firsts),
-        max(lasts),
-        _lower_median(apart),
-        max(bounds, default=None),
-        stretches,
-        shows_twice,
-        zones,
-        (ends[0], ends[1]) if ends else (nothing, nothing),
-        joined_rows(doubtful),
+        rows=looking.rows,
+        first=looking.first,
+        last=looking.last,
+        usual=_lower_median(looking.apart),
+        worst_bound=looking.worst_bound,
+        unsynchronised=looking.unsynchronised,
+        shows_twice=looking.shows_twice,
+        zones=looking.zones,
+        ends=(first, last),
+        doubtful=doubtful,
     )
 
 
-def _lower_median(counts: dict[int, int]) -> int:
+def _lower_median(counts: Counter[int]) -> int:
     """The lower median of values, given how often each occurs; 0 where there are none."""
-    left = (sum(counts.values()) + 1) // 2
+    left = (counts.total() + 1) // 2
     for value in sorted(counts):
         left -= counts[value]
         if left <= 0:

@@ -237,6 +237,18 @@ def test_a_row_near_a_step_may_still_show_what_was_stepped_away() -> None:
     ]
 
 
+def test_a_row_where_the_readings_around_a_step_end_is_doubtful_too() -> None:
+    """Otherwise the pieces behind it would share the residual of both sides."""
+    rows = [Row(START + 64 * SECOND * at, 0, None, MS, None) for at in range(4)]
+    found = table(host_rows(rows, [(START + 60 * SECOND, 2 * SECOND)]), Choices(0, 0))
+    assert [((piece.start - START) // SECOND, piece.epoch) for piece in found] == [
+        (0, 1),
+        (57, 2),
+        (64, 3),
+        (128, 3),
+    ]
+
+
 def test_nothing_is_said_beyond_a_step_where_no_row_follows() -> None:
     found = table(host_rows([Row(START, 0, None, MS, None)], [(START + 50 * SECOND, SECOND)]), Choices(0))
     assert max(piece.stop for piece in found) == START + 48 * SECOND
