@@ -73,6 +73,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.ocel": {"io.contract", "io.source"},
     "io.spark_history": {"io.contract", "io.source"},
     "io.system": {"io.contract", "io.source"},
+    "io.clocks": {"io.contract", "io.source", "io.system"},
     "io.templates": {"io.contract"},
     "io.tabular": {"io.contract", "io.source", "io.templates"},
     "io.lines": {"io.contract", "io.source", "io.log4j", "io.templates"},
@@ -98,6 +99,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "io.trial",
         "io.formats",
     },
+    "clock_logs": {"io.contract", "io.source", "io.clocks", "io.formats", "ingestion"},
     "io.catalogue": {"io.formats"},
     "engines.confidence.gaps": {"engines.columns", "engines.pattern", "engines.confidence"},
     "engines.confidence.chain": {"engines.columns", "engines.pattern"},
@@ -297,6 +299,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {
         "calibration",
         "terminal",
+        "clock_logs",
         "plan",
         "directly_follows",
         "ingestion",
@@ -307,6 +310,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "library": {
         "calibration",
+        "clock_logs",
         "engines.columns",
         "engines.solve",
         "directly_follows",

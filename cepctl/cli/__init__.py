@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Write sample logs into a folder, ask them a question, and name what to try next.",
     "ingest": "Turn logs into a dataset of Parquet events.",
     "assign": "Assign new uncertainty intervals to the events of a dataset.",
+    "clocks": "Turn logs of clocks into a table of their errors, with hard bounds.",
     "derive": "Make interval events from runs of samples.",
     "formats": "List the log formats that can be read, and their events.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",

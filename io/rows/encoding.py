@@ -131,18 +131,19 @@ def encoded_rows(
     empty_header: bool = True,
     header: bool = True,
     threads: int | None = None,
+    rows_of_group: int = ROWS_OF_GROUP,
 ) -> Iterator[Encoded]:
     """Blocks of rows, each as `shown`, as bytes in a form that is written row by row, piece by piece.
 
     How the rows are cut into blocks, and how many threads make and show them (None: one for each core),
     changes no byte; there is one block at least.  `empty_header`: CSV has its header also where there are no
-    rows.  Without `header` it never has one.
+    rows.  Without `header` it never has one.  Of Parquet and Arrow `rows_of_group` are held at once.
     """
     threads = usable_cores() if threads is None else threads
     written = FORMS[form]
     if written.opened is not None:
         tables = in_turn((partial(_shown, part, shown) for part in _parts(blocks)), threads)
-        yield from _grouped(tables, written.opened)
+        yield from _grouped(tables, written.opened, rows_of_group)
         return
     pieces = in_turn((partial(_text_piece, part, shown, written) for part in _parts(blocks)), threads)
     if written.array:
@@ -221,11 +222,11 @@ def compressed(pieces: Iterable[Encoded], codec: str) -> Iterator[bytes]:
     yield from sink.taken()
 
 
-def _grouped(blocks: Iterable[pa.Table], opened: Callable[..., Any]) -> Iterator[bytes]:
+def _grouped(blocks: Iterable[pa.Table], opened: Callable[..., Any], rows: int) -> Iterator[bytes]:
     """Groups of always the same number of rows, each written as it is full."""
     sink = _Pieces()
     writer = None
-    for group in _regrouped(blocks, ROWS_OF_GROUP):
+    for group in _regrouped(blocks, rows):
         if writer is None:
             writer = opened(sink, group.schema)
         writer.write_table(group)

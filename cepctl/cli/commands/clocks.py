@@ -1,0 +1,132 @@
+"""`cepctl clocks`: what daemons log of the error of clocks -> a table of pieces with hard bounds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from cepctl.cli.options.shared import verbosity_options
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.rows import row_target, write_pieces
+from cepctl.errors import UsageError
+from cepctl.library.clocks import ClockOptions, OpenClocks, opened_clocks
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import RawInput
+from cepctl.render.counting import counted
+
+_FORMS = ("parquet", "csv")
+_ROWS_OF_GROUP = 1 << 17
+
+
+@click.command("clocks")
+@click.argument("logs", nargs=-1, required=True, type=click.Path(), metavar="LOG...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="CLOCKS",
+    help="Table to write: Parquet, or CSV by its name, such as clocks.csv.",
+)
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="PATTERN",
+    help="Where paths of logs have the host, for those whose content has none, such as "
+    "'*/{host}/tracking.log*'.  May be given several times.",
+)
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="FILE=HOST",
+    help="The host of one log whose content has none.  May be given several times.",
+)
+@click.option(
+    "--bound",
+    metavar="DURATION",
+    help="How far an estimate can be off where no log of the host says it, such as '10 ms'.",
+)
+@click.option(
+    "--drift",
+    default=ClockOptions.drift,
+    show_default=True,
+    metavar="PPM",
+    help="By how much a clock can gain or lose between what is logged of it.",
+)
+@click.option(
+    "--hold",
+    default=ClockOptions.hold,
+    show_default=True,
+    metavar="DURATION",
+    help="How long an estimate holds before the first and after the last row of a host.",
+)
+@click.option(
+    "--tz",
+    metavar="ZONE",
+    help="Zone of times of syslog that have none, such as Europe/Berlin.  [default: UTC]",
+)
+@verbosity_options
+def command(
+    logs: tuple[str, ...],
+    output: str,
+    hosts: tuple[str, ...],
+    mapped: tuple[str, ...],
+    bound: str | None,
+    drift: str,
+    hold: str,
+    tz: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Turn what daemons log of the error of clocks into one table: when, by how much, how surely.
+
+    LOG is a file, a directory, a glob or - (standard input): chrony's tracking.log, measurements.log and
+    statistics.log, ntpd's loopstats and peerstats, syslog of ptp4l, phc2sys and ts2phc, an answer of
+    Prometheus with metrics of node_timex, or a CSV host,time,ahead,bound[,sd].  The content tells which; all
+    may be compressed.
+
+    CLOCKS has one row for each piece of a host's readings: by how much its clock was ahead, as an estimate,
+    and hard bounds for what it really was ahead beyond that, in nanoseconds.
+    """
+    file = row_target(None, output)
+    if file.form not in _FORMS or file.parts:
+        raise UsageError(
+            f"-o {output}: CLOCKS is a file of Parquet or CSV; name it clocks.parquet or clocks.csv"
+        )
+    refuse_overwriting({"-o": output}, logs, RawInput())
+    from cepctl.io.rows.encoding import encoded_rows
+
+    options = ClockOptions(hosts, mapped, bound, drift, hold, tz)
+    with opened_clocks(logs, options) as clocks:
+        rows = encoded_rows(clocks.tables(), file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
+        write_pieces(rows, output, file.compression)
+        _tell(clocks, output, quiet=quiet)
+
+
+def _tell(clocks: OpenClocks, output: str, *, quiet: bool) -> None:
+    """Say what was found of each host, and what could not be used."""
+    from cepctl.render.clocks import host_line, note_lines, problem_lines, steps_without_rows
+
+    for left_out in clocks.found.left_out:
+        say("warning", f"left out {left_out.cause}", file=left_out.file)
+    for log in clocks.found.read:
+        for line in problem_lines(log):
+            say("warning", line, file=log.file)
+    for line in steps_without_rows(clocks.found):
+        say("warning", line)
+    if quiet:
+        return
+    for log in clocks.found.read:
+        for line in note_lines(log):
+            say("note", line, file=log.file)
+    for summary in clocks.summaries:
+        say("summary", host_line(summary), **asdict(summary))
+    pieces = sum(summary.pieces for summary in clocks.summaries)
+    say(
+        "summary",
+        f"{counted(pieces, 'piece')} of {counted(len(clocks.summaries), 'host')} in {output}",
+        pieces=pieces,
+    )
