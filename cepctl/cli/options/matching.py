@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
-from cepctl.errors import UsageError
-from cepctl.library.selection import Matching, instant, nanoseconds_now
+from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.plan.evaluation_order import ORDERS
 
 
@@ -28,13 +27,8 @@ class Probability(click.FloatRange):
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """The instant of `--since` or `--until`; a wrong one is refused before any work is done."""
-    if text is None:
-        return None
     now = context.meta.setdefault(f"{__name__}.now", nanoseconds_now())
-    try:
-        return instant(text, now)
-    except UsageError as problem:
-        raise UsageError(f"{parameter.opts[0]}: {problem}") from None
+    return nanoseconds(parameter.opts[0], text, now)
 
 
 _OPTIONS = (
