@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from cepctl.plan.support import ENGINES, Engine
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
-    from cepctl.plan.plan import Plan
+    from cepctl.language.ast import Query
+    from cepctl.plan.plan import EventSchema, Plan
     from cepctl.plan.summary import KleeneRows
 
 
@@ -57,6 +58,27 @@ class Matching:
         require_between("approximate", self.approximate, 1e-4, 0.5)
         require_between("top_k", self.top_k, 1, None)
         require_between("max_matches", self.max_matches, 1, None)
+
+    def plan(self, query: Query, schema: EventSchema) -> Plan:
+        """The plan of a query for events of a schema.
+
+        Raises
+        ------
+        QuerySemanticError
+            If the query does not fit the events.
+        """
+        from cepctl.plan import analyze
+
+        plan = analyze(query, replace(schema, given=()) if self.no_given else schema)
+        least = [each for each in (self.min_confidence, plan.minimum_confidence) if each is not None]
+        return replace(plan, minimum_confidence=max(least, default=None))
+
+    def binding(self) -> dict[str, str]:
+        """Choices on which the rows of a state depend, by the words in which the state keeps them.
+
+        The others change none, or cannot apply with a state; without `no_given`, what is given is refused.
+        """
+        return {"minimum confidence": str(self.min_confidence)}
 
     def options(
         self, plan: Plan, type_counts: Mapping[str, int] | None, kleene: KleeneRows, *, judged: bool
