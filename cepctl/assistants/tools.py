@@ -117,12 +117,13 @@ class Tools:
         from cepctl.engines.diagnosis.why_not import why_not
         from cepctl.language.parser import parse
         from cepctl.library.finding import planned
+        from cepctl.library.selection import Matching
         from cepctl.matching.inputs import open_events
         from cepctl.matching.run import types_read
         from cepctl.render.why_not import why_not_json
 
         with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
-            plan = planned(parse(query), inputs, None, no_given=False)
+            plan = planned(parse(query), inputs, Matching())
             if plan.never is not None:
                 return bounded({"never": str(plan.never)})
             why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
@@ -143,11 +144,12 @@ class Tools:
         from cepctl.engines.diagnosis.one_match import ids_of, one_match
         from cepctl.language.parser import parse
         from cepctl.library.finding import planned
+        from cepctl.library.selection import Matching
         from cepctl.matching.inputs import open_events
         from cepctl.render.one_match_facts import match_facts
 
         with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
-            plan = planned(parse(query), inputs, None, no_given=False)
+            plan = planned(parse(query), inputs, Matching())
             shown = one_match(plan, inputs.read(plan.attributes), ids_of(match))
         facts = match_facts(shown)
         if facts["reasons"]:

@@ -11,7 +11,12 @@ from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
-from cepctl.language.relations import at_relation, refinement, relations
+from cepctl.language.relations import (
+    at_relation,
+    refinement,
+    refuse_misspelt_between_components,
+    relations,
+)
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
 
@@ -37,7 +42,10 @@ class PatternParser:
         if stream.current.kind is TokenKind.WORD and stream.ahead().is_symbol("("):
             stream.fail("an event type, or SEQ, AND or OR", PATTERN_OPERATORS)
         component = self._component(negated, start)
-        return self._related(component, start) if at_relation(stream, in_pattern=True) else component
+        if at_relation(stream, in_pattern=True):
+            return self._related(component, start)
+        refuse_misspelt_between_components(stream)
+        return component
 
     def _related(self, left: ComponentPattern, start: int) -> Composite:
         """`A a DURING B b`: both in any order, and the relation as a condition."""

@@ -10,7 +10,7 @@ from typing import cast
 from cepctl.language.ast import Duration, Interrelation
 from cepctl.language.keywords import CLAUSES, RELATIONS
 from cepctl.language.literals import window
-from cepctl.language.messages import QueryProblem, did_you_mean
+from cepctl.language.messages import QueryProblem, did_you_mean, nearest_names
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import TokenKind
 
@@ -23,11 +23,9 @@ def at_relation(stream: TokenStream, *, in_pattern: bool = False) -> bool:
     token, after = stream.current, stream.ahead()
     if token.kind is not TokenKind.WORD or token.value.lower() not in RELATIONS:
         return False
-    if after.is_symbol("|"):
-        return stream.ahead(2).kind is TokenKind.WORD and stream.ahead(2).value.lower() in RELATIONS
     if not in_pattern:
-        return after.kind in _NAMES
-    return (after.kind in _TYPES and not after.is_word(*CLAUSES)) or after.is_symbol("*")
+        return after.kind in _NAMES or after.is_symbol("|")
+    return (after.kind in _TYPES and not after.is_word(*CLAUSES)) or after.is_symbol("*", "|")
 
 
 def refuse_misspelt(stream: TokenStream) -> None:
@@ -36,6 +34,18 @@ def refuse_misspelt(stream: TokenStream) -> None:
     plain = token.kind is TokenKind.WORD and not stream.at_clause() and stream.ahead().kind in _NAMES
     if plain and did_you_mean(token.value, RELATIONS):
         stream.fail("a relation between two events", RELATIONS)
+
+
+def refuse_misspelt_between_components(stream: TokenStream) -> None:
+    """Raise the problem where a word that is nearly a relation stands between two components."""
+    token, after = stream.current, stream.ahead()
+    typed = after.kind in _TYPES or after.is_symbol("*")
+    related = after.is_symbol("|") or (typed and stream.ahead(2).kind in _NAMES)
+    plain = token.kind is TokenKind.WORD and not stream.at_clause()
+    # A clause may be meant as well.
+    nearest = nearest_names(token.value, (*RELATIONS, *CLAUSES), 1) if plain and related else []
+    if any(each in RELATIONS for each in nearest):
+        stream.fail("a relation between two components", RELATIONS)
 
 
 def relations(stream: TokenStream) -> tuple[Interrelation, ...]:

@@ -124,9 +124,7 @@ def opened_search(
     here = question.execution.runner.here
     inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
     tell_reading(inputs.summary)
-    plan = planned(
-        question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given
-    )
+    plan = planned(question.query, inputs, question.matching)
     if question.sketch == "auto" and question.execution.engine == "event":
         inputs = told_by_sketches(plan, inputs)
     type_counts = inputs.schema.type_counts
@@ -192,22 +190,14 @@ def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
     return [name for name in names if name != FOUND_AT_RAW_TIMES]
 
 
-def planned(
-    query: Query, inputs: EventInputs, min_confidence: float | None, *, no_given: bool = False
-) -> Plan:
+def planned(query: Query, inputs: EventInputs, matching: Matching) -> Plan:
     """The plan of a query for some events, after it has been said what can hardly be meant.
-
-    `no_given` leaves out what the datasets say that every world satisfies.
 
     Raises
     ------
     QuerySemanticError
         If the query does not fit the events.
     """
-    from cepctl.plan import analyze
-
-    plan = analyze(query, replace(inputs.schema, given=()) if no_given else inputs.schema)
-    if min_confidence is not None:
-        plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
+    plan = matching.plan(query, inputs.schema)
     tell_plan(plan)
     return plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
 from cepctl.errors import CepctlError
@@ -13,50 +13,16 @@ from cepctl.errors import CepctlError
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-KEYWORDS = frozenset(
-    (
-        *(
-            "approximate",
-            "blurred",
-            "by",
-            "clock",
-            "coarsen",
-            "conf",
-            "drop_domain",
-            "engine",
-            "epoch",
-            "epoch_unit",
-            "exact_times",
-            "follow_links",
-        ),
-        *(
-            "input_format",
-            "intervals",
-            "keep_unmatched",
-            "templates",
-            "kleene",
-            "map",
-            "master",
-            "max_errors",
-            "max_matches",
-        ),
-        *("max_memory", "min_confidence", "name", "no_given", "order", "overwrite", "patterns", "per_object"),
-        *("rejects", "report", "runner", "since", "sketch", "sketch_on", "sketch_share", "strict", "time"),
-        *("jitter", "model", "part", "repeat", "seed", "step"),
-        *("time_format", "time_unit", "top_k", "tz", "uncertainty", "until"),
-    )
-)
-"""What the calls of the library take, by their names."""
 _PAIR = r"[^\s=,;']+=[^\s=,;)']+"
 # In the quotes of a shell where some name has signs that it reads.
 _PAIRS = re.compile(rf"--(map|name) ('[^'\n=]+=[^'\n]*'|{_PAIR}(?:,{_PAIR})*)")
-_VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b))")
+_VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b| \())")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 _FORMAT = "(--format; --input-format in match)"
 
 
 def in_keywords(text: str) -> str:
-    """A message with its options as keywords; one that the library has not stays as it is.
+    """A message with its options as keywords; one that no call of the library takes stays as it is.
 
     Examples
     --------
@@ -81,7 +47,21 @@ def _dictionary(found: re.Match[str]) -> str:
 
 def _named(option: str, written: str, value: str) -> str:
     keyword = option.replace("-", "_")
-    return f"{keyword}{value}" if keyword in KEYWORDS else written
+    return f"{keyword}{value}" if keyword in keywords() else written
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """What the calls of the library take, by their names; they are imported for it."""
+    from inspect import signature
+
+    import cepctl
+    from cepctl.library.options import EventOptions
+
+    calls = (getattr(cepctl, name) for name in cepctl.__all__ if name.islower())
+    taken = (signature(each).parameters.values() for each in calls if hasattr(each, "__wrapped__"))
+    own = {each.name for parameters in taken for each in parameters if each.kind is each.KEYWORD_ONLY}
+    return frozenset({*own, *EventOptions.__annotations__})
 
 
 def told_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

@@ -16,9 +16,10 @@ from cepctl.library.keywords import told_in_keywords
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
-from cepctl.library.selection import selected
+from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import AUTO
+from cepctl.memory import budget_of, default_budget
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
@@ -131,16 +132,17 @@ def match(
             "conf": conf,
         }
     )
-    matching = selected(
+    now = nanoseconds_now()
+    matching = Matching(
         engine=engine,
         order=order,
         min_confidence=min_confidence,
         top_k=top_k,
         max_matches=max_matches,
         approximate=approximate,
-        since=since,
-        until=until,
-        max_memory=max_memory,
+        since=nanoseconds("since", since, now),
+        until=nanoseconds("until", until, now),
+        memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
     )
     question = Question(

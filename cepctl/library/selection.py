@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cepctl.errors import CepctlError, UsageError
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
-from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import ENGINES, Engine
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
-    from cepctl.plan.plan import Plan
+    from cepctl.language.ast import Query
+    from cepctl.plan.plan import EventSchema, Plan
     from cepctl.plan.summary import KleeneRows
 
 
@@ -32,18 +33,52 @@ class Matching:
     """How a query is run and which of its matches are kept; None where nothing was asked for.
 
     `no_given`: what the events are said to satisfy is left out.
+
+    Raises
+    ------
+    UsageError
+        If a choice cannot have its value.
     """
 
-    engine: Engine
-    order: OrderName
-    min_confidence: float | None
-    top_k: int | None
-    max_matches: int
-    approximate: float | None
-    since: int | None  # nanoseconds since 1970 UTC, as `until`
-    until: int | None
-    memory: MemoryBudget
+    engine: Engine = "event"
+    order: OrderName = "auto"
+    min_confidence: float | None = None
+    top_k: int | None = None
+    max_matches: int = 10_000_000
+    approximate: float | None = None
+    since: int | None = None  # nanoseconds since 1970 UTC, as `until`
+    until: int | None = None
+    memory: MemoryBudget = field(default_factory=default_budget)
     no_given: bool = False
+
+    def __post_init__(self) -> None:
+        require_choice("engine", self.engine, ENGINES)
+        require_choice("order", self.order, ORDERS)
+        require_between("min_confidence", self.min_confidence, 0.0, 1.0)
+        require_between("approximate", self.approximate, 1e-4, 0.5)
+        require_between("top_k", self.top_k, 1, None)
+        require_between("max_matches", self.max_matches, 1, None)
+
+    def plan(self, query: Query, schema: EventSchema) -> Plan:
+        """The plan of a query for events of a schema.
+
+        Raises
+        ------
+        QuerySemanticError
+            If the query does not fit the events.
+        """
+        from cepctl.plan import analyze
+
+        plan = analyze(query, replace(schema, given=()) if self.no_given else schema)
+        least = [each for each in (self.min_confidence, plan.minimum_confidence) if each is not None]
+        return replace(plan, minimum_confidence=max(least, default=None))
+
+    def binding(self) -> dict[str, str]:
+        """Choices on which the rows of a state depend, by the words in which the state keeps them.
+
+        The others change none, or cannot apply with a state; without `no_given`, what is given is refused.
+        """
+        return {"minimum confidence": str(self.min_confidence)}
 
     def options(
         self, plan: Plan, type_counts: Mapping[str, int] | None, kleene: KleeneRows, *, judged: bool
@@ -62,47 +97,6 @@ class Matching:
         )
 
 
-def selected(
-    *,
-    engine: Engine,
-    order: OrderName,
-    min_confidence: float | None,
-    top_k: int | None,
-    max_matches: int,
-    approximate: float | None,
-    since: str | datetime | None,
-    until: str | datetime | None,
-    max_memory: str | None,
-    no_given: bool,
-) -> Matching:
-    """The choices of a program.
-
-    Raises
-    ------
-    UsageError
-        If one cannot have its value.
-    """
-    require_choice("engine", engine, ENGINES)
-    require_choice("order", order, ORDERS)
-    require_between("min_confidence", min_confidence, 0.0, 1.0)
-    require_between("approximate", approximate, 1e-4, 0.5)
-    require_between("top_k", top_k, 1, None)
-    require_between("max_matches", max_matches, 1, None)
-    now = nanoseconds_now()
-    return Matching(
-        engine=engine,
-        order=order,
-        min_confidence=min_confidence,
-        top_k=top_k,
-        max_matches=max_matches,
-        approximate=approximate,
-        since=_nanoseconds("since", since, now),
-        until=_nanoseconds("until", until, now),
-        memory=default_budget() if max_memory is None else budget_of(max_memory),
-        no_given=no_given,
-    )
-
-
 def require_between(option: str, value: float | None, least: float, most: float | None) -> None:
     """Raise UsageError where a number is not None and not between two others, both included (None: any)."""
     if value is None:
@@ -112,8 +106,14 @@ def require_between(option: str, value: float | None, least: float, most: float 
         raise UsageError(f"{option} cannot be {value!r}; it is {bounds}")
 
 
-def _nanoseconds(option: str, given: str | datetime | None, now: int) -> int | None:
-    """An instant in nanoseconds since 1970 UTC; one without a zone is in UTC."""
+def nanoseconds(option: str, given: str | datetime | None, now: int) -> int | None:
+    """The instant of an option in nanoseconds since 1970 UTC; one without a zone is in UTC.
+
+    Raises
+    ------
+    UsageError
+        If it names none.
+    """
     if given is None:
         return None
     try:

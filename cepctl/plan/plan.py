@@ -246,6 +246,11 @@ class Plan:
         return any(isinstance(part, Probability) for expression in asked for part in walk(expression))
 
     @property
+    def apart_by_key(self) -> bool:
+        """Whether events of each key of the partition can be matched by themselves."""
+        return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given)
+
+    @property
     def of_intervals(self) -> bool:
         """Whether a match may depend on the end of an event."""
         return self.lasting or any(each.reads_ends for each in self.alternatives)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -64,11 +64,16 @@ def happening(found: Measured) -> Flags:
 
 @dataclass(frozen=True)
 class PointChecks:
-    """Bindings of points; a rule of absence is that of the shape."""
+    """Bindings of points; a rule of absence is that of the shape.
+
+    Confidences are `approximate` to within so much, where they are beyond the bound on work.
+    """
 
     alternatives: tuple[PreparedAlternative, ...]
     bound: dict[int, Bindings]
     rivals: list[Rivals]
+    of_intervals: ClassVar[bool] = False
+    approximate: ClassVar[float | None] = 0.05
     untimely: ClassVar[Condition] = Condition(
         "timing", "timing constraints in WHERE, including <> and gaps in histograms"
     )
@@ -131,14 +136,16 @@ def _pairs(rivals: Rivals, kept: Flags) -> Rivals:
 class IntervalChecks:
     """Bindings of interval events whose groups are of the same sizes; a rule is that of a negated component.
 
-    They are checked as points are.  `rows`: their single events and members, shape (n, l); they are the rows
-    `at` of `bound`.
+    They are checked as points are, points among them as interval events; nothing is estimated.  `rows`: their
+    single events and members, shape (n, l); they are the rows `at` of `bound`.
     """
 
     measures: tuple[IntervalMeasure, ...]
     bound: dict[int, Bindings]
     at: Indexes
     rows: Indexes
+    of_intervals: ClassVar[bool] = True
+    approximate: ClassVar[float | None] = None
     untimely: ClassVar[Condition] = Condition("timing", "the starts and ends of all events together")
 
     @staticmethod
@@ -194,6 +201,9 @@ class IntervalChecks:
 
     def signature(self, row: int) -> Signature:
         return _signature_of(self.bound, int(self.at[row]))
+
+
+Checks: TypeAlias = PointChecks | IntervalChecks
 
 
 def _possible(measure: IntervalMeasure, matches: Indexes) -> Flags:

@@ -20,7 +20,7 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.diagnosis.binding_checks import IntervalChecks, PointChecks, Signature, happening
+from cepctl.engines.diagnosis.binding_checks import Checks, Signature, happening
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
@@ -35,7 +35,6 @@ from cepctl.precision import CONFIDENCE_SLACK
 
 BINDINGS = 1 << 14
 """How many bindings are measured at most."""
-_ERROR = 0.05
 MOST_BREAKERS = 3
 
 
@@ -75,27 +74,21 @@ def complete_bindings(
     alternative: Alternative,
     worlds: WorldsLeft,
     rows: Indexes,
-    *,
-    lasting: bool,
+    kind: type[Checks],
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
 
-    One member of a Kleene group stands for it in `rows`.  `lasting`: even points are taken for interval
-    events.
+    One member of a Kleene group stands for it in `rows`.  `kind`: how they are checked.
 
     Raises
     ------
     QueryTooLargeError
         If a binding of interval events is too much work to measure.
     """
-    # Of interval events nothing is estimated.
-    approximate = None if lasting else _ERROR
-    options = MatchOptions(approximate=approximate, max_matches=BINDINGS)
-    prepared, *others = _in_worlds(plan, alternative, worlds, options, lasting=lasting)
+    prepared, *others = _in_worlds(plan, alternative, worlds, kind)
     rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // BINDINGS))]
     batches, cut = _completed(prepared, chosen)
-    kind = IntervalChecks if lasting else PointChecks
     tally = _Tally(plan, kind.untimely, kind.rules(prepared))
     for bound in batches:
         for checks in kind.of(prepared, others, bound):
@@ -105,15 +98,16 @@ def complete_bindings(
 
 
 def _in_worlds(
-    plan: Plan, alternative: Alternative, worlds: WorldsLeft, options: MatchOptions, *, lasting: bool
+    plan: Plan, alternative: Alternative, worlds: WorldsLeft, kind: type[Checks]
 ) -> Iterator[PreparedAlternative]:
     """The alternative in the worlds that remain, then, if something is given, in all and in each clause's."""
+    options = MatchOptions(approximate=kind.approximate, max_matches=BINDINGS)
     freely = replace(plan, given=())
     every = [(plan, worlds.known)]
     if plan.given:
         every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
     for asked, events in every:
-        yield prepared_alternative(asked, alternative, events, options, of_intervals=lasting)
+        yield prepared_alternative(asked, alternative, events, options, of_intervals=kind.of_intervals)
 
 
 def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
@@ -176,7 +170,7 @@ class _Tally:
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], Breaker] = {}
 
-    def add(self, checks: PointChecks | IntervalChecks) -> None:
+    def add(self, checks: Checks) -> None:
         """Count a batch."""
         free = checks.possible(0)
         freely = checks.possible(1) if self.plan.given else free

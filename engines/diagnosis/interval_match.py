@@ -90,11 +90,10 @@ def _times_against(
     prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]
 ) -> tuple[Reason, ...]:
     """Why no world holds the times of one match: they, or each clause that alone is enough, else all."""
-    given = prepared.plan.given
-    if not given or not _happens(prepared, stamped, bound):
+    if not _happens(prepared, stamped, bound):
         return (Reason(_TIMES),)
     left = WorldsLeft(prepared.plan, stamped).alone
-    return clauses_against(given, lambda at: _happens(prepared, left[at], bound))
+    return clauses_against(prepared.plan.given, lambda at: _happens(prepared, left[at], bound))
 
 
 def _happens(prepared: PreparedAlternative, events: Events, bound: Sequence[Bindings]) -> bool:

@@ -73,8 +73,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
         raise UsageError(_wrong_form(plan, signature))
     of_intervals = events.last(np.array(part, dtype=np.int64) for part in rows)
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
-    if plan.given:
-        require_engine(plan, "event", lasting=of_intervals)
+    require_engine(plan, "event", lasting=of_intervals)
     known = known_events(plan, events)
     found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]

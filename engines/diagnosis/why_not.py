@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.diagnosis.binding_checks import Signature
+from cepctl.engines.diagnosis.binding_checks import Checks, IntervalChecks, PointChecks, Signature
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, complete_bindings
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
@@ -104,13 +104,15 @@ def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: 
     if lasting:
         conditions: Conditions = IntervalConditions.of_endpoints(plan, alternative, events)
         indexes = JoinIndexes(replace(events, masses=events.hulls))
+        kind: type[Checks] = IntervalChecks
     else:
         conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
+        kind = PointChecks
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
     completion = None
     if complete:
-        completion = complete_bindings(plan, alternative, worlds, followed.rows, lasting=lasting)
+        completion = complete_bindings(plan, alternative, worlds, followed.rows, kind)
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)
     if not excluded and not complete:

@@ -62,6 +62,8 @@ def reach_of(plan: Plan) -> Reach | None:
     QueryTooLargeError
         If conditions on ends make too many cases.
     """
+    if plan.given:
+        return None  # it may tie events of any time
     windowed = None if plan.window is None else Reach(plan.window, plan.window)
     if not plan.of_intervals or plan.strategy.asks_others:
         return windowed

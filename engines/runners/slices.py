@@ -102,10 +102,7 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
     [3600, 7200, 10800]
     """
     events = int(groups.rows.sum())
-    if plan.given:
-        return _whole(events)
-    keyed = bool(plan.partition_by) and not plan.strategy.crosses_keys
-    whole, reach = TimeSlice(), reach_of(plan)
+    keyed, whole, reach = plan.apart_by_key, TimeSlice(), reach_of(plan)
     if reach is None:
         buckets = -(-events // EVENTS_PER_SLICE) if keyed and events > EVENTS_PER_SLICE else 1
         return Slicing((whole,), events, events, buckets, sent=buckets > 1)
@@ -129,16 +126,9 @@ def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
     Where keys hold the partition, so do the events that can decide them: each task takes some keys.
     """
     events = int(groups.rows.sum())
-    if plan.given:
-        return _whole(events)
-    keyed = keys_are_partitions(plan) and not plan.strategy.crosses_keys
+    keyed = plan.apart_by_key and keys_are_partitions(plan)
     buckets = min(2 * parallelism, -(-events // FEWEST_EVENTS)) if keyed else 1
     return Slicing((TimeSlice(),), events, events, max(buckets, 1), sent=buckets > 1)
-
-
-def _whole(events: int) -> Slicing:
-    """One task: what is given may tie events of any time and any key, and cuts none of them apart."""
-    return Slicing((TimeSlice(),), events, events)
 
 
 def _cuts(groups: RowGroups, wanted: int, shortest: int) -> list[int]:

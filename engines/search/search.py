@@ -173,8 +173,8 @@ def _extend(
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)
-        if events.clocks is not None and mixed:
-            longer = possible_rows(events.clocks, search.system, longer, order[: depth + 1])
+        if mixed:
+            longer = possible_rows(events.stamps, search.system, longer, order[: depth + 1])
         yield from _extend(search, events, longer, order, steps, depth + 1)
 
 

@@ -20,7 +20,6 @@ from cepctl.engines.worlds.stream import (
     Row,
     SpanMass,
     Times,
-    end_buckets,
     lasting_mass,
     lasts,
     point_mass,
@@ -60,11 +59,6 @@ class Variables:
             tuple(_weights(_positive(clocks[name])) for name in names),
             tuple(None if name is None else names.index(name) for name in stamping),
         )
-
-    @property
-    def whole(self) -> int:
-        """The weight of all worlds together."""
-        return math.prod(sum(weight for _, weight in mass) for mass in (*self.owns, *self.offsets))
 
     def worlds(self) -> Iterator[tuple[Times, int]]:
         """Every possible world: start and end of every event, and the world's weight.
@@ -127,29 +121,24 @@ def too_many_worlds(worlds: int) -> QueryTooLargeError:
 
 def own_mass(row: Row, clocks: Mapping[str, Buckets]) -> SpanMass:
     """The own part of an event, from its start to its end."""
-    starts = _own_starts(row, clocks)
-    if not lasts(row):
-        return point_mass(starts)
-    ends = end_buckets(row)
+    starts = _own_ticks(row, "", clocks)
+    return lasting_mass(row, starts, _own_ticks(row, "end_", clocks)) if lasts(row) else point_mass(starts)
+
+
+def _own_ticks(row: Row, side: str, clocks: Mapping[str, Buckets]) -> Mass:
+    """The own part of a start, or of an `end_`: its histogram, or all alike between its bounds.
+
+    Of bounds those of the offset are taken off.
+    """
+    histogram = cast("list[Mapping[str, float]] | None", row.get(f"{side}pmf"))
+    if histogram:
+        return _of_event(row, [(int(b["lo"]), int(b["hi"]), b["p"]) for b in histogram])
+    lower, upper = cast(int, row[f"{side}lower"]), cast(int, row[f"{side}upper"])
     clock = cast("str | None", row.get("clock"))
-    if clock is not None and not row.get("end_pmf"):
+    if clock is not None:
         offset = _positive(clocks[clock])
-        ends = [(lo - offset[0][0], hi - offset[-1][1], p) for lo, hi, p in ends]
-    return lasting_mass(row, starts, _of_event(row, ends))
-
-
-def _own_starts(row: Row, clocks: Mapping[str, Buckets]) -> Mass:
-    """The own part of a start: its histogram, or all alike between its ends less those of the offset."""
-    given = cast("list[Mapping[str, float]] | None", row["pmf"])
-    if given:
-        buckets = [(int(b["lo"]), int(b["hi"]), b["p"]) for b in given]
-    else:
-        lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
-        clock = cast("str | None", row.get("clock"))
-        if clock is not None:
-            lower, upper = lower - _positive(clocks[clock])[0][0], upper - _positive(clocks[clock])[-1][1]
-        buckets = [(lower, upper, 1.0)]
-    return _of_event(row, buckets)
+        lower, upper = lower - offset[0][0], upper - offset[-1][1]
+    return _of_event(row, [(lower, upper, 1.0)])
 
 
 def _of_event(row: Row, buckets: Buckets) -> Mass:

@@ -200,16 +200,13 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     work = Work()
     searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
     _require_intervals(plan, searches)
-    variables = Variables.of(stream.rows, plan.clocks)
-    whole = variables.whole
-    possible = variables.worlds()
-    if plan.given:
-        known = Known.of(plan.given, stream)
-        remaining = [each for each in possible if known.holds(each[0])]
-        possible, whole = iter(remaining), sum(weight for _, weight in remaining)
-        if not whole:
-            raise no_world_remains(plan.given)
-    for ticks, weight in possible:
+    possible = Variables.of(stream.rows, plan.clocks).worlds()
+    known = Known.of(plan.given, stream)
+    remaining = [(ticks, weight) for ticks, weight in possible if known.holds(ticks)]
+    whole = sum(weight for _, weight in remaining)
+    if not whole:
+        raise no_world_remains(plan.given)
+    for ticks, weight in remaining:
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
             search = searches[number]

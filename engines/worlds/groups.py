@@ -70,7 +70,7 @@ def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)
     rows = rows_of(plan, events)
     missing: dict[Key, Fraction] = defaultdict(lambda: Fraction(1))
     matches: dict[Key, list[tuple[Signature, ExactMatch]]] = defaultdict(list)
-    for part in [rows] if plan.clocks or plan.given else independent_parts(plan, rows):
+    for part in [rows] if plan.clocks else independent_parts(plan, rows):
         found, worlds = visited_worlds(plan, part)
         by_id: dict[str, Row] = {str(row["event_id"]): row for row in part}
         found = {each: match for each, match in found.items() if _starts(match, starting)}

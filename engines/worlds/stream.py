@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from cepctl.errors import QueryTooLargeError
 
@@ -39,14 +39,6 @@ class Times(tuple[int, ...]):
 def lasts(row: Row) -> bool:
     """Whether an event has an end of its own."""
     return row.get("end_lower") is not None
-
-
-def end_buckets(row: Row) -> list[tuple[int, int, float]]:
-    """The mass of the end of an event that lasts, as buckets."""
-    given = cast("list[Mapping[str, float]] | None", row.get("end_pmf"))
-    if given:
-        return [(int(b["lo"]), int(b["hi"]), b["p"]) for b in given]
-    return [(cast(int, row["end_lower"]), cast(int, row["end_upper"]), 1.0)]
 
 
 def point_mass(starts: Mass) -> SpanMass:

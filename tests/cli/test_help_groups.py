@@ -9,7 +9,7 @@ import click
 import pytest
 
 from cepctl.cli import cli, main
-from cepctl.cli.options.help_groups import GroupedCommand
+from cepctl.cli.options.help_groups import GroupedCommand, GroupedOption, HelpGroup
 from cepctl.cli.options.settings import options_of
 
 GROUPED = ("match", "ingest")
@@ -25,13 +25,20 @@ def shown_options(text: str) -> set[str]:
     return set(re.findall(r"^  (?:-\w, )?--([\w-]+)", text, re.MULTILINE)) - {"help", "help-all"}
 
 
-@pytest.mark.parametrize("name", GROUPED)
-def test_every_option_stands_in_exactly_one_group(name: str) -> None:
-    command = grouped(name)
-    named = [
-        each for groups in (command.usual, command.further) for names in groups.values() for each in names
+def test_a_command_shows_an_option_where_it_says_or_where_the_option_itself_does() -> None:
+    options = [
+        GroupedOption(["--own"], group=HelpGroup.PRINT),
+        GroupedOption(["--shared"], group=HelpGroup.LOGS),
+        GroupedOption(["--other"], group=HelpGroup.LOGS),
     ]
-    assert sorted(named) == sorted(options_of(command))
+    command = GroupedCommand("toy", params=options, moved={HelpGroup.ASK: ["shared"]})
+    assert command.usual == {"What to ask": ("shared",), "What to print": ("own",)}
+    assert command.further == {"How logs are read": ("other",)}
+
+
+def test_an_option_of_no_group_is_an_error_of_the_program() -> None:
+    with pytest.raises(AssertionError, match="stray states no group"):
+        GroupedCommand("toy", params=[click.Option(["--stray"])], moved={})
 
 
 @pytest.mark.parametrize("name", GROUPED)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
+from cepctl.library.selection import Matching
 from cepctl.memory import MemoryBudget
 from cepctl.state import store
 from tests.cli.growing_log import begin_log, log
@@ -188,6 +189,20 @@ def test_an_attribute_that_has_not_come_yet_changes_nothing(capsys: pytest.Captu
     run(code=2, query=query)
     assert "the next run takes the same input again" in capsys.readouterr().err
     assert emitted() == {}
+
+
+def test_a_choice_that_is_new_leaves_old_states_open(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run()
+
+    def binding(matching: Matching) -> dict[str, str]:
+        return {"minimum confidence": "None", "top": str(matching.max_matches < 10_000_000)}
+
+    monkeypatch.setattr(Matching, "binding", binding)
+    run("--max-matches", "7", code=2)
+    assert "was made with another top:\n  False\nnot with\n  True" in capsys.readouterr().err
+    run()
 
 
 def test_a_file_of_another_state_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:

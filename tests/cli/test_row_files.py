@@ -16,13 +16,12 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.ipc
 import pytest
 
 from cepctl.cli import main
 from cepctl.io.rows.encoding import compressed, encoded_rows
-from cepctl.io.rows.forms import FORMS, forms_by_rows
+from cepctl.io.rows.forms import COMPRESSIONS, FORMS, forms_by_rows
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.s"
 TEXT = 'tab\there, "quoted" | barred'
@@ -50,14 +49,9 @@ def by_csv(text: str, separator: str = ",") -> list[dict[str, Any]]:
     return [row | {"confidence": float(row["confidence"])} for row in rows]
 
 
-def zstd(data: bytes) -> str:
-    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return bytes(stream.read()).decode()
-
-
-def lz4(data: bytes) -> str:
-    with pa.CompressedInputStream(pa.BufferReader(data), "lz4") as stream:
-        return bytes(stream.read()).decode()
+def opened(data: bytes, codec: str) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
+        return bytes(stream.read())
 
 
 def by_markdown(text: str) -> list[dict[str, Any]]:
@@ -74,34 +68,45 @@ def by_markdown(text: str) -> list[dict[str, Any]]:
     ]
 
 
+def lines(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
 READERS: dict[str, Callable[[bytes], Any]] = {
-    "r.csv": lambda data: by_csv(data.decode()),
-    "R.CSV.GZ": lambda data: by_csv(gzip.decompress(data).decode()),
-    "r.tsv": lambda data: by_csv(data.decode(), "\t"),
-    "r.tsv.bz2": lambda data: by_csv(bz2.decompress(data).decode(), "\t"),
-    "r.json": json.loads,
-    "r.json.zst": lambda data: json.loads(zstd(data)),
-    "r.jsonl": lambda data: pl.read_ndjson(data).to_dicts(),
-    "r.ndjson": lambda data: [json.loads(line) for line in data.splitlines()],
-    "r.jsonl.gz": lambda data: [json.loads(line) for line in gzip.decompress(data).splitlines()],
-    "r.jsonl.zst": lambda data: [json.loads(line) for line in zstd(data).splitlines()],
-    "r.csv.lz4": lambda data: by_csv(lz4(data)),
-    "r.md": lambda data: by_markdown(data.decode()),
-    "r.parquet": lambda data: pl.read_parquet(io.BytesIO(data)).to_dicts(),
-    "r.arrow": lambda data: pl.read_ipc(io.BytesIO(data)).to_dicts(),
-    "r.feather": lambda data: pyarrow.feather.read_table(pa.BufferReader(data)).to_pylist(),
+    "csv": lambda data: by_csv(data.decode()),
+    "tsv": lambda data: by_csv(data.decode(), "\t"),
+    "json": json.loads,
+    "jsonl": lines,
+    "md": lambda data: by_markdown(data.decode()),
+    "parquet": lambda data: pl.read_parquet(io.BytesIO(data)).to_dicts(),
+    "arrow": lambda data: pl.read_ipc(io.BytesIO(data)).to_dicts(),
 }
+"""By another tool than the one that writes."""
+OPENERS: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda data: data,
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".zst": lambda data: opened(data, "zstd"),
+    ".lz4": lambda data: opened(data, "lz4"),
+}
+NAMES = [
+    (form, ending, compression)
+    for form in forms_by_rows()
+    for ending in FORMS[form].endings
+    for compression in ("", *([] if FORMS[form].typed else COMPRESSIONS))
+]
 
 
-@pytest.mark.parametrize("name", READERS)
-def test_every_form_is_read_back_by_another_tool(name: str, folder: Path) -> None:
-    before = {*folder.iterdir()}
+@pytest.mark.parametrize(("form", "ending", "compression"), NAMES)
+def test_every_form_is_read_back_by_another_tool(
+    form: str, ending: str, compression: str, folder: Path
+) -> None:
+    before, name = {*folder.iterdir()}, f"r{ending}{compression}"
     match("-o", name)
-    (row,) = READERS[name](Path(name).read_bytes())
+    (row,) = READERS[form](OPENERS[compression](Path(name).read_bytes()))
     assert (row["match"], row["a.s"], row["confidence"]) == ("a1 b1", TEXT, 1.0)
-    typed = name.endswith((".parquet", ".arrow", ".feather"))
     start = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
-    assert row["start"] == (start if typed else "1970-01-01T00:00:01.000Z")
+    assert row["start"] == (start if FORMS[form].typed else "1970-01-01T00:00:01.000Z")
     assert row.get("signature", [["a1"], ["b1"]]) == [["a1"], ["b1"]]
     assert {*folder.iterdir()} == {*before, folder / name}
 
@@ -181,11 +186,16 @@ def test_a_form_against_the_name_is_an_error(
     assert "parquet is not compressed as a whole; name it without .gz" in capsys.readouterr().err
 
 
+def test_the_ending_of_a_name_may_be_written_in_capitals() -> None:
+    match("-o", "R.CSV.GZ")
+    assert by_csv(gzip.decompress(Path("R.CSV.GZ").read_bytes()).decode())[0]["match"] == "a1 b1"
+
+
 @pytest.mark.parametrize("form", sorted(forms_by_rows()))
 def test_runs_with_a_state_write_the_same_forms(form: str) -> None:
     arguments = ["match", QUERY, "log.jsonl", "--state", "S", "--final", "-o", "said", "--format", form]
     assert main([*arguments, "--quiet"]) == 0
-    (row,) = READERS[f"r.{form}"](Path(f"said/run-000001.{form}").read_bytes())
+    (row,) = READERS[form](Path(f"said/run-000001.{form}").read_bytes())
     assert row["match"] == "a1 b1"
 
 

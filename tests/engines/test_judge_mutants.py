@@ -121,8 +121,8 @@ def _always(*_: object) -> bool:
     return True
 
 
-def _uniform(row: Row, _: object) -> Mass:
-    lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
+def _uniform(row: Row, side: str, _: object) -> Mass:
+    lower, upper = cast(int, row[f"{side}lower"]), cast(int, row[f"{side}upper"])
     return tuple((tick, 1) for tick in range(lower, upper + 1))
 
 
@@ -134,7 +134,7 @@ MUTANTS = [
     Mutant("WITHIN W allows W ticks", chain_cases(), Search, "_window_holds", _window_a_tick_wider),
     Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
     Mutant("links are not asked", chain_cases(), Search, "_links_hold", _always),
-    Mutant("a histogram is uniform", chain_cases(), clocks, "_own_starts", _uniform),
+    Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),
     Mutant(

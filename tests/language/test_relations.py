@@ -12,6 +12,12 @@ from cepctl.language.parser import parse
     ("query", "told"),
     [
         ("SEQ(A a, B b) WHERE a OVERLAP b", "expected a relation between two events; did you mean"),
+        ("A a OVERLAPZ B b", "expected a relation between two components; did you mean 'overlaps'?"),
+        ("SEQ(A a, B b DURNG C)", "found 'DURNG', expected ',' or ')'"),
+        ("SEQ(A a, B b FINISH C c)", "between two components; did you mean 'finishes'?"),
+        ("A a OVERLAPZ|MEETS * b", "between two components; did you mean 'overlaps'?"),
+        ("A a OVERLAPS|DURNG B b", "found 'DURNG', expected a relation: BEFORE, AFTER"),
+        ("A a STRATEGI any b", "expected the next clause"),
         ("A a MEETS B b BY 3 s", "BY is of INTERSECTS"),
         ("A a INTERSECTS B b TOLERANCE 3 s", "INTERSECTS takes BY"),
         ("A a MEETS|MEETS B b", "MEETS stands here twice"),

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import cepctl
-from cepctl.library.keywords import KEYWORDS, in_keywords
-from cepctl.library.options import EventOptions
+from cepctl.library.keywords import in_keywords, keywords
 
 CALLS = (cepctl.match, cepctl.ingest, cepctl.assign, cepctl.inspect, cepctl.explain, cepctl.sketch,
-         cepctl.probe, cepctl.derive, cepctl.calibrate)  # fmt: skip
+         cepctl.probe, cepctl.derive, cepctl.follows, cepctl.export_xes, cepctl.calibrate)  # fmt: skip
 
 
 def test_keywords_are_those_of_the_calls() -> None:
-    taken = {*EventOptions.__annotations__}
-    for call in CALLS:
-        taken |= {
-            name
-            for name, each in inspect.signature(call).parameters.items()
-            if each.kind is each.KEYWORD_ONLY
-        }
-    assert taken >= KEYWORDS
+    assert {"top_k", "sketch_on", "share", "by", "format", "input_format", "drop_domain"} <= keywords()
+    assert keywords().isdisjoint({"query", "events", "state", "listed"})
+
+
+def test_no_call_is_imported_before_there_is_an_error() -> None:
+    program = "import sys, cepctl.library.match; print('cepctl.library.derive' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
@@ -55,6 +54,8 @@ def test_too_many_matches_are_told_by_keywords(tmp_path: Path) -> None:
         ("--state keeps it", "--state keeps it"),
         ("write --epoch YEAR-01", "write epoch=YEAR-01"),
         ("use --engine event, fewer events", "use engine=event, fewer events"),
+        ("--format lines (--input-format in match)", "format=lines (input_format in match)"),
+        ("--by host: no event has it", "by host: no event has it"),
     ],
 )
 def test_options_become_keywords(text: str, told: str) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
+from cepctl.cli.options.help_groups import GroupedCommand, HelpGroup, grouped_option
 from cepctl.cli.options.shared import (
+    metrics_option,
     raw_input_options,
     reading_memory_option,
     reject_options,
@@ -17,7 +18,6 @@ from cepctl.cli.options.shared import (
     verbosity_options,
 )
 from cepctl.cli.output.accounts import report, tell_sketches
-from cepctl.cli.output.metrics import metrics_option
 from cepctl.errors import UsageError
 from cepctl.library.ingest import explained_files, ingested
 from cepctl.library.outputs import refuse_overwriting
@@ -29,64 +29,72 @@ from cepctl.memory import MemoryBudget
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
 
-USUAL = {
-    "What to read": ("format", "uncertainty", "tz", "name", "map", "intervals"),
-    "What to write": ("output", "overwrite", "rejects", "explain"),
-    "Where to run": ("runner", "quiet"),
+MOVED = {
+    HelpGroup.READ: ("format", "uncertainty", "tz", "name", "map", "intervals"),
+    HelpGroup.WHERE: ("quiet",),
+    HelpGroup.WRITE_FURTHER: ("metrics",),
 }
-FURTHER = {
-    "What to write, further": ("max-errors", "strict", "report", "metrics"),
-    "Sketches: --sketch, and options that need it": ("sketch", "sketch-on", "sketch-share"),
-    **READING_GROUPS,
-    "How it is run; --master and --conf are Spark's": ("max-memory", "master", "conf"),
-    "Messages": ("verbose", "log-format"),
-}
-
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
 
 
-@click.command("ingest", cls=GroupedCommand, usual=USUAL, further=FURTHER)
+@click.command("ingest", cls=GroupedCommand, moved=MOVED)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@click.option(
+@grouped_option(
     "-o",
     "--output",
     type=click.Path(),
     metavar="EVENTS",
     help="Directory of the dataset to write; required, except with --explain.",
+    group=HelpGroup.WRITE,
 )
-@click.option(
+@grouped_option(
     "--explain",
     is_flag=True,
     help="Write nothing; show the fields that are read from the first three records of every file.",
+    group=HelpGroup.WRITE,
 )
 @raw_input_options("--format")
-@click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
-@click.option(
+@grouped_option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace the dataset at EVENTS.",
+    group=HelpGroup.WRITE,
+)
+@grouped_option(
     "--strict",
     is_flag=True,
     help="Fail if a file in a directory cannot be read, or marks uncertainty that has no model here.",
+    group=HelpGroup.WRITE_FURTHER,
 )
-@click.option(
+@grouped_option(
     "--report",
     "report_file",
     type=click.Path(),
     metavar="FILE",
     help="Write an account of every file as JSON.",
+    group=HelpGroup.WRITE_FURTHER,
 )
-@click.option("--sketch", is_flag=True, help="Sketch the dataset, too: cepctl sketch.")
-@click.option(
+@grouped_option(
+    "--sketch",
+    is_flag=True,
+    help="Sketch the dataset, too: cepctl sketch.",
+    group=HelpGroup.SKETCHES,
+)
+@grouped_option(
     "--sketch-on",
     multiple=True,
     metavar="ATTR,ATTR:range",
     help="Attributes for the sketch in addition to types, like --on of cepctl sketch; needs --sketch.",
+    group=HelpGroup.SKETCHES,
 )
-@click.option(
+@grouped_option(
     "--sketch-share",
     type=float,
     metavar="SHARE",
     help="The sketch lists events of the rarest types one by one, up to this part of all events "
     "(0.125); needs --sketch.",
+    group=HelpGroup.SKETCHES,
 )
 @reject_options
 @metrics_option

@@ -19,13 +19,19 @@ from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.unordered import applies, run_unordered
 from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
-from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
+from cepctl.cli.options.help_groups import GroupedCommand, HelpGroup, grouped_option
 from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import json_option, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.options.shared import (
+    json_option,
+    metrics_option,
+    raw_input_options,
+    runner_options,
+    verbosity_options,
+)
 from cepctl.cli.output.answers import answer_around
-from cepctl.cli.output.metrics import metrics_option, write_metrics
+from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import RowFile
@@ -47,71 +53,56 @@ MATCHES_IN_PARTS = 10_000_000_000
 """The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
 
 
-USUAL = {
-    "What to ask": ("file", "min-confidence", "top-k", "since", "until", "uncertainty"),
-    "What to print": ("format", "output", "columns", "limit", "json"),
-    "Where to run": ("runner",),
-}
-FURTHER = {
-    "What to ask, further": ("kleene", "no-given", "approximate", "max-matches"),
-    "What to print, further": (
-        "time",
-        "csv-safe",
-        "overwrite",
-        "unordered",
-        "why-not",
-        "fail-on-match",
-        "metrics",
-    ),
-    "Incremental runs: --state DIR, and options that need it": (
-        *("state", "slack", "final", "eager", "late", "reopen", "keep", "follow"),
-        *("keep-sketch", "sketch-on"),
-    ),
-    "Which logs are read": ("input-format",),
-    **READING_GROUPS,
-    "How it is run; --master and --conf are Spark's": (
-        *("engine", "order", "sketch", "max-memory", "master", "conf"),
-    ),
-    "Messages": ("quiet", "verbose", "log-format"),
-}
-
-
-@click.command("match", cls=GroupedCommand, usual=USUAL, further=FURTHER)
+@click.command("match", cls=GroupedCommand, moved={HelpGroup.ASK: ["uncertainty"]})
 @query_argument("EVENTS...")
 @matching_options
-@click.option(
+@grouped_option(
     "--kleene",
     type=click.Choice(KLEENE_ROWS),
     default="groups",
     show_default=True,
     help="groups: a row for each group of a Type+; summary: one row for all groups between the same "
     "events, with the probability that there is any.",
+    group=HelpGroup.ASK_FURTHER,
 )
-@click.option(
+@grouped_option(
     "--sketch",
     type=click.Choice(SKETCH_USES),
     default="auto",
     show_default=True,
     help="auto: if every dataset has a sketch (cepctl sketch), read only row groups that can hold a "
     "match, which changes no row; a state begun on such datasets keeps a sketch, too.",
+    group=HelpGroup.RUNNING,
 )
 @row_options
 @json_option
-@click.option("--overwrite", is_flag=True, help="Replace an existing folder of rows, -o ROWS/.")
-@click.option(
+@grouped_option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace an existing folder of rows, -o ROWS/.",
+    group=HelpGroup.PRINT_FURTHER,
+)
+@grouped_option(
     "--unordered",
     is_flag=True,
     help="Write rows as they are found, in no particular order: the first at once, and in memory that does "
     "not grow with their number.  Local runner only; --max-matches is 10000000000 by default.",
+    group=HelpGroup.PRINT_FURTHER,
 )
-@click.option(
+@grouped_option(
     "--why-not",
     "why_not",
     is_flag=True,
     help="Say on standard error how far partial matches got, what stopped them, and what came nearest; with "
     "--format jsonl as one JSON object.",
+    group=HelpGroup.PRINT_FURTHER,
 )
-@click.option("--fail-on-match", is_flag=True, help="Exit with 1 if there are matches.")
+@grouped_option(
+    "--fail-on-match",
+    is_flag=True,
+    help="Exit with 1 if there are matches.",
+    group=HelpGroup.PRINT_FURTHER,
+)
 @metrics_option
 @state_options
 @raw_input_options("--input-format")

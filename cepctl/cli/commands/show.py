@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _COPIES = 4
 """Events are held as they are read, joined, in order, and as what the engine computes of each."""
-_MOST_MATCHES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -145,19 +144,12 @@ def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInp
     from cepctl.matching.inputs import open_events
 
     query = parse(asked.query)
+    matching = Matching(top_k=asked.rank, memory=memory, no_given=asked.no_given)
     if asked.signature is not None:
         with open_events(asked.events, given_ingest_options(asked.raw_input), memory) as inputs:
             tell_reading(inputs.summary)
-            yield planned(query, inputs, None, no_given=asked.no_given), inputs, asked.signature
+            yield planned(query, inputs, matching), inputs, asked.signature
         return
-    matching = Matching(
-        *("event", "auto", None, asked.rank, _MOST_MATCHES),
-        approximate=None,
-        since=None,
-        until=None,
-        memory=memory,
-        no_given=asked.no_given,
-    )
     execution = Execution("event", RunnerChoice("local", "", ()), verbose=False)
     question = Question(asked.query, query, matching, "groups", asked.raw_input, execution, judged=False)
     with find_matches(question, asked.events) as matches:

@@ -25,6 +25,7 @@ from cepctl.io.rows.forms import FORMS, forms_by_rows
 from cepctl.library.finding import planned
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import ingest_options
+from cepctl.library.selection import Matching
 from cepctl.matching.run import starting_between
 from cepctl.matching.table_engine import TableEngine
 from cepctl.side_figures import SideFigure, beside
@@ -73,7 +74,7 @@ def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
     del reading["follow_links"]  # says which files are read, not how
     return {
         "query": to_text(request.question.query),
-        "minimum confidence": str(request.question.matching.min_confidence),
+        **request.question.matching.binding(),
         "uncertainty model": options.model.text,
         "reading of logs": json.dumps(reading, sort_keys=True),
         "patterns of log lines": repr(options.read.patterns),
@@ -86,10 +87,12 @@ def require_same(saved: Saved | None, binding: dict[str, str], directory: Path) 
     """Refuse a state that is bound to something else, or closed; raises StateError."""
     if saved is None:
         return
+    # A state from before there was a choice had what is usual.
+    known = {**Matching().binding(), **saved.binding}
     for name, text in binding.items():
-        if saved.binding.get(name) != text:
+        if known.get(name) != text:
             raise StateError(
-                f"the state {directory} was made with another {name}:\n  {saved.binding.get(name)}\n"
+                f"the state {directory} was made with another {name}:\n  {known.get(name)}\n"
                 f"not with\n  {text}\nend it with the former (--final), and start a new one with "
                 "--state"
             )
@@ -264,7 +267,7 @@ def _computed(
         return None
     matching = request.question.matching
     inputs = EventInputs((), arrived.schema)
-    plan = planned(request.question.query, inputs, matching.min_confidence, no_given=matching.no_given)
+    plan = planned(request.question.query, inputs, matching)
     if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN covers all of time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from cepctl.cli.options.exclusions import refuse_or_leave_out
+from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.shared import gathered, with_options
 from cepctl.errors import UsageError
@@ -67,48 +68,54 @@ def _names(context: click.Context, option: click.Parameter, text: str | None) ->
 
 
 _ROW_OPTIONS = (
-    click.option(
+    grouped_option(
         "--format",
         "form",
         type=click.Choice([*FORMS]),
         help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name, such as "
         "rows.jsonl.gz; without FILE table on a terminal, else csv]",
+        group=HelpGroup.PRINT,
     ),
-    click.option(
+    grouped_option(
         "-o",
         "--output",
         type=click.Path(),
         metavar="FILE",
         help="Write the rows to FILE, whole or not at all.  ROWS/ is a folder of Parquet files, with "
         "the rows in the order of their names; there --max-matches is 10000000000 by default.",
+        group=HelpGroup.PRINT,
     ),
-    click.option(
+    grouped_option(
         "--columns",
         "chosen",
         callback=_names,
         metavar="NAMES",
         help="Write these columns, in this order, such as a.task_id,confidence.  [default: all; those of "
         "RETURN, then confidence, start, end and match]",
+        group=HelpGroup.PRINT,
     ),
-    click.option(
+    grouped_option(
         "--limit",
         type=click.IntRange(min=0),
         metavar="N",
         help="Write the first N rows; all are counted.",
+        group=HelpGroup.PRINT,
     ),
-    click.option(
+    grouped_option(
         "--time",
         "times",
         type=click.Choice(["iso", "ticks"]),
         default="iso",
         show_default=True,
         help="How start and end are written.",
+        group=HelpGroup.PRINT_FURTHER,
     ),
-    click.option(
+    grouped_option(
         "--csv-safe",
         is_flag=True,
         help="In CSV and TSV, put an apostrophe before texts and column names that a spreadsheet would "
         "evaluate (they begin with = + - @, a tab or a carriage return).",
+        group=HelpGroup.PRINT_FURTHER,
     ),
 )
 

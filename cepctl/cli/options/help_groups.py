@@ -1,53 +1,81 @@
 """Help that fits a head: `--help` shows options that most runs need, in groups, `--help-all` all of them.
 
-A command names its options in groups.  Those of its first groups are usual; `--help` shows them alone, and
-says how many there are besides.  An option that stands in no group is an error of the program.
+An option states its group where it is declared.  Those of the usual groups are shown by `--help` alone, which
+says how many there are besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeVar
 
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.settings import options_of
 
-Groups = Mapping[str, Sequence[str]]
-READING_GROUPS: dict[str, tuple[str, ...]] = {
-    "How logs are read": (
-        "tz",
-        "name",
-        "drop-domain",
-        "intervals",
-        "follow-links",
-        "time-unit",
-        "exact-times",
-    ),
-    "Of log lines, by patterns": ("patterns", "templates", "keep-unmatched", "epoch"),
-    "Of tables (CSV, JSONL, Parquet) and object-centric logs": (
-        "map",
-        "epoch-unit",
-        "time-format",
-        "per-object",
-    ),
-}
-"""Options of raw logs by what they are for; a command that finds one usual leaves it out here."""
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class HelpGroup(Enum):
+    """The groups by their titles, in the order in which they are shown."""
+
+    ASK = "What to ask"
+    READ = "What to read"
+    PRINT = "What to print"
+    WRITE = "What to write"
+    WHERE = "Where to run"
+    ASK_FURTHER = "What to ask, further"
+    PRINT_FURTHER = "What to print, further"
+    WRITE_FURTHER = "What to write, further"
+    INCREMENTAL = "Incremental runs: --state DIR, and options that need it"
+    SKETCHES = "Sketches: --sketch, and options that need it"
+    WHICH_LOGS = "Which logs are read"
+    LOGS = "How logs are read"
+    LINES = "Of log lines, by patterns"
+    TABLES = "Of tables (CSV, JSONL, Parquet) and object-centric logs"
+    RUNNING = "How it is run; --master and --conf are Spark's"
+    MESSAGES = "Messages"
+
+    @property
+    def usual(self) -> bool:
+        """Whether most runs need its options."""
+        return self in _USUAL
+
+
+_USUAL = (HelpGroup.ASK, HelpGroup.READ, HelpGroup.PRINT, HelpGroup.WRITE, HelpGroup.WHERE)
+
+
+class GroupedOption(click.Option):
+    """An option that stands in a group of the help."""
+
+    def __init__(self, *args: Any, group: HelpGroup, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.group = group
+
+
+def grouped_option(*spellings: str, group: HelpGroup, **settings: Any) -> Callable[[Command], Command]:
+    """`click.option` of an option that stands in a group."""
+    return click.option(*spellings, cls=GroupedOption, group=group, **settings)
 
 
 class GroupedCommand(CheckedCommand):
-    """A command whose help shows the `usual` groups of its options, and with `--help-all` the `further` ones.
+    """A command whose help shows its options in groups, those of the `further` ones with `--help-all` only.
 
-    Both give the names of options by the title of their group.
+    `moved` are options that it shares with others and shows in another group than they do.  Both `usual` and
+    `further` give the names of options by the title of their group.
     """
 
-    def __init__(self, *args: Any, usual: Groups, further: Groups, **settings: Any) -> None:
+    def __init__(self, *args: Any, moved: Mapping[HelpGroup, Sequence[str]], **settings: Any) -> None:
         super().__init__(*args, **settings)
-        named = [name for names in usual.values() for name in names]
-        left = {title: tuple(each for each in names if each not in named) for title, names in further.items()}
-        self.usual, self.further = dict(usual), {title: names for title, names in left.items() if names}
-        self._help_all = _help_all(len(options_of(self)))
+        options = options_of(self)
+        elsewhere = {name: group for group, names in moved.items() for name in names}
+        groups = {name: elsewhere.get(name) or _group(each) for name, each in options.items()}
+        shown = {group: tuple(name for name in groups if groups[name] is group) for group in HelpGroup}
+        self.usual = {each.value: names for each, names in shown.items() if names and each.usual}
+        self.further = {each.value: names for each, names in shown.items() if names and not each.usual}
+        self._help_all = _help_all(len(options))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Those of the command, and `--help-all` beside `--help`; neither can be set elsewhere."""
@@ -64,6 +92,11 @@ class GroupedCommand(CheckedCommand):
         with formatter.section("Help"):
             of_help = self.get_params(ctx)[-2:]
             formatter.write_dl(list(_records(ctx, of_help)))
+
+
+def _group(option: click.Option) -> HelpGroup:
+    assert isinstance(option, GroupedOption), f"{option.name} states no group"
+    return option.group
 
 
 _EVERYTHING = f"{__name__}.everything"

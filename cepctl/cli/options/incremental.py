@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import click
-
+from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.shared import gathered, with_options
 
 
@@ -28,48 +27,68 @@ class Incremental:
 
 
 _OPTIONS = (
-    click.option(
+    grouped_option(
         "--state",
         metavar="DIR",
         help="Read only input that is new since the last run with this state, and emit each match once; "
         "-o then names a directory, which gets a file for each run.",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option(
+    grouped_option(
         "--slack",
         metavar="DURATION",
         help="How late an event may come after a later one, such as 1h.  [default: 0]",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option("--final", is_flag=True, help="Emit all pending rows, and close the state."),
-    click.option(
+    grouped_option(
+        "--final",
+        is_flag=True,
+        help="Emit all pending rows, and close the state.",
+        group=HelpGroup.INCREMENTAL,
+    ),
+    grouped_option(
         "--eager",
         is_flag=True,
         help="Emit matches at once, and retract wrong ones later (- in the column change).",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option("--late", metavar="FILE", help="Append the events that came too late to FILE (JSON lines)."),
-    click.option(
-        "--reopen", is_flag=True, help="Read late events after all, and emit the changes (- and +)."
+    grouped_option(
+        "--late",
+        metavar="FILE",
+        help="Append the events that came too late to FILE (JSON lines).",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option(
+    grouped_option(
+        "--reopen",
+        is_flag=True,
+        help="Read late events after all, and emit the changes (- and +).",
+        group=HelpGroup.INCREMENTAL,
+    ),
+    grouped_option(
         "--keep",
         metavar="DURATION",
         help="How late an event may be for --reopen.  [default: as far as the state reaches]",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option(
+    grouped_option(
         "--follow",
         is_flag=True,
         help="Run again when the inputs have grown (checked once a second), until interrupted.",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option(
+    grouped_option(
         "--keep-sketch",
         is_flag=True,
         help="Begin a state that keeps a sketch of all events of its runs, for cepctl probe.",
+        group=HelpGroup.INCREMENTAL,
     ),
-    click.option(
+    grouped_option(
         "--sketch-on",
         multiple=True,
         metavar="ATTR,ATTR:range",
         help="Attributes for this sketch in addition to types, like --on of cepctl sketch; needs "
         "--keep-sketch.",
+        group=HelpGroup.INCREMENTAL,
     ),
 )
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
-from cepctl.errors import UsageError
-from cepctl.library.selection import Matching, instant, nanoseconds_now
+from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.plan.evaluation_order import ORDERS
 
 
@@ -28,65 +28,74 @@ class Probability(click.FloatRange):
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """The instant of `--since` or `--until`; a wrong one is refused before any work is done."""
-    if text is None:
-        return None
     now = context.meta.setdefault(f"{__name__}.now", nanoseconds_now())
-    try:
-        return instant(text, now)
-    except UsageError as problem:
-        raise UsageError(f"{parameter.opts[0]}: {problem}") from None
+    return nanoseconds(parameter.opts[0], text, now)
 
 
 _OPTIONS = (
-    click.option(
+    grouped_option(
         "--engine",
         type=click.Choice(["event", "point", "worlds"]),
         default="event",
         show_default=True,
         help="point expands each interval into its ticks, worlds enumerates every possible world; both are "
         "for small inputs and run in this process.",
+        group=HelpGroup.RUNNING,
     ),
-    click.option(
+    grouped_option(
         "--order",
         type=click.Choice(ORDERS),
         default="auto",
         show_default=True,
         help="The order in which components are bound; changes no row.",
+        group=HelpGroup.RUNNING,
     ),
-    click.option(
+    grouped_option(
         "--min-confidence",
         type=Probability(0.0, 1.0),
         metavar="C",
         help="Keep matches with at least this confidence, such as 0.5 or 50%; the larger of it and "
         "CONFIDENCE applies.",
+        group=HelpGroup.ASK,
     ),
-    click.option(
-        "--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches."
+    grouped_option(
+        "--top-k",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Keep the K most probable matches.",
+        group=HelpGroup.ASK,
     ),
-    click.option(
+    grouped_option(
         "--max-matches",
         type=click.IntRange(min=1),
         default=10_000_000,
         show_default=True,
         metavar="N",
         help="Stop if there are more matches than this.",
+        group=HelpGroup.ASK_FURTHER,
     ),
     memory_option,
-    click.option(
+    grouped_option(
         "--approximate",
         type=Probability(1e-4, 0.5),
         metavar="EPS",
         help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
+        group=HelpGroup.ASK_FURTHER,
     ),
     no_given_option,
-    click.option(
+    grouped_option(
         "--since",
         callback=_instant,
         metavar="TIME",
         help="Keep matches that start at TIME or later: ISO 8601, -24h (before now), today, yesterday (UTC).",
+        group=HelpGroup.ASK,
     ),
-    click.option(
-        "--until", callback=_instant, metavar="TIME", help="Keep matches that start at TIME or earlier."
+    grouped_option(
+        "--until",
+        callback=_instant,
+        metavar="TIME",
+        help="Keep matches that start at TIME or earlier.",
+        group=HelpGroup.ASK,
     ),
 )
 

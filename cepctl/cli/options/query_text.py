@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
+from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.errors import CepctlError, UsageError
 from cepctl.library.query_text import begins_query, file_text, is_path, text_in
 
@@ -90,13 +91,14 @@ def query_argument(events: str) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        option = click.option(
+        option = grouped_option(
             "-f",
             "--file",
             "query_file",
             type=click.Path(),
             metavar="FILE",
             help="Read the query from FILE, - for standard input; QUERY is left out.",
+            group=HelpGroup.ASK,
         )
         arguments = click.argument(
             "arguments", nargs=-1, metavar=f"QUERY {events}", shell_complete=_query_or_events

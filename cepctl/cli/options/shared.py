@@ -11,8 +11,10 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.settings import borrowed
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
+from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.library.raw_input import RawInput
 from cepctl.matching.run import AUTO, LOCAL_EVENTS, RunnerChoice
 from cepctl.memory import (
@@ -38,10 +40,28 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
     return gathering
 
 
-no_given_option = click.option(
+no_given_option = grouped_option(
     "--no-given",
     is_flag=True,
     help="Ignore the conditions of the dataset on every world ([[given]] in its model).",
+    group=HelpGroup.ASK_FURTHER,
+)
+
+
+def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+    """A file that can be written; another is refused before any work is done."""
+    if file is not None:
+        refuse_unwritable(file)
+    return file
+
+
+metrics_option = grouped_option(
+    "--metrics",
+    callback=_writable,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the figures of this run for Prometheus (node_exporter's textfile collector).",
+    group=HelpGroup.PRINT_FURTHER,
 )
 words_or_json = click.option(
     "--format",
@@ -51,11 +71,12 @@ words_or_json = click.option(
     show_default=True,
     help="Words for people, JSON for machines.",
 )
-json_option = click.option(
+json_option = grouped_option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print the answer as one JSON object, of one schema for all commands (docs/json.md).",
+    group=HelpGroup.PRINT,
 )
 
 
@@ -87,13 +108,14 @@ def _memory_option(program: int) -> Callable[..., Any]:
     def budget(context: click.Context, option: click.Parameter, text: str | None) -> MemoryBudget:
         return default_budget(program) if text is None else budget_of(text, program)
 
-    return click.option(
+    return grouped_option(
         "--max-memory",
         "memory",
         callback=budget,
         metavar="SIZE",
         help="Use at most this much memory, such as 2GB; concurrent tasks share it.  [default: half of "
         "the memory of the machine or its container]",
+        group=HelpGroup.RUNNING,
     )
 
 
@@ -119,28 +141,31 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(
         _with_runner(command),
         [
-            click.option(
+            grouped_option(
                 "--runner",
                 type=click.Choice([AUTO, *RUNNERS]),
                 default="spark",
                 show_default=True,
                 help="Where the work is done; local needs no Java, auto uses Spark for more than 5,000,000 "
                 "events or 256 MB of logs, or if --master or --conf is given. All write the same bytes.",
+                group=HelpGroup.WHERE,
             ),
-            click.option(
+            grouped_option(
                 "--master",
                 callback=_master,
                 default="local[*]",
                 show_default=True,
                 metavar="URL",
                 help="Spark master.",
+                group=HelpGroup.RUNNING,
             ),
-            click.option(
+            grouped_option(
                 "--conf",
                 multiple=True,
                 callback=_pairs,
                 metavar="KEY=VALUE",
                 help="A Spark setting; may be given several times.",
+                group=HelpGroup.RUNNING,
             ),
         ],
     )
@@ -155,91 +180,115 @@ def _formats(context: click.Context, option: click.Parameter, incomplete: str) -
 
 
 _RAW_INPUT_OPTIONS = (
-    click.option(
+    grouped_option(
         "--uncertainty",
         type=click.Path(),
         metavar="MODEL",
         help="Uncertainty model (TOML) that gives raw events their intervals.",
+        group=HelpGroup.LOGS,
     ),
-    click.option(
+    grouped_option(
         "--tz",
         metavar="ZONE",
         help="IANA zone of times that are written without one, such as Europe/Berlin.",
+        group=HelpGroup.LOGS,
     ),
-    click.option(
+    grouped_option(
         "--name",
         "renames",
         multiple=True,
         callback=_pairs,
         metavar="OLD=NEW",
         help="Rename an event type, such as cpu_user=CPU; may be given several times.",
+        group=HelpGroup.LOGS,
     ),
-    click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
-    click.option(
+    grouped_option(
+        "--drop-domain",
+        is_flag=True,
+        help="Shorten host names to their first label.",
+        group=HelpGroup.LOGS,
+    ),
+    grouped_option(
         "--patterns",
         type=click.Path(),
         metavar="FILE",
         help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
+        group=HelpGroup.LINES,
     ),
-    click.option(
+    grouped_option(
         "--keep-unmatched",
         is_flag=True,
         help="Make LogLine events of the log lines that no pattern fits.",
+        group=HelpGroup.LINES,
     ),
-    click.option(
+    grouped_option(
         "--intervals",
         is_flag=True,
         help="Also make interval events of tasks, attempts, jobs and activities.",
+        group=HelpGroup.LOGS,
     ),
-    click.option(
+    grouped_option(
         "--epoch",
         metavar="TIME",
         help="Start (ISO 8601) of relative times [default: 1970], or the day on which a log without "
         "years begins.",
+        group=HelpGroup.LINES,
     ),
-    click.option(
+    grouped_option(
         "--map",
         "columns",
         multiple=True,
         metavar="FIELD=COLUMN",
         help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
+        group=HelpGroup.TABLES,
     ),
-    click.option("--follow-links", is_flag=True, help="Also follow links that lead out of a directory."),
-    click.option(
+    grouped_option(
+        "--follow-links",
+        is_flag=True,
+        help="Also follow links that lead out of a directory.",
+        group=HelpGroup.LOGS,
+    ),
+    grouped_option(
         "--epoch-unit",
         type=click.Choice(["s", "ms", "us", "ns"]),
         help="Unit of the numbers in columns of times, counted from 1970.  [default: by their size]",
+        group=HelpGroup.TABLES,
     ),
-    click.option(
+    grouped_option(
         "--time-format",
         metavar="FORM",
         help="Format of times in plain event files that are not ISO 8601, such as '%d.%m.%Y %H:%M'.",
+        group=HelpGroup.TABLES,
     ),
-    click.option(
+    grouped_option(
         "--per-object",
         metavar="TYPE",
         help="In object-centric logs (OCEL), make one event for each object of this type.",
+        group=HelpGroup.TABLES,
     ),
-    click.option(
+    grouped_option(
         "--time-unit",
         metavar="UNIT",
         help="Length of a tick, such as '1 us'; without it that of the finest digit of the times, at "
         "most 1 ms.",
+        group=HelpGroup.LOGS,
     ),
-    click.option(
+    grouped_option(
         "--exact-times",
         is_flag=True,
         help="Take times without a fraction of a second as exact; otherwise, if no time of its file has "
         "a fraction, each stands for its whole second, minute or day.",
+        group=HelpGroup.LOGS,
     ),
 )
 
 
-_TEMPLATES = click.option(
+_TEMPLATES = grouped_option(
     "--templates",
     type=click.Path(),
     metavar="FILE",
     help="Templates (TOML) that type messages of logs of lines, as inspect --templates prints them.",
+    group=HelpGroup.LINES,
 )
 
 
@@ -252,12 +301,13 @@ def raw_input_options(
     for its output and says `--input-format`.  A command that `lists_templates` has an option of its
     own called --templates.
     """
-    named = click.option(
+    named = grouped_option(
         format_option,
         "input_format",
         metavar="FORMAT",
         shell_complete=_formats,
         help="Format of the logs.  [default: recognised by content]",
+        group=HelpGroup.WHICH_LOGS,
     )
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -274,17 +324,19 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(
         command,
         [
-            click.option(
+            grouped_option(
                 "--rejects",
                 type=click.Path(),
                 metavar="FILE",
                 help="Write the bad records to this JSON lines file.",
+                group=HelpGroup.WRITE,
             ),
-            click.option(
+            grouped_option(
                 "--max-errors",
                 type=click.IntRange(min=0),
                 metavar="N",
                 help="Fail if there are more bad records than this.  [default: the larger of 10 and 0.1 %]",
+                group=HelpGroup.WRITE_FURTHER,
             ),
         ],
     )
@@ -307,14 +359,21 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(
         telling,
         [
-            click.option("--quiet", "-q", is_flag=True, help="Print only problems."),
-            click.option(
+            grouped_option(
+                "--quiet",
+                "-q",
+                is_flag=True,
+                help="Print only problems.",
+                group=HelpGroup.MESSAGES,
+            ),
+            grouped_option(
                 "--verbose",
                 "-v",
                 is_flag=True,
                 help="Say where options come from, and show warnings of Spark.",
+                group=HelpGroup.MESSAGES,
             ),
-            click.option(
+            grouped_option(
                 "--log-format",
                 type=click.Choice(LOG_FORMATS),
                 default="text",
@@ -323,6 +382,7 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 expose_value=False,
                 callback=log_format_chosen,
                 help="Form of messages on standard error: lines for people, or JSON objects for programs.",
+                group=HelpGroup.MESSAGES,
             ),
         ],
     )

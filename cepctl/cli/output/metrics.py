@@ -11,14 +11,11 @@ and the file is renamed into place.  It is written when a run succeeds, so that 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
-from cepctl.cli.output.rows import refuse_unwritable, write_whole
+from cepctl.cli.output.rows import write_whole
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
@@ -34,23 +31,6 @@ _METRICS = {
     "watermark": ("cepctl_watermark_timestamp_seconds", "No event before this time is still awaited."),
 }
 _SUCCESS = ("cepctl_last_success_timestamp_seconds", "When the last run that succeeded ended.")
-
-
-def metrics_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--metrics FILE`: the parameter metrics; it is refused before any work where it cannot be written."""
-    return click.option(
-        "--metrics",
-        callback=_writable,
-        type=click.Path(),
-        metavar="FILE",
-        help="Write the figures of this run for Prometheus (node_exporter's textfile collector).",
-    )(command)
-
-
-def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
-    if file is not None:
-        refuse_unwritable(file)
-    return file
 
 
 def metrics_text(figures: RunFigures, task: str, finished: float) -> str:
