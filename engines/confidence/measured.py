@@ -28,6 +28,11 @@ class Measured:
         """Take back what rounding adds to sums of nearly 1: no probability is greater."""
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
 
+    @property
+    def possible(self) -> Flags:
+        """The matches that some world returns."""
+        return self.start <= self.end
+
     def taken(self, rows: Indexes) -> Measured:
         """Of some of the matches, in the order of `rows`, which may repeat."""
         return Measured(*(getattr(self, each.name)[rows] for each in fields(Measured)))

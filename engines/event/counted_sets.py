@@ -110,11 +110,11 @@ class _Room:
         fewest = np.maximum(self.sets.least - certain, (certain == 0).astype(np.int64))
         sets = _Sets(self, row, chosen, least, most)
         found = self._measured(sets)
-        happens = np.flatnonzero(found.start <= found.end)
+        happens = np.flatnonzero(found.possible)
         if len(happens):
             matches = _numbers(certain[happens], least[happens], most[happens])
             deciding: Flags = size[happens] == np.maximum(fewest[happens], 0)
-            yield self._batch(sets.taken(happens), _of_rows(found, happens), matches, deciding)
+            yield self._batch(sets.taken(happens), found.taken(happens), matches, deciding)
 
     def _measured(self, sets: _Sets) -> Measured:
         """Confidence and range of sets without more certain members than they need."""
@@ -255,7 +255,3 @@ def _numbers(certain: Indexes, least: Indexes, most: Indexes) -> Reals:
         float(sum(comb(of, some) for some in range(first, last + 1))) for of, first, last in alike.tolist()
     ]
     return np.array(numbers)[which.reshape(-1)]
-
-
-def _of_rows(found: Measured, rows: Indexes) -> Measured:
-    return Measured(found.confidence[rows], found.error[rows], found.start[rows], found.end[rows])

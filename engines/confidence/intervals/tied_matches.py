@@ -218,7 +218,7 @@ class _Alike:
             found.put(sure, _always(own, events[sure]))
         if len(left):
             both, given = measured_without_ties(own, events[left]), self._probability(left)
-            happens = both.start <= both.end
+            happens = both.possible
             confidence = np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0)
             alone = replace(own, counted=None)
             confidence = with_certain_ones(confidence, alone, *self.asked_and_given(events), events[left])

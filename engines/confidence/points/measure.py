@@ -120,7 +120,7 @@ class Measure:
         since = self.masses.lower[begin]
         found = found.taken(np.searchsorted(rows, first))
         # What cannot happen has no range that could be moved.
-        apart = np.where(found.start <= found.end, since - since[first], 0)
+        apart = np.where(found.possible, since - since[first], 0)
         return replace(found, start=found.start + apart, end=found.end + apart)
 
     def _chains(self, matches: Indexes) -> Measured:
