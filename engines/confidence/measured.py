@@ -82,8 +82,12 @@ class Total:
         """
         some = np.flatnonzero(start <= end if happens is None else happens)
         np.add.at(self.confidence, rows[some], confidence[some])
-        np.minimum.at(self.start, rows[some], start[some])
-        np.maximum.at(self.end, rows[some], end[some])
+        self.widen(rows[some], start[some], end[some])
+
+    def widen(self, rows: Indexes, start: Ticks, end: Ticks) -> None:
+        """Make the ranges of the matches of these rows hold others, too."""
+        np.minimum.at(self.start, rows, start)
+        np.maximum.at(self.end, rows, end)
 
     @property
     def possible(self) -> Flags:

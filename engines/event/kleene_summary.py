@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.pattern.blocks import RegionEnd
@@ -160,8 +160,6 @@ class Summary:
         """Range and P(at least one) of rows that have a possible member each."""
         bound = self._bound(rows)
         values = tuple(bound[i] for i in self.neighbours.search.singles)
-        if not len(rows):
-            return MatchBatch(values, alone.start, alone.end, alone.confidence)
         begin = members.offsets[:-1]
         most = np.add.reduceat(alone.confidence, begin)
         confidence = np.maximum.reduceat(alone.confidence, begin)
@@ -177,12 +175,9 @@ class Summary:
                     {i: take(each, at) for i, each in bound.items()}, members.take(at)
                 )
             confidence[several] = np.clip(some, confidence[several], np.minimum(most[several], 1.0))
-        return MatchBatch(
-            values,
-            np.minimum.reduceat(alone.start, begin),
-            np.maximum.reduceat(alone.end, begin),
-            confidence,
-        )
+        total = Total(len(rows))
+        total.widen(members.owner, alone.start, alone.end)
+        return MatchBatch(values, total.start, total.end, confidence)
 
     def _first_present(self, bound: dict[int, Bindings], members: Group) -> Reals:
         """P(at least one member), as the sum of P(x is between, none of the members before x is)."""
