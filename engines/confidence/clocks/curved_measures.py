@@ -21,7 +21,7 @@ from cepctl.engines.confidence.clocks.curved_chains import curved_chain, curved_
 from cepctl.engines.confidence.clocks.summed_masses import CurvedMasses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored, summed
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND, summed, tick_range
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
@@ -115,7 +115,7 @@ def _coupled(matches: CoupledMatches, masses: CurvedMasses) -> Measured:
     for each in matches.rivals:
         certain[each.row] = False
     for problems in coupled_problems(matches):
-        first, last = first_ticks(masses, problems), -first_ticks(*mirrored(masses, problems))
-        total.add(problems.match, summed(masses.laws, problems, WORK_BOUND), first, last)
+        confidence = summed(masses.laws, problems, WORK_BOUND)
+        total.add(problems.match, confidence, *tick_range(masses, problems, problems))
     total.confidence[certain] = 1.0
     return total.measured()
