@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Measured:
     def taken(self, rows: Indexes) -> Measured:
         """Of some of the matches, in the order of `rows`, which may repeat."""
         return Measured(*(getattr(self, each.name)[rows] for each in fields(Measured)))
+
+    def shifted(self, first: Ticks, last: Ticks) -> Measured:
+        """Of matches moved by `first` to `last` ticks; what cannot happen has no range to be moved."""
+        first, last = np.where(self.possible, first, 0), np.where(self.possible, last, 0)
+        return replace(self, start=self.start + first, end=self.end + last)
 
     def put(self, rows: Indexes, found: Measured) -> None:
         """Take over what was measured of some of the matches."""
@@ -73,14 +78,9 @@ class Total:
         self.confidence[rows], self.certain[rows] = found.confidence, found.confidence == 1.0
         self.start[rows], self.end[rows] = found.start, found.end
 
-    def add(
-        self, rows: Indexes, confidence: Reals, start: Ticks, end: Ticks, happens: Flags | None = None
-    ) -> None:
-        """Add what each of these gives to the match of its row; nothing where it cannot happen.
-
-        `happens`: which of them can, if not those that start before their end.
-        """
-        some = np.flatnonzero(start <= end if happens is None else happens)
+    def add(self, rows: Indexes, confidence: Reals, start: Ticks, end: Ticks) -> None:
+        """Add what each of these gives to the match of its row; nothing where it cannot happen."""
+        some = np.flatnonzero(start <= end)
         np.add.at(self.confidence, rows[some], confidence[some])
         self.widen(rows[some], start[some], end[some])
 

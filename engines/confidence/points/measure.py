@@ -118,10 +118,8 @@ class Measure:
         `begin`: the first event of every match.
         """
         since = self.masses.lower[begin]
-        found = found.taken(np.searchsorted(rows, first))
-        # What cannot happen has no range that could be moved.
-        apart = np.where(found.possible, since - since[first], 0)
-        return replace(found, start=found.start + apart, end=found.end + apart)
+        apart = since - since[first]
+        return found.taken(np.searchsorted(rows, first)).shifted(apart, apart)
 
     def _chains(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)
