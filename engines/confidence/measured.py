@@ -28,6 +28,12 @@ class Measured:
         """Take back what rounding adds to sums of nearly 1: no probability is greater."""
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
 
+    @classmethod
+    def exact(cls, confidence: Reals, start: Ticks, end: Ticks, possible: Flags) -> Measured:
+        """Matches with exact confidences; those that are not possible have no range."""
+        error = np.zeros(len(confidence))
+        return cls(confidence, error, np.where(possible, start, 1), np.where(possible, end, 0))
+
     @property
     def possible(self) -> Flags:
         """The matches that some world returns."""
@@ -96,7 +102,5 @@ class Total:
 
     def measured(self) -> Measured:
         """What was measured; impossible where nothing was."""
-        possible = self.possible
-        confidence = np.where(possible, self.confidence, 0.0)
-        start, end = np.where(possible, self.start, 1), np.where(possible, self.end, 0)
-        return Measured(confidence, np.zeros(len(possible)), start, end)
+        confidence = np.where(self.possible, self.confidence, 0.0)
+        return Measured.exact(confidence, self.start, self.end, self.possible)

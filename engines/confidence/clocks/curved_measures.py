@@ -71,9 +71,7 @@ def _chains(shape: Shape, masses: CurvedMasses, matches: Indexes, lower: Ticks, 
     sizes = np.diff(masses.starts)[matches].sum(axis=1).max(initial=0)
     arrays = masses.buckets, masses.curves, masses.degree
     _solve_chains(arrays, matches, lower, upper, window, int(sizes), confidence)
-    start, end, happens = chain_range(masses, matches, lower, upper, shape.window)
-    none = np.zeros(len(matches))
-    return Measured(confidence, none, np.where(happens, start, 1), np.where(happens, end, 0))
+    return Measured.exact(confidence, *chain_range(masses, matches, lower, upper, shape.window))
 
 
 @kernel

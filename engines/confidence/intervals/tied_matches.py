@@ -93,9 +93,7 @@ def _always(own: IntervalMeasure, events: Indexes) -> Measured:
         # Where masses have holes, only what they add up to tells the ticks between their ends.
         found = measured_without_ties(own, events)
         return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
-    places = None if own.counted is None else 2 * own.counted
-    lower, upper = (each[:, :places] for each in ticks_left(own, events))
-    return Measured(np.ones(len(events)), np.zeros(len(events)), lower.min(axis=1), upper.max(axis=1))
+    return Measured(np.ones(len(events)), np.zeros(len(events)), *own.range_of(*ticks_left(own, events)))
 
 
 def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> bool:

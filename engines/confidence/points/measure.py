@@ -131,6 +131,4 @@ class Measure:
 
     def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
-        start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)
-        start, end = np.where(happens, start, 1), np.where(happens, end, 0)
-        return Measured(confidence, np.zeros(len(matches)), start, end)
+        return Measured.exact(confidence, *chain_range(self.masses, matches, lower, upper, self.window))
