@@ -136,7 +136,7 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
         own = shared
         for k in range(matches.shape[1]):
             event = matches[row, k]
-            endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event] if lasting[k] else event
+            endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event]
             if lasting[k]:
                 held[own, 2], held[own + 1, 2] = -shortest[event], longest[event]
                 own += 2

@@ -45,39 +45,20 @@ MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
 
 
-def measured(measure: IntervalMeasure, matches: Indexes) -> Measured:
+def measured(measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None) -> Measured:
     """Measure matches, shape (n, l), in the worlds that satisfy what is given.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
     QueryTooLargeError
         If a match needs too many products, offsets of clocks, or tied events.
     """
-    if measure.ties is None:
-        return measured_without_ties(measure, matches)
-    return measured_with_ties(measure, matches)
-
-
-def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
-    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
-
-    None where nothing holds; absences narrow nothing.
-    """
-    if measure.ties is None:
-        return ticks_left(measure, matches)
-    return _valid_with_ties(measure, measure.ties, matches)
-
-
-def measured_with_ties(
-    measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None
-) -> Measured:
-    """The same where something is given.
-
-    With `spans` the confidence is that of a match within its span; its time range then means nothing.
-    """
-    found, ties = impossible(len(matches)), measure.ties
-    assert ties is not None
-    touched = _Touched.of(measure, ties, matches)
+    ties = measure.ties
+    if ties is None:
+        return measured_without_ties(measure, matches, spans)
+    found, touched = impossible(len(matches)), _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
     if len(free):
         within = None if spans is None else spans.take(free)
@@ -85,6 +66,25 @@ def measured_with_ties(
     for alike in touched.alike():
         found.put(alike.rows, alike.measured(None if spans is None else spans.take(alike.rows)))
     return found
+
+
+def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
+
+    None where nothing holds; absences narrow nothing.
+    """
+    size, ties = (len(matches), 2 * matches.shape[1]), measure.ties
+    if ties is None:
+        return ticks_left(measure, matches)
+    lower, upper = np.full(size, LAST), np.full(size, FIRST)
+    touched = _Touched.of(replace(measure, rivals=None), ties, matches)
+    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    lower[free], upper[free] = ticks_left(measure, matches[free])
+    for alike in touched.alike():
+        own, events = alike.extended()
+        first, last = ticks_left(own, events)
+        lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
+    return lower, upper
 
 
 def _always(own: IntervalMeasure, events: Indexes) -> Measured:
@@ -102,19 +102,6 @@ def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> b
     clock = np.unique(clocks.clock[endpoints])
     stamped = clock[clock != NO_CLOCK]
     return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
-
-
-def _valid_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> tuple[Ticks, Ticks]:
-    size = len(matches), 2 * matches.shape[1]
-    lower, upper = np.full(size, LAST), np.full(size, FIRST)
-    touched = _Touched.of(replace(measure, rivals=None), ties, matches)
-    free = np.setdiff1d(np.arange(len(matches)), touched.row)
-    lower[free], upper[free] = ticks_left(measure, matches[free])
-    for alike in touched.alike():
-        own, events = alike.extended()
-        first, last = ticks_left(own, events)
-        lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
-    return lower, upper
 
 
 @dataclass(frozen=True)
