@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -28,9 +28,25 @@ class Measured:
         """Take back what rounding adds to sums of nearly 1: no probability is greater."""
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
 
+    @classmethod
+    def exact(cls, confidence: Reals, start: Ticks, end: Ticks, possible: Flags) -> Measured:
+        """Matches with exact confidences; those that are not possible have no range."""
+        error = np.zeros(len(confidence))
+        return cls(confidence, error, np.where(possible, start, 1), np.where(possible, end, 0))
+
+    @property
+    def possible(self) -> Flags:
+        """The matches that some world returns."""
+        return self.start <= self.end
+
     def taken(self, rows: Indexes) -> Measured:
         """Of some of the matches, in the order of `rows`, which may repeat."""
         return Measured(*(getattr(self, each.name)[rows] for each in fields(Measured)))
+
+    def shifted(self, first: Ticks, last: Ticks) -> Measured:
+        """Of matches moved by `first` to `last` ticks; what cannot happen has no range to be moved."""
+        first, last = np.where(self.possible, first, 0), np.where(self.possible, last, 0)
+        return replace(self, start=self.start + first, end=self.end + last)
 
     def put(self, rows: Indexes, found: Measured) -> None:
         """Take over what was measured of some of the matches."""
@@ -68,17 +84,16 @@ class Total:
         self.confidence[rows], self.certain[rows] = found.confidence, found.confidence == 1.0
         self.start[rows], self.end[rows] = found.start, found.end
 
-    def add(
-        self, rows: Indexes, confidence: Reals, start: Ticks, end: Ticks, happens: Flags | None = None
-    ) -> None:
-        """Add what each of these gives to the match of its row; nothing where it cannot happen.
-
-        `happens`: which of them can, if not those that start before their end.
-        """
-        some = np.flatnonzero(start <= end if happens is None else happens)
+    def add(self, rows: Indexes, confidence: Reals, start: Ticks, end: Ticks) -> None:
+        """Add what each of these gives to the match of its row; nothing where it cannot happen."""
+        some = np.flatnonzero(start <= end)
         np.add.at(self.confidence, rows[some], confidence[some])
-        np.minimum.at(self.start, rows[some], start[some])
-        np.maximum.at(self.end, rows[some], end[some])
+        self.widen(rows[some], start[some], end[some])
+
+    def widen(self, rows: Indexes, start: Ticks, end: Ticks) -> None:
+        """Make the ranges of the matches of these rows hold others, too."""
+        np.minimum.at(self.start, rows, start)
+        np.maximum.at(self.end, rows, end)
 
     @property
     def possible(self) -> Flags:
@@ -87,7 +102,5 @@ class Total:
 
     def measured(self) -> Measured:
         """What was measured; impossible where nothing was."""
-        possible = self.possible
-        confidence = np.where(possible, self.confidence, 0.0)
-        start, end = np.where(possible, self.start, 1), np.where(possible, self.end, 0)
-        return Measured(confidence, np.zeros(len(possible)), start, end)
+        confidence = np.where(self.possible, self.confidence, 0.0)
+        return Measured.exact(confidence, self.start, self.end, self.possible)

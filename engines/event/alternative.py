@@ -262,7 +262,7 @@ class PreparedAlternative:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
         found = self.judged(bound)
-        kept = found.start <= found.end
+        kept = found.possible
         if owned is not None:
             kept &= _is_owned(self.events, values[0], owned)
         exact = np.maximum(found.confidence, SMALLEST)

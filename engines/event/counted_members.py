@@ -22,7 +22,6 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.laws import Laws
-from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.confidence.occurrence.room_unions import Keys, united_rooms
@@ -60,7 +59,8 @@ class CountedMembers:
         events, search = source.events, source.search
         if source.shape.rules or search.alternative.timings:
             return None
-        if events.ties is not None and (events.clocks is not None or _some_tied(search, events.ties)):
+        tied = any(bool(events.is_tied(each).any()) for each in search.candidates)
+        if tied or (events.ties is not None and events.clocks is not None):
             return None
         if events.clocks is not None:
             if not _one_clock_each(search, events, events.clocks):
@@ -178,11 +178,6 @@ class CountedMembers:
         """The first and the last offset of the clock of each event, 0 where it has none."""
         clock, (least, most) = self.stamps.clock[event], self.stamps.extremes
         return least[clock], most[clock]
-
-
-def _some_tied(search: Search, ties: EventTies) -> bool:
-    """Whether what is given ties an event that may be in a match."""
-    return any(bool(ties.touches(each).any()) for each in search.candidates)
 
 
 def _one_clock_each(search: Search, events: Events, clocks: EventClocks) -> bool:

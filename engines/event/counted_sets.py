@@ -17,7 +17,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take
 from cepctl.engines.columns.clocks import NO_CLOCK
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.candidates import group_candidates
@@ -25,7 +25,6 @@ from cepctl.engines.search.kleene.counts import GroupBudget
 from cepctl.plan.counted_sets import CountedSets
 
 _ROWS_AT_ONCE, _SETS_AT_ONCE = 1 << 12, 1 << 15
-_LAST = np.iinfo(np.int64).max
 
 
 def counted_matches(
@@ -110,11 +109,11 @@ class _Room:
         fewest = np.maximum(self.sets.least - certain, (certain == 0).astype(np.int64))
         sets = _Sets(self, row, chosen, least, most)
         found = self._measured(sets)
-        happens = np.flatnonzero(found.start <= found.end)
+        happens = np.flatnonzero(found.possible)
         if len(happens):
             matches = _numbers(certain[happens], least[happens], most[happens])
             deciding: Flags = size[happens] == np.maximum(fewest[happens], 0)
-            yield self._batch(sets.taken(happens), _of_rows(found, happens), matches, deciding)
+            yield self._batch(sets.taken(happens), found.taken(happens), matches, deciding)
 
     def _measured(self, sets: _Sets) -> Measured:
         """Confidence and range of sets without more certain members than they need."""
@@ -123,30 +122,27 @@ class _Room:
 
     def _batch(self, sets: _Sets, found: Measured, matches: Reals, fewest: Flags) -> MatchBatch:
         """The first of the matches of each row, as they are ordered, with the range of all of them."""
-        first, last = self._ends()
-        more = sets.most > 0
-        start = np.where(more, np.minimum(found.start, first[sets.row]), found.start)
-        end = np.where(more, np.maximum(found.end, last[sets.row]), found.end)
+        whole, certain, more = Total(len(found.start)), self._ends(), np.flatnonzero(sets.most > 0)
+        whole.put(slice(None), found)
+        whole.widen(more, certain.start[sets.row[more]], certain.end[sets.row[more]])
         bound = self._in_order(
-            {i: take(each, sets.row) for i, each in self.bound.items()}, sets.first(start < found.start)
+            {i: take(each, sets.row) for i, each in self.bound.items()}, sets.first(whole.start < found.start)
         )
         values = tuple(bound[i] for i in self.source.search.singles)
         exact = np.maximum(found.confidence, SMALLEST)
         confidence = np.where(found.error > 0.0, found.confidence, exact)
-        counted = CountedRows(matches, confidence * matches, confidence, start, fewest)
-        return MatchBatch(values, start, end, confidence, found.error, counted)
+        counted = CountedRows(matches, confidence * matches, confidence, whole.start, fewest)
+        return MatchBatch(values, whole.start, whole.end, confidence, found.error, counted)
 
     def _in_order(self, bound: dict[int, Bindings], group: Group) -> dict[int, Bindings]:
         whole = bound | {self.sets.component: group}
         return {i: whole[i] for i in self.source.search.singles}
 
-    def _ends(self) -> tuple[Ticks, Ticks]:
+    def _ends(self) -> Total:
         """The first and the last tick of all certain members of each row."""
-        masses, count = self.source.events.masses, len(self.certain.sizes)
-        first, last = np.full(count, _LAST), np.full(count, -_LAST)
-        np.minimum.at(first, self.certain.owner, masses.lower[self.certain.members])
-        np.maximum.at(last, self.certain.owner, masses.upper[self.certain.members])
-        return first, last
+        masses, certain, found = self.source.events.masses, self.certain, Total(len(self.certain.sizes))
+        found.widen(certain.owner, masses.lower[certain.members], masses.upper[certain.members])
+        return found
 
 
 @dataclass(frozen=True)
@@ -255,7 +251,3 @@ def _numbers(certain: Indexes, least: Indexes, most: Indexes) -> Reals:
         float(sum(comb(of, some) for some in range(first, last + 1))) for of, first, last in alike.tolist()
     ]
     return np.array(numbers)[which.reshape(-1)]
-
-
-def _of_rows(found: Measured, rows: Indexes) -> Measured:
-    return Measured(found.confidence[rows], found.error[rows], found.start[rows], found.end[rows])

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.pattern.blocks import RegionEnd
@@ -118,16 +118,17 @@ class Summary:
                 yield self._summarised(rows[start : start + _ROWS_AT_ONCE], threshold)
 
     def _summarised(self, rows: Indexes, threshold: Threshold) -> SummaryBatch:
-        together = _measured(self.neighbours, self._bound(rows))
-        keep = (together.start <= together.end) & threshold.in_reach(together.confidence)
+        together = self.neighbours.judged(self._bound(rows))
+        keep = together.possible & threshold.in_reach(together.confidence)
         rows, present = rows[keep], together.confidence[keep]
         row, event = group_candidates(
             self.groups.search, self.groups.shape, self.groups.events, rows, self._bound(rows), self.group
         )
         taken = {i: take(each, row) for i, each in self._bound(rows).items()}
-        alone = _measured(self.one_member, taken | {self.group: event})
-        happens = alone.start <= alone.end
-        row, event, alone = row[happens], event[happens], _taken(alone, happens)
+        alone = self.one_member.judged(taken | {self.group: event})
+        happens = np.flatnonzero(alone.possible)
+        row, event, alone = row[happens], event[happens], alone.taken(happens)
+        alone = replace(alone, confidence=np.maximum(alone.confidence, SMALLEST))
         kept, row = np.unique(row, return_inverse=True)
         members = Group(np.searchsorted(row, np.arange(len(kept) + 1)), event)
         matches = self._matches(rows[kept], members, present[kept], alone)
@@ -159,15 +160,13 @@ class Summary:
         """Range and P(at least one) of rows that have a possible member each."""
         bound = self._bound(rows)
         values = tuple(bound[i] for i in self.neighbours.search.singles)
-        if not len(rows):
-            return MatchBatch(values, alone.start, alone.end, alone.confidence)
         begin = members.offsets[:-1]
         most = np.add.reduceat(alone.confidence, begin)
         confidence = np.maximum.reduceat(alone.confidence, begin)
         several = np.flatnonzero(members.sizes > 1)
         if len(several):
-            empty = _measured(self.nothing, {i: take(each, several) for i, each in bound.items()})
-            absent = np.where(empty.start <= empty.end, empty.confidence, 0.0)
+            empty = self.nothing.judged({i: take(each, several) for i, each in bound.items()})
+            absent = np.where(empty.possible, empty.confidence, 0.0)
             some = present[several] - absent
             unsafe = np.flatnonzero(some < _SAFE_SHARE * present[several])
             if len(unsafe):
@@ -176,12 +175,9 @@ class Summary:
                     {i: take(each, at) for i, each in bound.items()}, members.take(at)
                 )
             confidence[several] = np.clip(some, confidence[several], np.minimum(most[several], 1.0))
-        return MatchBatch(
-            values,
-            np.minimum.reduceat(alone.start, begin),
-            np.maximum.reduceat(alone.end, begin),
-            confidence,
-        )
+        total = Total(len(rows))
+        total.widen(members.owner, alone.start, alone.end)
+        return MatchBatch(values, total.start, total.end, confidence)
 
     def _first_present(self, bound: dict[int, Bindings], members: Group) -> Reals:
         """P(at least one member), as the sum of P(x is between, none of the members before x is)."""
@@ -197,7 +193,7 @@ class Summary:
                 moved = tuple(tuple(self._moved(end) for end in region) for region in rule.regions)
                 rivals.append(Rivals(replace(rule, regions=moved), later, earlier))
         found = self.groups.decided(pairs, rivals)
-        terms = np.where(found.start <= found.end, found.confidence, 0.0)
+        terms = np.where(found.possible, found.confidence, 0.0)
         total = np.zeros(len(members.sizes))
         np.add.at(total, members.owner, terms)
         return total
@@ -258,24 +254,12 @@ class Summary:
         wanted = pl.DataFrame({str(i): rows[:, column] for i, column in columns})
         found = [wanted.clear().with_columns(count=pl.lit(0, pl.Int64))]
         for bound in groups.with_groups(rows):
-            matches = _measured(groups, bound)
-            happens = matches.start <= matches.end
+            happens = groups.judged(bound).possible
             frame = pl.DataFrame({str(i): bound[i] for i, _ in columns}).filter(happens)
             found.append(frame.group_by(names).agg(count=pl.len().cast(pl.Int64)))
         totals = pl.concat(found).group_by(names).agg(pl.col("count").sum())
         joined = wanted.join(totals, on=names, how="left", maintain_order="left")
         return [int(each) for each in joined.get_column("count").fill_null(0)]
-
-
-def _measured(reading: PreparedAlternative, bound: dict[int, Bindings]) -> Measured:
-    """Every binding measured; those that no world returns start after they end."""
-    return reading.judged(bound)
-
-
-def _taken(found: Measured, happens: Flags) -> Measured:
-    """Those that some world returns."""
-    confidence = np.maximum(found.confidence[happens], SMALLEST)
-    return Measured(confidence, found.error[happens], found.start[happens], found.end[happens])
 
 
 def _limit_by_constant(timing: Timing, singles: tuple[int, ...], lower: Indexes, upper: Indexes) -> None:

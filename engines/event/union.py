@@ -25,6 +25,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.measured import Total
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
@@ -106,10 +107,10 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     """Inclusion and exclusion over alternatives that bind the same events, row by row."""
     if len(parts) == 1:
         return parts[0]
-    # Added one by one: how NumPy sums a stack depends on how many rows there are.
-    confidence = parts[0].confidence
-    for part in parts[1:]:
-        confidence = confidence + part.confidence
+    total, rows = Total(len(parts[0])), np.arange(len(parts[0]))
+    for part in parts:
+        total.add(rows, part.confidence, part.start, part.end)
+    confidence = total.confidence
     sampled = np.any([part.errors > 0 for part in parts], axis=0)
     for size in range(2, len(parts) + 1):
         for chosen in combinations(range(len(parts)), size):
@@ -117,10 +118,8 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
             confidence = confidence + (-1) ** (size + 1) * both
             sampled |= unknown
     largest = np.max([part.confidence for part in parts], axis=0)
-    start = np.min([part.start for part in parts], axis=0)
-    end = np.max([part.end for part in parts], axis=0)
     confidence = np.where(confidence >= 1 - _ROUNDING, 1.0, np.maximum(confidence, largest))
-    whole = MatchBatch(parts[0].bound, start, end, confidence)
+    whole = MatchBatch(parts[0].bound, total.start, total.end, confidence)
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, single_events
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
@@ -20,7 +21,6 @@ from cepctl.engines.solve.form import Form
 
 if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
-    from cepctl.engines.columns.clocks import EventClocks
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.confidence.intervals.search import IntervalSearch
@@ -77,11 +77,10 @@ class Batch:
         """A simpler batch, of copies of the events or of some matches."""
         return Batch(measure, matches.bound, matches.rivals, spans=matches.spans)
 
-    @property
+    @cached_property
     def clocks(self) -> EventClocks:
-        """The clocks of a batch whose events share some."""
-        assert self.measure.clocks is not None
-        return self.measure.clocks
+        """The clocks of all events; of those without any the masses are the own parts."""
+        return self.measure.clocks or EventClocks.none(self.measure.masses)
 
     @property
     def ties(self) -> EventTies:

@@ -14,7 +14,6 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import flattened, places_of
-from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import nobody
@@ -47,9 +46,9 @@ def endpoints_at_offsets(batch: Batch, rows: Indexes) -> Found:
 
 def endpoints_given(batch: Batch, rows: Indexes) -> Found:
     """Matches of interval events beside all that is tied to these, in the worlds that remain."""
-    from cepctl.engines.confidence.intervals.tied_matches import measured_with_ties
+    from cepctl.engines.confidence.intervals.tied_matches import measured
 
-    return _of_endpoints(measured_with_ties, batch, rows)
+    return _of_endpoints(measured, batch, rows)
 
 
 def _of_endpoints(
@@ -99,12 +98,11 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
         from cepctl.engines.confidence.given.confidences import ties_of_problems
 
         tied = partial(ties_of_problems, batch.ties)
-    clocks = measure.clocks or EventClocks.none(measure.masses)
     exactly = replace(whole, measure=replace(measure, sampling=None, heard=nobody))
 
     def estimate(row: Indexes) -> Measured:
         one = whole.taken(row)
-        return estimated_match(clocks, sampling, one.groups, list(coupled_problems(one.coupled)), tied)
+        return estimated_match(batch.clocks, sampling, one.groups, list(coupled_problems(one.coupled)), tied)
 
     return rows, measured_or_estimated(lambda some: door(exactly.taken(some)), estimate, len(rows))
 

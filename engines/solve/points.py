@@ -68,11 +68,10 @@ def gaps(batch: Batch, rows: Indexes) -> Found:
     usable, chains = _gaps(batch, ring, batch.rivals, rows)
     rows = rows[usable]
     start, end, possible = range_of_places(masses, chains, measure.window, ring.first, ring.last)
-    start = np.where(possible, start - ring.moved[ring.first], 1)
-    end = np.where(possible, end - ring.moved[ring.last], 0)
+    start, end = start - ring.moved[ring.first], end - ring.moved[ring.last]
+    confidence = np.zeros(len(rows))
     if measure.ranges_only:
-        return rows, Measured(np.zeros(len(rows)), np.zeros(len(rows)), start, end)
-    confidence = np.empty(len(chains.event))
+        return rows, Measured.exact(confidence, start, end, possible)
     tabulated = narrow(masses, chains)
     if not measure.shares_gaps:
         widths = ticks_between(masses.lower[chains.event], masses.upper[chains.event])
@@ -87,8 +86,7 @@ def gaps(batch: Batch, rows: Indexes) -> Found:
             together=measure.shares_cuts,
         )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
-    found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
-    return rows[solved], found
+    return rows[solved], Measured.exact(confidence, start, end, possible).taken(solved)
 
 
 def _gaps(batch: Batch, ring: OpenedRing, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:

@@ -219,11 +219,7 @@ def _most_buckets(clocks: EventClocks) -> int:
 def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
     """Where ranges on own parts lie in time: anywhere that the offset puts them."""
     least, most = clocks.extremes
-    start, end = found.start + least[clock], found.end + most[clock]
-    happens = found.start <= found.end
-    if not happens.all():
-        start, end = np.where(happens, start, found.start), np.where(happens, end, found.end)
-    return Measured(found.confidence, found.error, start, end)
+    return found.shifted(least[clock], most[clock])
 
 
 @kernel

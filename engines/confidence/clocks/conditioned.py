@@ -199,7 +199,4 @@ def _on_own_parts(frames: Frames, rows: Indexes, matches: BoundMatches, measurin
     """Measure matches that no offset moves against anything: own parts tell all but when they happened."""
     found = measuring(frames.clocks.own, matches, False)
     nodes = Nodes(rows, np.zeros((len(rows), 0), dtype=np.int64), np.ones(len(rows)))
-    first, last = offset_range(frames, nodes)
-    happens = found.start <= found.end
-    start, end = np.where(happens, found.start + first, 1), np.where(happens, found.end + last, 0)
-    return Measured(found.confidence, found.error, start, end)
+    return found.shifted(*offset_range(frames, nodes))

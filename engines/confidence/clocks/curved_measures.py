@@ -21,7 +21,7 @@ from cepctl.engines.confidence.clocks.curved_chains import curved_chain, curved_
 from cepctl.engines.confidence.clocks.summed_masses import CurvedMasses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored, summed
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND, summed, tick_range
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
@@ -71,9 +71,7 @@ def _chains(shape: Shape, masses: CurvedMasses, matches: Indexes, lower: Ticks, 
     sizes = np.diff(masses.starts)[matches].sum(axis=1).max(initial=0)
     arrays = masses.buckets, masses.curves, masses.degree
     _solve_chains(arrays, matches, lower, upper, window, int(sizes), confidence)
-    start, end, happens = chain_range(masses, matches, lower, upper, shape.window)
-    none = np.zeros(len(matches))
-    return Measured(confidence, none, np.where(happens, start, 1), np.where(happens, end, 0))
+    return Measured.exact(confidence, *chain_range(masses, matches, lower, upper, shape.window))
 
 
 @kernel
@@ -115,7 +113,7 @@ def _coupled(matches: CoupledMatches, masses: CurvedMasses) -> Measured:
     for each in matches.rivals:
         certain[each.row] = False
     for problems in coupled_problems(matches):
-        first, last = first_ticks(masses, problems), -first_ticks(*mirrored(masses, problems))
-        total.add(problems.match, summed(masses.laws, problems, WORK_BOUND), first, last)
+        confidence = summed(masses.laws, problems, WORK_BOUND)
+        total.add(problems.match, confidence, *tick_range(masses, problems, problems))
     total.confidence[certain] = 1.0
     return total.measured()

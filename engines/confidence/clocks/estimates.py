@@ -33,8 +33,7 @@ class ClockSampling(Sampling):
 
     def probabilities(self, groups: Sequence[Group], problems: Sequence[Problems]) -> tuple[Indexes, Reals]:
         """As `Sampling.probabilities`; constant limits of variables count as well."""
-        assert self.events.clocks is not None
-        matches = np.unique(np.concatenate([each.match for each in problems]))
+        clocks, matches = self.events.stamps, np.unique(np.concatenate([each.match for each in problems]))
         numbered = [
             Problems(each.structure, np.searchsorted(matches, each.match), each.variables, each.factors)
             for each in problems
@@ -42,8 +41,8 @@ class ClockSampling(Sampling):
         clauses = clauses_of(numbered, len(matches), limited=True)
         seeds = np.array([self.seed(groups, int(row)) for row in matches], dtype=np.uint64)
         hits, count = np.zeros(len(matches), dtype=np.int64), sample_size(self.error)
-        drawing = _drawing(clauses, self.events.clocks.clock, self.events.id_rank)
-        _count_hits(drawing, stamps_of(self.events.clocks), seeds, count, hits)
+        drawing = _drawing(clauses, clocks.clock, self.events.id_rank)
+        _count_hits(drawing, stamps_of(clocks), seeds, count, hits)
         return matches, hits / count
 
 

@@ -75,9 +75,8 @@ class OffsetSum:
 
     def add(self, total: Total, nodes: Nodes, found: Measured, chance: Reals | float = 1.0) -> None:
         """Add what was measured at nodes; `chance`: how probable it is there what that is conditioned on."""
-        first, last = offset_range(self.frames, nodes)
-        happens, weight = found.start <= found.end, nodes.weight * chance
-        total.add(nodes.match, weight * found.confidence, found.start + first, found.end + last, happens)
+        weight, moved = nodes.weight * chance, found.shifted(*offset_range(self.frames, nodes))
+        total.add(nodes.match, weight * found.confidence, moved.start, moved.end)
         total.certain[nodes.match[(weight != 0.0) & (found.confidence != 1.0)]] = False
 
     def measured(self, measuring: Callable[[Nodes], Measured], *, at_once: int = COPIES_AT_ONCE) -> Measured:

@@ -73,6 +73,11 @@ def first_ticks(masses: Masses, problems: Problems) -> Ticks:
     return _solved(masses, problems, Limits(True, False, False, WORK_BOUND, SEARCH_BOUND))[1]
 
 
+def tick_range(masses: Masses, first: Problems, last: Problems) -> tuple[Ticks, Ticks]:
+    """The smallest possible ticks of the first variables of some problems, the largest of others' last."""
+    return first_ticks(masses, first), -first_ticks(*mirrored(masses, last))
+
+
 def summed(laws: Laws, problems: Problems, work_bound: int) -> Reals:
     """The probability of each problem, NaN where it needs more products than the bound; shape (n,)."""
     found = np.zeros(len(problems.match))

@@ -33,7 +33,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, same_mass
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
-from cepctl.engines.confidence.gaps.time_range import gap_range
+from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
@@ -63,12 +63,13 @@ def shared_gap_chains(
     row, rival = np.searchsorted(rows, row[chosen]), rival[chosen]
     offsets = np.searchsorted(row, np.arange(len(rows) + 1))
     event, lower, upper = event[rows], lower[rows], upper[rows]
-    start, end = gap_range(masses, _as_gap_chains(event, lower, upper, offsets, rival), window)
+    chains = _as_gap_chains(event, lower, upper, offsets, rival)
     confidence = np.empty(len(rows))
     width = window_ticks(window)
     sum_chains(masses.buckets, event, lower, upper, offsets, rival, width, float(WORK_BOUND), confidence)
     solved = np.flatnonzero(~np.isnan(confidence))
-    return rows[solved], Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
+    found = Measured.exact(confidence, *range_of_places(masses, chains, window, 0, 2))
+    return rows[solved], found.taken(solved)
 
 
 def _in_both(

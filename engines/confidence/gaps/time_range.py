@@ -22,12 +22,6 @@ from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
-def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
-    """Smallest first and largest last tick, each of shape (n,); first after last where impossible."""
-    first, last, possible = range_of_places(masses, chains, window, 0, chains.event.shape[1] - 1)
-    return np.where(possible, first, 1), np.where(possible, last, 0)
-
-
 def range_of_places(
     masses: Masses, chains: GapChains, window: int | None, first_place: int, last_place: int
 ) -> tuple[Ticks, Ticks, Flags]:

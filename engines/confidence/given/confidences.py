@@ -17,7 +17,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
-from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
+from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.given.certain import certain_matches
 from cepctl.engines.confidence.given.components import piece_probability
 from cepctl.engines.confidence.given.separators import tied_probability
@@ -33,7 +33,6 @@ from cepctl.engines.pattern.rivals import Rivals
 
 _NEARLY = 1e-9
 """What misses 1 by less may be certain."""
-_LAST = np.iinfo(np.int64).max
 
 
 def tied_matches(
@@ -130,9 +129,7 @@ def _solved(
     if masses.uniform and not len(first.factors.event):
         # Every end of a valid interval is reached in some world.
         return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]
-    begin = searched(lambda: first_ticks(masses, first), first)
-    end = searched(lambda: first_ticks(*mirrored(masses, last)), last)
-    return confidence, begin, np.where(end == _LAST, -_LAST, -end)
+    return confidence, *searched(lambda: tick_range(masses, first, last), first)
 
 
 def _within(ties: EventTies, problems: Problems, width: int, spans: TickSpans) -> Reals:

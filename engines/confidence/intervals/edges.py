@@ -94,15 +94,12 @@ IMPOSSIBLE = -1
 class Reached(NamedTuple):
     """Of n matches with m endpoints the ticks left to each, shape (n, m), and their open edges.
 
-    Bit e of `open_edges`, shape (n,), says that edge e is open.  `start` and `end` are the first and the last
-    tick of all, shape (n,).
+    Bit e of `open_edges`, shape (n,), says that edge e is open.
     """
 
     lower: Ticks
     upper: Ticks
     open_edges: Indexes
-    start: Ticks
-    end: Ticks
 
 
 def reached(
@@ -122,11 +119,8 @@ def reached(
         (i, j, c): t_i - t_j <= c, shape (e, 3).  The last two for each interval event are those of its
         length, whose c is the event's own.
     """
-    count, places = len(matches), 2 * matches.shape[1]
-    found = Reached(
-        *(np.empty((count, places), np.int64) for _ in range(2)),
-        *(np.empty(count, np.int64) for _ in range(3)),
-    )
+    size = len(matches), 2 * matches.shape[1]
+    found = Reached(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size[0], np.int64))
     lengths = endpoints.shortest, endpoints.longest
     _reach(endpoints.masses.buckets, endpoints.end, *lengths, matches, lasting, allowed, edges, found)
     return found
@@ -142,7 +136,7 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
         own = shared
         for k in range(matches.shape[1]):
             event = matches[row, k]
-            endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event] if lasting[k] else event
+            endpoint[2 * k], endpoint[2 * k + 1] = event, ends[event]
             if lasting[k]:
                 held[own, 2], held[own + 1, 2] = -shortest[event], longest[event]
                 own += 2
@@ -155,10 +149,6 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
         for k in range(matches.shape[1]):
             if not lasting[k]:
                 earliest[2 * k + 1], latest[2 * k + 1] = earliest[2 * k], latest[2 * k]
-        found.start[row], found.end[row] = earliest[0], latest[0]
-        for p in range(places):
-            found.start[row] = min(found.start[row], earliest[p])
-            found.end[row] = max(found.end[row], latest[p])
 
 
 @inner

@@ -14,7 +14,6 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
-from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.intervals.conditions import Case, Place
 from cepctl.engines.confidence.intervals.edges import (
     MOST_TOLD,
@@ -120,18 +119,15 @@ def _add(
         broken[has] = True
         free = np.flatnonzero(~broken)
         rows, matches, left = rows[free], matches[free], taken(left, free)
-    total.add(rows, _summed(measure, skeleton, left, matches), *_range(measure, left))
+    total.add(rows, _summed(measure, skeleton, left, matches), *measure.range_of(left.lower, left.upper))
 
 
 def _absent(
     measure: IntervalMeasure, skeleton: Skeleton, left: Reached, matches: Indexes, lists: list[RivalList]
 ) -> tuple[Reals, Ticks, Ticks]:
     """Confidence, first and last tick of matches each of which has a rival; none that never holds."""
-    confidence, start, end = (
-        np.zeros(len(matches)),
-        np.full(len(matches), LAST),
-        np.full(len(matches), FIRST),
-    )
+    count = len(matches)
+    confidence, start, end = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
     endpoint = measure.endpoints.places(matches)
     own = measure.endpoints.lengths(matches[:, np.array(skeleton.lasting)])
     open_edges = _with_own_lengths(skeleton, left.open_edges, own)
@@ -155,19 +151,8 @@ def _absent(
             lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
         found = of_rivals * probability(measure, others, endpoint[rows], part, own[rows])
         confidence[rows] = _conditioned(measure.endpoints, found, chosen, matches[rows])
-        happens = (lower <= upper).all(axis=1)
-        places = None if measure.counted is None else 2 * measure.counted
-        start[rows[happens]] = lower[happens, :places].min(axis=1)
-        end[rows[happens]] = upper[happens, :places].max(axis=1)
+        start[rows], end[rows] = measure.range_of(lower, upper)
     return confidence, start, end
-
-
-def _range(measure: IntervalMeasure, left: Reached) -> tuple[Ticks, Ticks]:
-    """First and last ticks of matches, without those of events that are tied to them."""
-    if measure.counted is None:
-        return left.start, left.end
-    places = 2 * measure.counted
-    return left.lower[:, :places].min(axis=1), left.upper[:, :places].max(axis=1)
 
 
 def _summed(measure: IntervalMeasure, skeleton: Skeleton, left: Reached, matches: Indexes) -> Reals:

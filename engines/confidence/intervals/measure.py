@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -55,6 +56,11 @@ class IntervalMeasure:
         for each in np.unique(code):
             rows = np.flatnonzero(code == each)
             yield tuple(map(bool, lasts[rows[0]])), rows
+
+    def range_of(self, lower: Ticks, upper: Ticks) -> tuple[Ticks, Ticks]:
+        """First and last ticks of matches by those left to endpoints, without what is tied to them."""
+        places = None if self.counted is None else 2 * self.counted
+        return reduce(np.minimum, lower[:, :places].T), reduce(np.maximum, upper[:, :places].T)
 
 
 def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:

@@ -21,7 +21,7 @@ from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, tick_range
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
 from cepctl.engines.confidence.intervals.few_endpoints import Cover, few_cover, few_endpoints
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
@@ -84,9 +84,8 @@ def probability_without_rivals(
     some = replace(together, lists=tuple(each.taken(possible) for each in together.lists))
     rows = endpoint[possible], left.lower[possible], left.upper[possible]
     for place in together.places:
-        lower[possible, place] = first_ticks(masses, problems_of(endpoints, some, *rows, (place, False)))
-        last = problems_of(endpoints, some, *rows, (place, True))
-        upper[possible, place] = -first_ticks(*mirrored(masses, last))
+        ends = (problems_of(endpoints, some, *rows, (place, last)) for last in (False, True))
+        lower[possible, place], upper[possible, place] = tick_range(masses, *ends)
     return confidence, lower, upper
 
 

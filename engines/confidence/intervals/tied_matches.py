@@ -45,39 +45,20 @@ MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
 
 
-def measured(measure: IntervalMeasure, matches: Indexes) -> Measured:
+def measured(measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None) -> Measured:
     """Measure matches, shape (n, l), in the worlds that satisfy what is given.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
     QueryTooLargeError
         If a match needs too many products, offsets of clocks, or tied events.
     """
-    if measure.ties is None:
-        return measured_without_ties(measure, matches)
-    return measured_with_ties(measure, matches)
-
-
-def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
-    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
-
-    None where nothing holds; absences narrow nothing.
-    """
-    if measure.ties is None:
-        return ticks_left(measure, matches)
-    return _valid_with_ties(measure, measure.ties, matches)
-
-
-def measured_with_ties(
-    measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None
-) -> Measured:
-    """The same where something is given.
-
-    With `spans` the confidence is that of a match within its span; its time range then means nothing.
-    """
-    found, ties = impossible(len(matches)), measure.ties
-    assert ties is not None
-    touched = _Touched.of(measure, ties, matches)
+    ties = measure.ties
+    if ties is None:
+        return measured_without_ties(measure, matches, spans)
+    found, touched = impossible(len(matches)), _Touched.of(measure, ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
     if len(free):
         within = None if spans is None else spans.take(free)
@@ -87,27 +68,14 @@ def measured_with_ties(
     return found
 
 
-def _always(own: IntervalMeasure, events: Indexes) -> Measured:
-    """Matches of these events, and of what is tied to theirs, that every world returns."""
-    if own.clocks is not None and _have_holes(own, own.clocks, events):
-        # Where masses have holes, only what they add up to tells the ticks between their ends.
-        found = measured_without_ties(own, events)
-        return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
-    places = None if own.counted is None else 2 * own.counted
-    lower, upper = (each[:, :places] for each in ticks_left(own, events))
-    return Measured(np.ones(len(events)), np.zeros(len(events)), lower.min(axis=1), upper.max(axis=1))
+def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
 
-
-def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> bool:
-    """Whether some tick between the ends of an own part, or of an offset, is not possible."""
-    endpoints = np.unique(np.concatenate([events, own.endpoints.end[events]]))
-    clock = np.unique(clocks.clock[endpoints])
-    stamped = clock[clock != NO_CLOCK]
-    return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
-
-
-def _valid_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Indexes) -> tuple[Ticks, Ticks]:
-    size = len(matches), 2 * matches.shape[1]
+    None where nothing holds; absences narrow nothing.
+    """
+    size, ties = (len(matches), 2 * matches.shape[1]), measure.ties
+    if ties is None:
+        return ticks_left(measure, matches)
     lower, upper = np.full(size, LAST), np.full(size, FIRST)
     touched = _Touched.of(replace(measure, rivals=None), ties, matches)
     free = np.setdiff1d(np.arange(len(matches)), touched.row)
@@ -117,6 +85,23 @@ def _valid_with_ties(measure: IntervalMeasure, ties: EndpointTies, matches: Inde
         first, last = ticks_left(own, events)
         lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
     return lower, upper
+
+
+def _always(own: IntervalMeasure, events: Indexes) -> Measured:
+    """Matches of these events, and of what is tied to theirs, that every world returns."""
+    if own.clocks is not None and _have_holes(own, own.clocks, events):
+        # Where masses have holes, only what they add up to tells the ticks between their ends.
+        found = measured_without_ties(own, events)
+        return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
+    return Measured(np.ones(len(events)), np.zeros(len(events)), *own.range_of(*ticks_left(own, events)))
+
+
+def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> bool:
+    """Whether some tick between the ends of an own part, or of an offset, is not possible."""
+    endpoints = np.unique(np.concatenate([events, own.endpoints.end[events]]))
+    clock = np.unique(clocks.clock[endpoints])
+    stamped = clock[clock != NO_CLOCK]
+    return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
 
 
 @dataclass(frozen=True)
@@ -218,7 +203,7 @@ class _Alike:
             found.put(sure, _always(own, events[sure]))
         if len(left):
             both, given = measured_without_ties(own, events[left]), self._probability(left)
-            happens = both.start <= both.end
+            happens = both.possible
             confidence = np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0)
             alone = replace(own, counted=None)
             confidence = with_certain_ones(confidence, alone, *self.asked_and_given(events), events[left])

@@ -118,10 +118,8 @@ class Measure:
         `begin`: the first event of every match.
         """
         since = self.masses.lower[begin]
-        found = found.taken(np.searchsorted(rows, first))
-        # What cannot happen has no range that could be moved.
-        apart = np.where(found.start <= found.end, since - since[first], 0)
-        return replace(found, start=found.start + apart, end=found.end + apart)
+        apart = since - since[first]
+        return found.taken(np.searchsorted(rows, first)).shifted(apart, apart)
 
     def _chains(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)
@@ -133,6 +131,4 @@ class Measure:
 
     def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
-        start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)
-        start, end = np.where(happens, start, 1), np.where(happens, end, 0)
-        return Measured(confidence, np.zeros(len(matches)), start, end)
+        return Measured.exact(confidence, *chain_range(self.masses, matches, lower, upper, self.window))

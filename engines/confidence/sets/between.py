@@ -52,9 +52,8 @@ def sets_between(shape: Shape, masses: Masses, groups: Sequence[Group]) -> tuple
     confidence[rows] = summed
     confidence[certainly_in_order(shape, masses, groups)] = 1.0
     solved = np.flatnonzero(usable & ~np.isnan(confidence))
-    start = np.where(possible.some, possible.lower[:, 0], 1)
-    end = np.where(possible.some, possible.upper[:, 1], 0)
-    return solved, Measured(confidence, np.zeros(len(ends)), start, end).taken(solved)
+    found = Measured.exact(confidence, possible.lower[:, 0], possible.upper[:, 1], possible.some)
+    return solved, found.taken(solved)
 
 
 @dataclass(frozen=True)
