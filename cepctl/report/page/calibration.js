@@ -1,6 +1,6 @@
 // The page of a calibration: its headline, the picture of its deciles, and the types of rows.
 
-const SIDE = 360, LEFT = 44, TOP = 10, BARS = 70, GAP = 12;
+const SIDE = 360, LEFT = 58, TOP = 10, BARS = 70, GAP = 12;
 
 function across(share) {
   return LEFT + share * SIDE;
@@ -28,7 +28,7 @@ function reliability(deciles) {
   }
   picture.append(
     drawn("text", { class: "mark", x: across(0.5), y: base + 30, "text-anchor": "middle" }, "stated"),
-    drawn("text", { class: "mark", x: across(0) + 6, y: above(1) + 14 }, "happened"),
+    drawn("text", { class: "mark", x: 0, y: 0, "text-anchor": "middle", transform: `translate(14 ${above(0.5)}) rotate(-90)` }, "happened"),
   );
   picture.append(drawn("line", { class: "right", x1: across(0), y1: above(0), x2: across(1), y2: above(1) }));
   const most = Math.max(1, ...deciles.map((decile) => decile[2]));
@@ -60,7 +60,7 @@ function typeOf(type) {
     element("div", { class: "rows wide" },
       element("p", { class: "hint" }, `The ${counted(type.shown.length, "row")} that are farthest off`),
       element("table", {},
-        element("thead", {}, element("tr", {}, ...["Stated", "Happened", "Seed", "Event", "Step", "True time", "By what was read"].map((name) => element("th", {}, name)))),
+        element("thead", {}, element("tr", {}, ...["Stated", "Happened", "Seed", "Event", "Step", "True time", "By what was read"].map((name, at) => element("th", { class: at < 3 ? "number" : null }, name)))),
         element("tbody", {}, ...type.shown.flatMap(linesOf)))));
 }
 
