@@ -301,6 +301,17 @@ def logs_that_go_back(draw: st.DrawFn) -> list[Row]:
     return found
 
 
+def test_readings_that_go_back_while_nothing_is_synchronised_are_shown_twice() -> None:
+    readings = [(0, True), (100, True), (50, False), (60, True), (160, True)]
+    rows = [Row(START + at * SECOND, 0, None, MS, None, known) for at, known in readings]
+    found = table(host_rows(rows), Choices(0, 0))
+    assert [((piece.start - START) // SECOND, (piece.stop - START) // SECOND) for piece in found] == [
+        (0, 60),
+        (60, 100),
+        (100, 160),
+    ]
+
+
 @given(logs_that_go_back())
 def test_readings_shown_twice_hold_every_law(rows: list[Row]) -> None:
     """Pieces are disjoint, and each says no less than the pieces of the parts of the log that go forward.
