@@ -28,13 +28,14 @@ from cepctl.sketches.hashing import whole_text_hashes
 
 @dataclass(frozen=True)
 class Answers:
-    """The rows of a query on some events, as the engines give them; `behind`: of GROUP BY also the matches
-    that they are about, with their keys.
+    """The rows of a query on some events, as the engines give them.
+
+    `matches`: of GROUP BY also the matches that its rows are about, with their keys.
     """
 
     plan: Plan
     rows: pa.Table
-    behind: pa.Table | None = None
+    matches: pa.Table | None = None
 
     @property
     def keys(self) -> list[str]:
@@ -71,16 +72,16 @@ def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
 
 def _group_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
     """The keys of GROUP BY; of one that has a tied match, and did not happen, nothing is known."""
-    assert stated.behind is not None
+    assert stated.matches is not None
     occurrence = stated.rows.column("occurrence")
     if occurrence.null_count:
         raise QueryTooLargeError(
             f"the occurrences of {occurrence.null_count:,} keys are too costly to compute; narrow the query "
             "(WITHIN, [attr]), or take a shorter blur"
         )
-    number, came, owner = _numbered_keys(stated.rows, truth.rows, stated.behind, stated.keys)
+    number, came, owner = _numbered_keys(stated.rows, truth.rows, stated.matches, stated.keys)
     happened = np.isin(number, came)
-    bound = bound_events(stated.behind.column("signature"), _ids(blurred))
+    bound = bound_events(stated.matches.column("signature"), _ids(blurred))
     tied = np.isin(number, owner[_tied(stated.plan, blurred, bound)]) & ~happened
     known = stated.rows.column("signature").is_valid().to_numpy(zero_copy_only=False)
     best = stated.rows.column("signature").combine_chunks().fill_null([])
@@ -99,11 +100,11 @@ def _group_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
 
 
 def _numbered_keys(
-    stated: pa.Table, truth: pa.Table, behind: pa.Table, names: list[str]
+    stated: pa.Table, truth: pa.Table, matches: pa.Table, names: list[str]
 ) -> tuple[Indexes, Indexes, Indexes]:
     """Numbers for the keys of three tables, which are equal where all values are; null is a value too."""
-    tables = [table.select(names) if names else None for table in (stated, truth, behind)]
-    sizes = [len(table) for table in (stated, truth, behind)]
+    tables = [table.select(names) if names else None for table in (stated, truth, matches)]
+    sizes = [len(table) for table in (stated, truth, matches)]
     if not names:
         return tuple(np.zeros(size, dtype=np.int64) for size in sizes)  # type: ignore[return-value]
     frame = pl.from_arrow(pa.concat_tables([each for each in tables if each is not None]))

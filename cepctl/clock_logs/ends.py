@@ -22,8 +22,8 @@ def held_end(row: HostRows, note: int, zones: Numbers, choices: Choices) -> list
     if not len(row) or row.state[0] == UNSYNCHRONISED:
         return []
     time = int(row.time[0])
-    behind, ahead = zones[zones[:, 1] < time, 1][-1:], zones[zones[:, 0] > time, 0][:1]
-    limits = behind if note == BEFORE else ahead
+    earlier, later = zones[zones[:, 1] < time, 1][-1:], zones[zones[:, 0] > time, 0][:1]
+    limits = earlier if note == BEFORE else later
     found = _held(row, note, int(limits[0]) if len(limits) else None, choices)
     return [found] if len(found) else []
 

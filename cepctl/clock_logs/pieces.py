@@ -77,7 +77,7 @@ class Cutter:
         yield from held_end(last, AFTER, survey.zones, choices)
 
     def _between(self, rows: HostRows, links: Links, goes_on: bool) -> tuple[list[Pieces], bool]:
-        """The pieces between rows, and whether one behind them can go on in their epoch."""
+        """The pieces between rows, and whether one after them can go on in their epoch."""
         drift, apart = self.choices.drift, np.diff(rows.time)
         ends_plain = _ends_plain(links, apart, goes_on)
         at = np.flatnonzero(links.touched & ~links.placed & (apart > 0))

@@ -44,7 +44,7 @@ def doubtful_rows(rows: HostRows, zones: Numbers) -> Flags:
 def placed_pieces(
     rows: HostRows, zones: Numbers, doubtful: HostRows, pairs: Numbers, drift: int, ends_plain: Flags
 ) -> list[Pieces]:
-    """The pieces between rows that a zone parts: constant up to it, both laws in it, constant behind it.
+    """The pieces between rows that a zone parts: constant up to it, both laws in it, constant after it.
 
     Between several zones nothing is said.  `doubtful` are the rows in zones, `ends_plain` tells of each row
     whether an epoch can go on there.
@@ -70,7 +70,7 @@ def twice_pieces(rows: HostRows, pairs: Numbers, drift: int) -> list[Pieces]:
     """The pieces of readings that a clock showed twice, as it was set back and no message says when.
 
     The time that really passed between two rows is that of their readings less what they are ahead, give or
-    take their bounds: the clock may have gone on for so long behind the one row, or before the other.
+    take their bounds: the clock may have gone on for so long after the one row, or before the other.
     """
     found: list[tuple[int, ...]] = []
     for pair in pairs.tolist():

@@ -184,7 +184,7 @@ def _refuse_before_reading(asked: Asked) -> None:
 
     require_one_blur(*asked.blur)
     if asked.repeat < 1:
-        raise UsageError(f"--repeat {asked.repeat} is no seed at all; take 1 or more")
+        raise UsageError(f"--repeat {asked.repeat} takes no seed; take 1 or more")
     if asked.part is not None:
         Part.read(asked.part)
         if asked.by is None:
@@ -340,6 +340,6 @@ class _Run:
         rows = find_rows(plan, inputs, options, here, folder).table()
         if plan.group_by is None:
             return Answers(plan, rows)
-        behind = folder / "behind"
-        behind.mkdir()
-        return Answers(plan, rows, find_rows(ungrouped(plan), inputs, options, here, behind).table())
+        beside = folder / "matches"
+        beside.mkdir()
+        return Answers(plan, rows, find_rows(ungrouped(plan), inputs, options, here, beside).table())

@@ -20,7 +20,7 @@ LARGEST = 2**57
 LAST_INSTANT = 7_200_000_000 * 10**9
 """Nanoseconds since 1970; later times, from 2198 on, are not believed, so that no sum exceeds 64 bits."""
 _NANO = 9
-# Digits behind the point: so many for short times, and where they are too many for 64 bits, for instants.
+# Digits after the point: so many for short times, and where they are too many for 64 bits, for instants.
 _SCALES = (18, _NANO)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -76,7 +76,7 @@ def nanoseconds(texts: pl.Series | Sequence[str]) -> Nanoseconds:
 
 
 def _of_scale(texts: pa.Array, scale: int) -> Nanoseconds | None:
-    """The same of numbers with so many digits behind the point at most; None where some is not one."""
+    """The same of numbers with so many digits after the point at most; None where some is not one."""
     try:
         values = pc.cast(texts, pa.decimal128(38, scale))
     except pa.ArrowInvalid:
@@ -97,7 +97,7 @@ def _of_scale(texts: pa.Array, scale: int) -> Nanoseconds | None:
 
 
 def _one_by_one(texts: Sequence[str | None]) -> Nanoseconds:
-    """The same of texts that are not all numbers of 18 digits behind the point at most."""
+    """The same of texts that are not all numbers of 18 digits after the point at most."""
     count = len(texts)
     floors, halves, exact = np.zeros(count, np.int64), np.zeros(count, np.bool_), np.ones(count, np.bool_)
     known = np.zeros(count, np.bool_)

@@ -238,7 +238,7 @@ def test_a_row_near_a_step_may_still_show_what_was_stepped_away() -> None:
 
 
 def test_a_row_where_the_readings_around_a_step_end_is_doubtful_too() -> None:
-    """Otherwise the pieces behind it would share the residual of both sides."""
+    """Otherwise the pieces after it would share the residual of both sides."""
     rows = [Row(START + 64 * SECOND * at, 0, None, MS, None) for at in range(4)]
     found = table(host_rows(rows, [(START + 60 * SECOND, 2 * SECOND)]), Choices(0, 0))
     assert [((piece.start - START) // SECOND, piece.epoch) for piece in found] == [
