@@ -94,9 +94,7 @@ class Events:
     @cached_property
     def endpoints(self) -> Endpoints:
         """Start and end of every event; those of a point are one.  Own parts, where events have clocks."""
-        if self.ends is not None:
-            return self.ends
-        return self.points if self.clocks is None else of_points(self.clocks.own)
+        return of_points(self.stamps.own) if self.ends is None else self.ends
 
     @cached_property
     def stamps(self) -> EventClocks:
@@ -122,7 +120,7 @@ class Events:
 
     def is_tied(self, event: Indexes) -> Flags:
         """Which of some events are tied."""
-        return np.zeros(len(event), dtype=bool) if self.ties is None else self.ties.touches(event)
+        return self.tied.touches(event)
 
     @property
     def independent(self) -> bool:
