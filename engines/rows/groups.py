@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.number_order import Piece, pieces_of
+from cepctl.engines.rows.order import rounded_column
 from cepctl.engines.rows.runs import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
-from cepctl.precision import CONFIDENCE_DECIMALS
 
 WHY_TOO_COSTLY = b"why too costly"
 """What costs, of one key whose occurrence is null: metadata of a batch, which Spark does not hand on."""
@@ -52,7 +52,7 @@ def groups_in_order(rows: pa.Table, keys: int, top: int | None = None) -> pa.Tab
     """Sort rows by occurrence (rounded, descending), start and key, nulls last; keep at most `top`."""
     sort_keys = pa.table(
         [
-            pc.round(rows.column("occurrence"), CONFIDENCE_DECIMALS),
+            rounded_column(rows.column("occurrence")),
             rows.column("start"),
             *(_comparable(rows.column(i)) for i in range(keys)),
         ],

@@ -22,12 +22,12 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in, listed
 from cepctl.engines.rows.numbers import FoundBatch, HeldRows, NumberedRows
-from cepctl.engines.rows.order import rounded, with_text
+from cepctl.engines.rows.order import with_text
 from cepctl.precision import CONFIDENCE_DECIMALS
 
 _AT_ONCE = 1 << 20
-_START_BITS = 31
-"""What of a start is compared together with the confidence, which takes 33 bits."""
+_START_BITS = 34
+"""What of a start is compared together with the confidence, which takes 30 bits."""
 _PARTS = 10**CONFIDENCE_DECIMALS
 _ENDS = ("", " ", "+")
 Key = Callable[[Indexes], Hashes]
@@ -65,16 +65,8 @@ def _confidence_and_start(held: Sequence[NumberedRows], start: Ticks, first: int
 
 
 def _falling(confidence: Reals) -> Hashes:
-    """Rounded confidences as numbers of 33 bits, the more probable ones smaller.
-
-    Where a confidence times 10^9 is a whole number already, rounding leaves it as it is, an ulp beside the
-    decimal perhaps: three bits say so.
-    """
-    decimal = rounded(confidence)
-    parts = np.rint(decimal * _PARTS)
-    beside = decimal.view(np.int64) - (parts / _PARTS).view(np.int64)
-    rising = 8 * parts.astype(np.int64) + np.clip(beside, -3, 3)
-    falling: Hashes = (8 * _PARTS + 8 - rising).view(np.uint64)
+    """Rounded confidences as numbers of 30 bits, the more probable ones smaller."""
+    falling: Hashes = (_PARTS - np.rint(confidence * _PARTS).astype(np.int64)).view(np.uint64)
     return falling
 
 

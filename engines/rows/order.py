@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Reals
 from cepctl.precision import CONFIDENCE_DECIMALS
 
+_PARTS = 10.0**CONFIDENCE_DECIMALS
+
 
 def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Signatures as text: ids separated by a blank, those of a Kleene group by `+`.
@@ -84,15 +86,30 @@ def with_text(rows: pa.RecordBatch | pa.Table) -> pa.Table:
 
 
 def rounded(confidence: Reals) -> Reals:
-    """Confidences as they decide the order."""
-    return np.asarray(pc.round(pa.array(confidence, pa.float64()), CONFIDENCE_DECIMALS).to_numpy())
+    """Confidences as they decide the order.
+
+    Examples
+    --------
+    >>> one, other = rounded(np.array([0.94, 0.9400000000000001]))
+    >>> bool(one == other)
+    True
+    """
+    return np.rint(confidence * _PARTS) / _PARTS
+
+
+def rounded_column(confidence: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The same of a column that may have nulls.
+
+    Arrow's own rounding to decimals leaves a float beside the decimal as it is where no digit is cut.
+    """
+    return pc.divide(pc.round(pc.multiply(confidence, _PARTS)), _PARTS)
 
 
 def in_order(matches: pa.Table, top: int | None = None) -> pa.Table:
     """Sort rows that have their column `match`."""
     keys = pa.table(
         {
-            "confidence": pc.round(matches.column("confidence"), CONFIDENCE_DECIMALS),
+            "confidence": rounded_column(matches.column("confidence")),
             "start": matches.column("start"),
             "match": matches.column("match"),
         }

@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.engines.rows.order import in_order
+from cepctl.engines.rows.order import in_order, rounded_column
 from cepctl.errors import JobError
-from cepctl.precision import CONFIDENCE_DECIMALS
 
 BATCH_BYTES = 1 << 18
 """Size of the batches of a run: the least that is read of it at a time."""
@@ -86,7 +85,7 @@ def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
 
 def _indexed(batch: pa.RecordBatch) -> pa.RecordBatch:
     first = batch.slice(0, 1)
-    rank = pc.negate(pc.round(first.column("confidence"), CONFIDENCE_DECIMALS))
+    rank = pc.negate(rounded_column(first.column("confidence")))
     columns = [rank, first.column("start"), first.column("match"), pa.array([batch.num_rows])]
     return pa.record_batch(
         [column.cast(kind) for column, kind in zip(columns, INDEX.types, strict=True)], INDEX
@@ -152,7 +151,7 @@ class _Cursor:
             return False
         self._begin = 0
         self._held = pa.concat_batches(batches)
-        self._rank = -pc.round(self._held.column("confidence"), CONFIDENCE_DECIMALS).to_numpy()
+        self._rank = -rounded_column(self._held.column("confidence")).to_numpy()
         self._start = self._held.column("start").to_numpy()
         self._match = self._held.column("match")
         self.last = self._key(len(self._held) - 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from cepctl.engines.rows.order import match_text, ordered
 
@@ -37,11 +40,14 @@ def test_more_probable_rows_come_first_then_earlier_ones_then_by_name() -> None:
         assert names(ordered(matches(*rows))) == ["c", "d", "a", "b"]
 
 
-def test_confidences_that_differ_by_rounding_alone_count_as_equal() -> None:
+@given(st.integers(1, 999_999_999).map(lambda parts: parts / 1_000_000_000))
+@example(0.94)
+def test_confidences_that_differ_by_rounding_alone_count_as_equal(decimal: float) -> None:
     """An engine or an order may be off by some 1e-16: that must not decide the order of rows."""
-    rows = matches(([["later"]], 5, 0.1 + 0.2), ([["earlier"]], 1, 0.3))
-    assert names(ordered(rows)) == ["earlier", "later"]
-    assert ordered(rows).column("confidence").to_pylist() == [0.3, 0.1 + 0.2]
+    above, below = (math.nextafter(decimal, end) for end in (1.0, 0.0))
+    rows = matches(([["later"]], 5, above), ([["first"]], 1, decimal), ([["second"]], 2, below))
+    assert names(ordered(rows)) == ["first", "second", "later"]
+    assert ordered(rows).column("confidence").to_pylist() == [decimal, below, above]
 
 
 def test_names_are_ordered_by_code_point() -> None:
