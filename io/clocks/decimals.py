@@ -22,7 +22,9 @@ LAST_INSTANT = 7_200_000_000 * 10**9
 _NANO = 9
 # Digits after the point: so many for short times, and where they are too many for 64 bits, for instants.
 _SCALES = (18, _NANO)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_LONGEST = 1_000
+"""Characters of a number; Python reads no more than some thousand digits."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def _one_by_one(texts: Sequence[str | None]) -> Nanoseconds:
     floors, halves, exact = np.zeros(count, np.int64), np.zeros(count, np.bool_), np.ones(count, np.bool_)
     known = np.zeros(count, np.bool_)
     for at, text in enumerate(texts):
-        if text is None or _NUMBER.fullmatch(text) is None:
+        if text is None or len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
             continue
         value = Fraction(text) * 10**9
         if abs(value) >= 2**63 - 1:

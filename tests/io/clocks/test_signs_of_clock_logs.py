@@ -134,6 +134,7 @@ def test_banners_come_at_any_place_and_say_nothing() -> None:
         (14, "4.294967296", "a bound that is 0"),
         (7, "nan", "an estimate that is not a number"),
         (7, "1e99", "an estimate that is not a number"),
+        pytest.param(7, "0." + 5_000 * "1", "an estimate that is not a number", id="5,000 digits"),
         (8, "X", "a leap status"),
         (2, "25:00:12", "a time that no calendar has"),
     ],
