@@ -2,4 +2,5 @@
 
 stamps      -> estimate and hard bounds of each      stamps.py
 orders      -> the pairs that the bounds exclude     excluded.py
+a match     -> what was recorded of its clocks       evidence.py
 """

@@ -71,14 +71,29 @@ def _table(found: Check, numbers: dict[str, int]) -> Table:
             stamp = {name: row[f"{side}_{name}"] for name in STAMP_COLUMNS}
             ahead = (milliseconds(stamp[name]) for name in ("ahead", "least", "most"))
             reading = reading_text(stamp["reading"])
-            table.add_row(*cells, must, stamp["event"], stamp["host"], reading, *ahead, _place(stamp))
+            table.add_row(
+                *cells,
+                must,
+                stamp["event"],
+                stamp["host"],
+                reading,
+                *ahead,
+                place_text(stamp["source"], stamp["line"]),
+            )
     return table
 
 
-def _place(stamp: dict[str, Any]) -> str:
-    if stamp["source"] is None:
+def place_text(source: str | None, line: int | None) -> str:
+    """Where a log of a clock says it; empty where that is not known.
+
+    Examples
+    --------
+    >>> place_text("node07/tracking.log", 5)
+    'node07/tracking.log line 5'
+    """
+    if source is None:
         return ""
-    return stamp["source"] if stamp["line"] is None else f"{stamp['source']} line {stamp['line']}"
+    return source if line is None else f"{source} line {line}"
 
 
 def write_check(found: Check, file: IO[str]) -> None:

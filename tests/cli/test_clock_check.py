@@ -95,8 +95,8 @@ def test_what_one_host_stamped_is_not_a_matter_of_two_clocks() -> None:
 def test_orders_of_a_dataset_are_checked_whatever_its_intervals_are() -> None:
     """Intervals that are wide enough keep a dataset possible that hard bounds exclude."""
     log("s Send 102 n1 k", "r Receive 90 n2 k")
-    model = f'time_unit = "1 ms"\n[[rule]]\ninterval = {{ before = "1 s", after = "1 s" }}\n[[given]]\nholds = "{ORDER}"\n'
-    Path("model.toml").write_text(model)
+    rule = '[[rule]]\ninterval = { before = "1 s", after = "1 s" }\n'
+    Path("model.toml").write_text(f'time_unit = "1 ms"\n{rule}[[given]]\nholds = "{ORDER}"\n')
     assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml"]) == 0
     assert named(checked(events="events", code=4)) == [("s", "r", 2)]
 
