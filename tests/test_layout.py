@@ -259,6 +259,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.runners",
     },
     "directly_follows": {"engines.columns"},
+    "clock_checks": {
+        "plan",
+        "engines.columns",
+        "uncertainty",
+        "engines.pattern",
+        "engines.confidence.given",
+    },
     "inspection": {"language", "matching"},
     "calibration": {
         "io.source",
@@ -299,6 +306,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {
         "calibration",
         "terminal",
+        "clock_checks",
         "clock_logs",
         "plan",
         "directly_follows",
@@ -310,6 +318,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "library": {
         "calibration",
+        "clock_checks",
         "clock_logs",
         "engines.columns",
         "engines.solve",

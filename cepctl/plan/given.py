@@ -36,16 +36,29 @@ def given_of(
     """
     found = [_resolved(clause, schema, unit, problems) for clause in query.given]
     for text in schema.given if schema else ():
-        own = Problems(text)
         try:
-            found.append(_resolved(parse_given(text), schema, unit, own))
-            own.raise_if_any()
+            found.append(stated(text, schema, unit))
         except CepctlError as problem:
             raise type(problem)(
                 f"conditions of the dataset on every world, from [[given]] of its model:\n{problem}\n"
                 "ingest the events again with another model, or leave it out with --no-given"
             ) from None
     return tuple(each for each in found if each is not None)
+
+
+def stated(text: str, schema: EventSchema | None, unit: TimeUnit) -> Given:
+    """A clause that stands alone, such as one of a dataset.
+
+    Raises
+    ------
+    CepctlError
+        If it cannot be parsed, or does not fit the events.
+    """
+    problems = Problems(text)
+    found = _resolved(parse_given(text), schema, unit, problems)
+    problems.raise_if_any()
+    assert found is not None
+    return found
 
 
 def attributes_read(given: Sequence[Given]) -> Iterator[Expression]:

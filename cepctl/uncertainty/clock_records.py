@@ -38,6 +38,8 @@ COLUMNS: Mapping[str, pa.DataType] = {
     "jump": pa.int64(),
 }
 """The columns that are read; `sd` and `jump` may be null."""
+EVIDENCE: Mapping[str, pa.DataType] = {"source": pa.string(), "line": pa.int64()}
+"""Where the log of a clock says it: columns that a table may have besides."""
 _NULLABLE = ("sd", "jump")
 _NUMBERS = [name for name, kind in COLUMNS.items() if kind == pa.int64() and name not in _NULLABLE]
 NO_PIECE = -1
@@ -48,7 +50,8 @@ class ClockRecords:
     """m pieces by host and time; columns of shape (m,), nanoseconds.
 
     `host` is a place in `hosts`.  `sd` is NaN, and `jump` -1, where there is none.  `file` names the table in
-    messages, `digest` is that of its bytes.
+    messages, `digest` is that of its bytes.  `evidence` has the columns EVIDENCE, null where the file has
+    none.
     """
 
     file: str
@@ -65,6 +68,7 @@ class ClockRecords:
     epoch: Indexes
     segment: Indexes
     jump: Ticks
+    evidence: pa.Table | None = None
 
     @property
     def tied_host(self) -> str | None:
@@ -112,7 +116,10 @@ def read_records(path: Path) -> ClockRecords:
             f"clock: {path} has no column '{missing[0]}'; make it of clock logs with: "
             f"cepctl clocks LOG -o {path.name}"
         )
-    table = _typed(table.select(list(COLUMNS)), path)
+    for name in EVIDENCE:
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(len(table), EVIDENCE[name]))
+    table = _typed(table.select([*COLUMNS, *EVIDENCE]), path)
     if not len(table):
         raise UncertaintyModelError(f"clock: {path} has no rows; make it of other logs")
     table = table.append_column("row", pa.array(np.arange(len(table))))
@@ -125,7 +132,7 @@ def read_records(path: Path) -> ClockRecords:
     records = ClockRecords(
         str(path), hashlib.sha256(content).hexdigest(), tuple(host.dictionary.to_pylist()),
         host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
-        segment, jump,
+        segment, jump, table.select(list(EVIDENCE)),
     )  # fmt: skip
     _require_sense(records, _numbers(table, "row"))
     return records
@@ -138,12 +145,14 @@ def _table(path: Path, content: bytes) -> pa.Table:
         return pq.read_table(pa.BufferReader(content))
     from pyarrow import csv
 
-    told = csv.ConvertOptions(column_types=COLUMNS, null_values=[""], strings_can_be_null=True)
+    told = csv.ConvertOptions(
+        column_types={**COLUMNS, **EVIDENCE}, null_values=[""], strings_can_be_null=True
+    )
     return csv.read_csv(pa.BufferReader(content), convert_options=told)
 
 
 def _typed(table: pa.Table, path: Path) -> pa.Table:
-    for name, kind in COLUMNS.items():
+    for name, kind in {**COLUMNS, **EVIDENCE}.items():
         column = table.column(name)
         if column.type != kind:
             try:
@@ -151,7 +160,7 @@ def _typed(table: pa.Table, path: Path) -> pa.Table:
             except pa.ArrowException as problem:
                 raise UncertaintyModelError(f"clock: {path}: column '{name}': {problem}") from problem
             table = table.set_column(table.column_names.index(name), name, column)
-        if name not in _NULLABLE and column.null_count:
+        if name in COLUMNS and name not in _NULLABLE and column.null_count:
             row = int(np.flatnonzero(pc.is_null(column).to_numpy())[0])
             raise UncertaintyModelError(f"clock: {path}: row {row + 1} has no '{name}'; fill it in")
     return table

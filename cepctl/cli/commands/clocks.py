@@ -1,15 +1,22 @@
-"""`cepctl clocks`: what daemons log of the error of clocks -> a table of pieces with hard bounds."""
+"""`cepctl clocks`: what daemons log of the error of clocks -> a table of pieces with hard bounds.
+
+With `--check` the table is held to the orders that are known of events.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
 from cepctl.cli.options.shared import verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import row_target, write_pieces
-from cepctl.errors import UsageError
+from cepctl.errors import JobError, UsageError
+from cepctl.library.clock_check import CheckOptions, checked_clocks
 from cepctl.library.clocks import ClockOptions, OpenClocks, opened_clocks
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
@@ -19,12 +26,25 @@ _FORMS = ("parquet", "csv")
 _ROWS_OF_GROUP = 1 << 17
 
 
-@click.command("clocks")
+_OF_LOGS = ("output", "host", "map", "bound", "drift", "hold")
+_OF_CHECKS = ("given", "by", "granularity", "format")
+
+
+class _ClocksCommand(click.Command):
+    """The command, whose options are for logs or for a check."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        checks = ctx.params["check"]
+        for name in asked_for(ctx, _OF_LOGS if checks else _OF_CHECKS):
+            refuse_or_leave_out(ctx, name, "with --check" if checks else "without --check")
+        return super().invoke(ctx)
+
+
+@click.command("clocks", cls=_ClocksCommand)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(), metavar="LOG...")
 @click.option(
     "-o",
     "--output",
-    required=True,
     type=click.Path(),
     metavar="CLOCKS",
     help="Table to write: Parquet, or CSV by its name, such as clocks.csv.",
@@ -68,19 +88,58 @@ _ROWS_OF_GROUP = 1 << 17
     metavar="ZONE",
     help="Zone of times of syslog that have none, such as Europe/Berlin.  [default: UTC]",
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Instead of logs take EVENTS... CLOCKS, and print the orders known of EVENTS that CLOCKS excludes.",
+)
+@click.option(
+    "--given",
+    multiple=True,
+    metavar="CLAUSE",
+    help="With --check: an order beside those of the dataset ([[given]] in its model), such as "
+    "'SEQ(Send a, Receive b) IF a.id = b.id'.  May be given several times.",
+)
+@click.option(
+    "--by",
+    default=CheckOptions.by,
+    show_default=True,
+    metavar="ATTR",
+    help="With --check: the attribute that names the host of an event.",
+)
+@click.option(
+    "--granularity",
+    default=CheckOptions.granularity,
+    show_default=True,
+    metavar="DURATION",
+    help="With --check: for how long after its reading a stamp stands, '1 s' where logs have whole seconds.",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="With --check: a table for people, JSON for programs.",
+)
 @verbosity_options
 def command(
     logs: tuple[str, ...],
-    output: str,
+    output: str | None,
     hosts: tuple[str, ...],
     mapped: tuple[str, ...],
     bound: str | None,
     drift: str,
     hold: str,
     tz: str | None,
+    check: bool,
+    given: tuple[str, ...],
+    by: str,
+    granularity: str,
+    output_format: str,
     quiet: bool,
     verbose: bool,
-) -> None:
+) -> int | None:
     """Turn what daemons log of the error of clocks into one table: when, by how much, how surely.
 
     LOG is a file, a directory, a glob or - (standard input): chrony's tracking.log, measurements.log and
@@ -90,7 +149,15 @@ def command(
 
     CLOCKS has one row for each piece of a host's readings: by how much its clock was ahead, as an estimate,
     and hard bounds for what it really was ahead beyond that, in nanoseconds.
+
+    With --check the last argument is CLOCKS, and those before it are events.  The exit code is 4 if CLOCKS
+    excludes an order that is known: the bounds of two clocks leave no way in which the event that comes first
+    was written first.
     """
+    if check:
+        return _check(logs, CheckOptions(given, by, granularity, tz), output_format, quiet=quiet)
+    if output is None:
+        raise UsageError("-o CLOCKS is missing: name the table to write, such as -o clocks.parquet")
     file = row_target(None, output)
     if file.form not in _FORMS or file.parts:
         raise UsageError(
@@ -104,6 +171,23 @@ def command(
         rows = encoded_rows(clocks.tables(), file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
         write_pieces(rows, output, file.compression)
         _tell(clocks, output, quiet=quiet)
+    return None
+
+
+def _check(words: tuple[str, ...], options: CheckOptions, output_format: str, *, quiet: bool) -> int | None:
+    """Print what CLOCKS, the last of the words, excludes of the others."""
+    if len(words) < 2:
+        raise UsageError("--check takes EVENTS and CLOCKS: cepctl clocks --check EVENTS... CLOCKS")
+    from cepctl.render.clock_check import check_summary, print_check, write_check
+
+    found = checked_clocks(words[:-1], words[-1], options)
+    if output_format == "json":
+        write_check(found, sys.stdout)
+    else:
+        print_check(found, sys.stdout)
+    if not quiet:
+        say("summary", check_summary(found), excluded=found.excluded.height)
+    return JobError.exit_code if found.excluded.height else None
 
 
 def _tell(clocks: OpenClocks, output: str, *, quiet: bool) -> None:

@@ -21,6 +21,7 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
+from cepctl.library.clock_evidence import clock_evidence
 from cepctl.library.finding import Question, find_matches, planned
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -98,10 +99,12 @@ def command(
 ) -> None:
     """Show one match of QUERY in EVENTS: its events, their times, its rivals, its confidence.
 
-    The events are drawn on one axis of time.  If they are not a match, the command names the failed
+    The events are drawn on one axis of time.  Where hosts recorded the errors of their clocks, it is said
+    what they recorded of each event.  If they are not a match, the command names the failed
     condition and fails.  QUERY is the text itself, or @FILE.
     """
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
+    from cepctl.render.clock_evidence import evidence_facts, print_evidence
     from cepctl.render.match_times import Times
     from cepctl.render.one_match import drawing_width, print_match, reason_text
     from cepctl.render.one_match_facts import match_facts
@@ -118,10 +121,14 @@ def command(
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
+        recorded = clock_evidence(match, inputs)
     if as_json:
-        print_answer("show", {"match": ids, **match_facts(match, cast(Times, times))})
+        facts = match_facts(match, cast(Times, times))
+        print_answer("show", {"match": ids, **facts, **(evidence_facts(recorded) if recorded else {})})
     else:
         print_match(match, cast(Times, times))
+        if recorded is not None:
+            print_evidence(recorded)
     if match.reasons:
         reasons = "; ".join(reason_text(match, each) for each in match.reasons)
         raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")

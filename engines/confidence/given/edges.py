@@ -133,28 +133,53 @@ def _of_clause(
 ) -> Iterator[Differences]:
     clause = given[number]
     alternative = clause.alternative
-    columns = tuple(range(len(alternative.components)))
     fitting = (fitting_events(events, each) for each in alternative.components)
     candidates = tuple(each[endpoints.whole[each] > 0] for each in fitting)
-    search = Search(alternative, alternative.positive, _looked_at(clause), candidates)
     seen = kept = 0
-    for part in enumeration_parts(search, events, columns):
+    for rows in combinations(clause, events, candidates, _looked_at(clause)):
+        seen += len(rows)
+        for left, right, bound in _pairs(clause):
+            limits = np.full(len(rows), bound, dtype=np.int64)
+            ends = endpoints.end[rows[:, left]]
+            found = Differences(ends, rows[:, right], limits, np.full(len(rows), number))
+            open_still = ~found.implied(nodes.masses) & (found.left != found.right)
+            found = found.taken(np.flatnonzero(open_still))
+            _refuse_impossible(given, found, nodes)
+            kept += len(found)
+            yield found
+        if kept > MOST_DIFFERENCES:
+            raise too_many(clause, seen)
+
+
+def combinations(
+    clause: Given, events: Events, candidates: tuple[Indexes, ...], system: Ticks
+) -> Iterator[Indexes]:
+    """The combinations of events that a clause speaks of, as rows of a matrix; some at a time.
+
+    `candidates`: the events that can be bound to each component.  `system`: the differences, shape (l, l),
+    under which some world must have a combination (`cepctl.engines.pattern.difference_constraints`).
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MOST_COMBINATIONS.
+    """
+    search = Search(clause.alternative, clause.alternative.positive, system, candidates)
+    seen = 0
+    for part in enumeration_parts(search, events, tuple(range(len(candidates)))):
         for rows in part():
             seen += len(rows)
-            for left, right, bound in _pairs(clause):
-                limits = np.full(len(rows), bound, dtype=np.int64)
-                ends = endpoints.end[rows[:, left]]
-                found = Differences(ends, rows[:, right], limits, np.full(len(rows), number))
-                open_still = ~found.implied(nodes.masses) & (found.left != found.right)
-                found = found.taken(np.flatnonzero(open_still))
-                _refuse_impossible(given, found, nodes)
-                kept += len(found)
-                yield found
-            if seen > MOST_COMBINATIONS or kept > MOST_DIFFERENCES:
-                raise QueryTooLargeError(
-                    f"GIVEN {clause.text} speaks of more than {min(seen, MOST_COMBINATIONS):,} "
-                    "combinations of events; say more in IF, as in a.id = b.id and a.lower < b.lower"
-                )
+            yield rows
+            if seen > MOST_COMBINATIONS:
+                raise too_many(clause, MOST_COMBINATIONS)
+
+
+def too_many(clause: Given, number: int) -> QueryTooLargeError:
+    """The error that names a clause that speaks of more than so many combinations."""
+    return QueryTooLargeError(
+        f"GIVEN {clause.text} speaks of more than {min(number, MOST_COMBINATIONS):,} "
+        "combinations of events; say more in IF, as in a.id = b.id and a.lower < b.lower"
+    )
 
 
 def _pairs(clause: Given) -> list[tuple[int, int, int]]:

@@ -1,0 +1,134 @@
+"""Whether the records of clocks allow the orders that are known of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepctl.errors import UncertaintyModelError, UsageError
+from cepctl.library.notices import tell_reading
+from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.memory import reading_budget
+from cepctl.notices import READING, tell
+from cepctl.render.counting import counted
+from cepctl.schema import parse_duration
+
+if TYPE_CHECKING:
+    from cepctl.clock_checks.excluded import Check, Unchecked
+    from cepctl.plan.plan import EventSchema, Given
+
+_COPIES = 6
+"""Events are held as they are read, as the columns of the engine, and with the stamps of both ends."""
+_NANOSECONDS = 1_000
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What the user says of a check, as text.
+
+    Attributes
+    ----------
+    given
+        Orders beside those of the datasets, as GIVEN has them.
+    by
+        The attribute that names the host of an event.
+    granularity
+        For how long after its reading a stamp stands.
+    time_zone
+        Of times of raw logs without one.
+    """
+
+    given: tuple[str, ...] = ()
+    by: str = "node"
+    granularity: str = "0 s"
+    time_zone: str | None = None
+
+
+def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> Check:
+    """The known orders of events at some paths that the records of clocks exclude; logs what is left out.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+    """
+    from cepctl.clock_checks.excluded import check
+    from cepctl.matching.inputs import open_events
+    from cepctl.uncertainty.clock_records import read_records
+
+    granularity = _granularity(options.granularity)
+    records = read_records(Path(clocks))
+    memory = reading_budget()
+    with open_events(paths, given_ingest_options(RawInput(tz=options.time_zone)), memory) as inputs:
+        tell_reading(inputs.summary)
+        given = _orders(options.given, inputs.schema)
+        attributes = sorted({options.by, *_attributes(given, inputs.schema)})
+        inputs.require_room(attributes, _COPIES, memory, "clocks --check")
+        table = inputs.read(attributes)
+    found = check(table, options.by, inputs.schema.time_unit, given, records, granularity)
+    for clause in found.empty:
+        tell(
+            READING, "warning", f"GIVEN {clause}: no event fits some of its components, so it orders nothing"
+        )
+    for cause, count in _causes(found.unchecked, options.by, clocks):
+        message = f"{counted(count, 'event')} {cause}; not checked"
+        tell(READING, "note", message, cause=cause, events=count)
+    return found
+
+
+def _granularity(text: str) -> int:
+    """In nanoseconds, rounded up."""
+    try:
+        length = ceil(parse_duration(text) * _NANOSECONDS)
+    except UncertaintyModelError as problem:
+        raise UsageError(f"--granularity: {problem}") from None
+    if not 0 <= length <= 2**55:
+        raise UsageError(f"--granularity {text}: from 0 to 1 year")
+    return length
+
+
+def _orders(texts: Sequence[str], schema: EventSchema) -> tuple[Given, ...]:
+    """The clauses that say an order: those of the user, and of the datasets."""
+    from cepctl.plan.given import stated
+
+    asked = [stated(text, schema, schema.time_unit) for text in dict.fromkeys(texts)]
+    for each in asked:
+        if not _is_order(each):
+            raise UsageError(f"--given {each.text} says no order, which SEQ does")
+    kept = [stated(text, schema, schema.time_unit) for text in schema.given if text not in texts]
+    orders = (*asked, *filter(_is_order, kept))
+    if not orders:
+        raise UsageError(
+            "nothing says which events come before others; say it, such as "
+            "--given 'SEQ(Send a, Receive b) IF a.id = b.id', or by [[given]] in the model of the dataset"
+        )
+    return orders
+
+
+def _is_order(clause: Given) -> bool:
+    return len(clause.alternative.blocks) > 1
+
+
+def _attributes(given: Sequence[Given], schema: EventSchema) -> Iterator[str]:
+    from cepctl.language.ast import Attribute
+    from cepctl.language.traversal import walk
+    from cepctl.plan.given import attributes_read
+
+    for expression in attributes_read(given):
+        for each in walk(expression):
+            if isinstance(each, Attribute) and each.name in schema.attributes:
+                yield each.name
+
+
+def _causes(found: Unchecked, by: str, clocks: str) -> Iterator[tuple[str, int]]:
+    """Why events are not checked, in words, and how many."""
+    causes = (
+        (f"without '{by}'", found.no_value),
+        (f"of hosts that {clocks} does not have", found.no_host),
+        ("without a time of the log", found.no_reading),
+        (f"at times of which {clocks} says nothing", found.no_piece),
+    )
+    return ((cause, count) for cause, count in causes if count)
