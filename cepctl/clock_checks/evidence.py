@@ -92,5 +92,5 @@ def _of_event(event: OfClock, name: re.Match[str], tables: Iterable[ClockRecords
         if stamp.known[0] and int(numbers[piece]) == int(name[3]):
             assert records.evidence is not None
             source, line = (records.evidence.column(each)[piece].as_py() for each in ("source", "line"))
-            bounds = (int(values[0]) for values in (stamp.ahead, stamp.least, stamp.most))
-            yield Recorded(event.event, name[1], event.reading, *bounds, source, line)
+            ahead, least, most = (int(values[0]) for values in (stamp.ahead, stamp.least, stamp.most))
+            yield Recorded(event.event, name[1], event.reading, ahead, least, most, source, line)

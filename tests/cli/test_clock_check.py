@@ -115,6 +115,20 @@ def test_events_of_a_longer_order_are_compared_with_all_that_come_after() -> Non
     assert named(checked("--given", order, code=4)) == [("x", "r", 400), ("s", "r", 2)]
 
 
+def test_an_event_without_a_record_leaves_the_others_of_an_order_comparable() -> None:
+    order = "SEQ(Send a, Pass b, Receive c) IF a.id = b.id AND b.id = c.id"
+    for host in ("n9", "-"):
+        log("s Send 102 n1 k", f"x Pass 10 {host} k", "r Receive 90 n2 k")
+        assert named(checked("--given", order, code=4)) == [("s", "r", 2)]
+
+
+def test_clocks_that_are_known_exactly_exclude_what_is_a_microsecond_late() -> None:
+    exact = "n1,0,1000000000,1000000,1000000,0,0,,1,1,,,\nn2,0,1000000000,1000,1000,0,0,,1,1,,,\n"
+    Path("clocks.csv").write_text(HEAD + exact)
+    log("s Send 91 n1 k", "r Receive 90 n2 k", "t Send 90 n1 k")
+    assert named(checked("--given", ORDER, code=4)) == [("s", "r", 0.001)]
+
+
 def test_a_pair_of_two_clauses_is_told_once() -> None:
     log("s Send 102 n1 k", "r Receive 90 n2 k")
     other = "SEQ(* a, Receive b) IF a.id = b.id"
@@ -160,6 +174,8 @@ def test_events_without_a_record_are_counted_by_cause(capsys: pytest.CaptureFixt
 
 def test_a_plain_table_of_ticks_has_no_times_of_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     Path("log.csv").write_text("event_type,lower,upper,node,id\nSend,1,1,n1,k\nReceive,0,0,n2,k\n")
+    # A clock that is behind would exclude them if they were taken to be stamped at 0.
+    Path("clocks.csv").write_text(CLOCKS.replace("5000000,5000000", "-50000000,-50000000"))
     assert checked("--given", ORDER, code=0) == []
     assert "2 events without a time of the log; not checked" in capsys.readouterr().err
 

@@ -125,3 +125,21 @@ def test_clocks_of_a_period_are_not_taken_for_recorded_ones(capsys: pytest.Captu
     called(capsys, "ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml", "--overwrite")
     out, _ = called(capsys, "show", "PATTERN SEQ(C c, D d)", "events", "--match", "c d")
     assert recorded(out) == ["node08 at 09:02:00: 0 ns ahead, -400 to 400 ns"]
+
+
+def test_of_two_tables_that_one_tells_which_has_the_epoch_of_the_clock(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begin = 1_772_442_000 * 10**9
+    other = f"node07,{begin},{begin + 7_200 * 10**9},1000000,1000000,-2000000,2000000,,7,9,,other.log,3\n"
+    Path("other.csv").write_text(HEAD + other)
+    only_a = RULE.replace("[[rule]]\n", "[[rule]]\nwhere = \"event_type = 'A'\"\n").replace(
+        "clocks.csv", "other.csv"
+    )
+    Path("model.toml").write_text('time_unit = "1 ms"\n' + only_a + RULE)
+    called(capsys, "ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml", "--overwrite")
+    out, _ = called(capsys, "show", "PATTERN SEQ(A a, B b)", "events", "--match", "a b")
+    assert recorded(out) == [
+        "node07 at 09:00:44: 1 ms ahead, -1 to 3 ms, other.log line 3",
+        "node07 at 09:01:50.500: 1.2 ms ahead, -16 to 16.2 ms, tracking.log line 6",
+    ]
