@@ -129,6 +129,25 @@ def test_clocks_that_are_known_exactly_exclude_what_is_a_microsecond_late() -> N
     assert named(checked("--given", ORDER, code=4)) == [("s", "r", 0.001)]
 
 
+@pytest.mark.parametrize(
+    ("ahead_to", "to", "rows", "gap"),
+    [
+        # The estimate is half a nanosecond: the earliest instant is rounded down, the latest up.
+        (1, 1000, ("s Send 500 n1 k", "r Receive 499 n2 k"), 0.999999),
+        (1, 1000, ("s Send 501 n2 k", "r Receive 500 n1 k"), 1),
+        # It is one whole nanosecond, which floats miss: 49 * (1 / 49) < 1.
+        (49, 49, ("s Send 3 n2 k", "r Receive 1 n1 k"), 2.000001),
+    ],
+)
+def test_estimates_between_nanoseconds_are_rounded_outwards(
+    ahead_to: int, to: int, rows: tuple[str, str], gap: float
+) -> None:
+    moving = f"n1,0,{to}000000,0,{ahead_to},0,0,,1,1,,,\nn2,0,1000000000,0,0,0,0,,1,1,,,\n"
+    Path("clocks.csv").write_text(HEAD + moving)
+    log(*rows)
+    assert named(checked("--given", ORDER, code=4)) == [("s", "r", gap)]
+
+
 def test_a_pair_of_two_clauses_is_told_once() -> None:
     log("s Send 102 n1 k", "r Receive 90 n2 k")
     other = "SEQ(* a, Receive b) IF a.id = b.id"
