@@ -63,7 +63,7 @@ _PREFIX = (
 )
 _TAG = rf"{_PROGRAM}(?:\[[^\]\s]*\]|(?= ))?:? (?:\S+ \S+ - |- - - )?(?:\[[^\]]*\]:? ?)*"
 _LINE = re.compile(rf"{_PREFIX}{_TAG}(?P<message>.*)", re.ASCII | re.DOTALL)
-_MONOTONIC = re.compile(rf"{_TAG}.*\boffset\s", re.ASCII)
+_UNDATED = re.compile(rf"{_PROGRAM}[\[: ]", re.ASCII)
 _OFFSET = re.compile(
     r"(?:(?P<device>\S+) )?(?:(?:master|phc|sys) )?offset\s+(?P<offset>[-+]?\d{1,18}) s(?P<state>\d) freq\b",
     re.ASCII,
@@ -75,10 +75,15 @@ _REALTIME = "CLOCK_REALTIME"
 _LINES_LOOKED_AT = 2_000
 
 
+def _is_undated(line: str) -> bool:
+    """Whether a line has an offset, and begins with its program instead of a time."""
+    return _UNDATED.match(line) is not None and " offset " in line
+
+
 def recognises(head: bytes) -> bool:
     """Whether a line at the beginning is of a daemon that keeps clocks, in syslog or without a date."""
     lines = decoded(head).split("\n")[:_LINES_LOOKED_AT]
-    return any(_LINE.match(line) or _MONOTONIC.match(line) for line in lines)
+    return any(_LINE.match(line) or _is_undated(line) for line in lines)
 
 
 def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
@@ -125,7 +130,7 @@ class _Found:
             self._offset(number, found, program, message)
 
     def _without_date(self, number: int, line: str) -> None:
-        if _MONOTONIC.match(line):
+        if _is_undated(line):
             raise LogFormatError(
                 f"{self.source}, line {number}: {NOT_DATED}; its number in brackets counts from the start of "
                 "the machine: take the lines from syslog, or from journalctl -o short-iso"
