@@ -44,6 +44,18 @@ def certainly_in_order(shape: Shape, masses: Masses, groups: Sequence[Group]) ->
     return certain
 
 
+def always_in_one_order(masses: Masses, groups: Sequence[Group]) -> Flags:
+    """Which matches have all of their events in one order, whichever that is, in all worlds; shape (n,)."""
+    owner = np.concatenate([group.owner for group in groups])
+    event = np.concatenate([group.members for group in groups])
+    order = np.lexsort((masses.upper[event], masses.lower[event], owner))
+    owner, lower, upper = owner[order], masses.lower[event[order]], masses.upper[event[order]]
+    found = np.ones(len(groups[0].offsets) - 1, dtype=bool)
+    meet = (upper[:-1] >= lower[1:]) & (lower[:-1] < upper[1:])
+    found[owner[1:][meet & (owner[1:] == owner[:-1])]] = False
+    return found
+
+
 def _spread_beyond(masses: Masses, group: Group, most: int) -> Indexes:
     """Owners of members that two of them can be farther apart than `most`, in either order.
 

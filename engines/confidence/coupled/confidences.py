@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.certainty import certainly_in_order
+from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
@@ -38,6 +38,8 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     for each in matches.rivals:
         if each.rule.members_too:
             rivals_of_own[each.row] = True
+    # Which of its own events break a match depends on their order.
+    certain &= ~rivals_of_own | always_in_one_order(masses, matches.groups)
     for problems in coupled_problems(matches):
         part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
         last = -first_ticks(*mirrored(masses, problems))

@@ -40,3 +40,16 @@ def test_a_match_whose_own_events_may_stand_between_others_is_certain_where_they
     query = "PATTERN SEQ(A+ a[], A b, A c) WHERE count(a[]) <= 2 STRATEGY skip_till_next_match"
     table = event_table([Event("a", "A", 0, 6), Event("b", "A", 7, 13), Event("c", "A", 14, last)])
     assert [row["confidence"] for row in match_events(plan_of(query), table).to_pylist()] == [1.0]
+
+
+def test_a_match_whose_own_events_may_be_at_one_tick_is_not_certain() -> None:
+    """`a` and `b` are the first group only where they are at one tick: else `b` is the next of the second."""
+    query = "PATTERN SEQ(*+ a[], C+ b[]) STRATEGY skip_till_next_match WITHIN 3 ticks"
+    table = event_table([Event("a", "M", 2, 3), Event("b", "C", 3, 3), Event("c", "C", 4, 4)])
+    expected, found = (
+        rows_by_signature(engine(plan_of(query), table)) for engine in (match_table, match_events)
+    )
+    assert {key: row["confidence"] for key, row in found.items()} == {
+        key: row["confidence"] for key, row in expected.items()
+    }
+    assert len(found) == 3
