@@ -16,9 +16,9 @@ import pyarrow as pa
 from cepctl.clock_checks.stamps import Stamps
 from cepctl.errors import UncertaintyModelError
 from cepctl.uncertainty.clock_records import ClockRecords, read_records
+from cepctl.uncertainty.recorded_offsets import RECORDED_NAME
 
-_NAME = re.compile(r"[^=]+=(.*)([@#])(\d+)", re.ASCII | re.DOTALL)
-"""How records name clocks: `node=n7#3` of a segment, `node=n7@2` of an epoch."""
+_NAME = re.compile(RECORDED_NAME)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _table(file: str, digest: str) -> ClockRecords | str:
         return f"{file} is not there any more, so what it recorded of these clocks is not shown"
     changed = f"{file} has changed since these events were read, so what it records now is not shown"
     try:
-        records = read_records(Path(file))
+        records = read_records(Path(file), evidence=True)
     except UncertaintyModelError:
         return changed
     return records if records.digest == digest else changed

@@ -20,8 +20,6 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
 
-_CLOSE = 1e-6
-
 
 @dataclass(frozen=True, eq=False)
 class Stamps:
@@ -72,14 +70,5 @@ class Stamps:
     @cached_property
     def _around(self) -> tuple[Ticks, Ticks]:
         """The whole nanoseconds around each estimate."""
-        own, piece = self.records, self.piece
-        drift, length = own.ahead_to[piece] - own.ahead[piece], own.end[piece] - own.begin[piece]
-        passed = self.reading - own.begin[piece]
-        beyond = drift * (passed / length)
-        down, up = np.floor(beyond).astype(np.int64), np.ceil(beyond).astype(np.int64)
-        # Where rounding could decide whole numbers do.
-        doubtful = np.abs(beyond - np.rint(beyond)) < _CLOSE * np.maximum(1.0, np.abs(beyond))
-        for i in np.flatnonzero(doubtful & (drift != 0) & self.known).tolist():
-            part = int(drift[i]) * int(passed[i])
-            down[i], up[i] = part // int(length[i]), -(-part // int(length[i]))
-        return own.ahead[piece] + down, own.ahead[piece] + up
+        own, piece, reading = self.records, self.piece, self.reading
+        return own.estimates(piece, reading), -own.estimates(piece, reading, sign=-1)

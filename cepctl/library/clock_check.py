@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.errors import UncertaintyModelError, UsageError
+from cepctl.errors import UsageError
+from cepctl.library.clocks import duration
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.memory import reading_budget
 from cepctl.notices import READING, tell
 from cepctl.render.counting import counted
-from cepctl.schema import parse_duration
 
 if TYPE_CHECKING:
     from cepctl.clock_checks.excluded import Check, Unchecked
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _COPIES = 6
 """Events are held as they are read, as the columns of the engine, and with the stamps of both ends."""
-_NANOSECONDS = 1_000
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,8 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     from cepctl.matching.inputs import open_events
     from cepctl.uncertainty.clock_records import read_records
 
-    granularity = _granularity(options.granularity)
-    records = read_records(Path(clocks))
+    granularity = duration("--granularity", options.granularity, least=0)
+    records = read_records(Path(clocks), evidence=True)
     memory = reading_budget()
     with open_events(paths, given_ingest_options(RawInput(tz=options.time_zone)), memory) as inputs:
         tell_reading(inputs.summary)
@@ -77,17 +75,6 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
         message = f"{counted(count, 'event')} {cause}; not checked"
         tell(READING, "note", message, cause=cause, events=count)
     return found
-
-
-def _granularity(text: str) -> int:
-    """In nanoseconds, rounded up."""
-    try:
-        length = ceil(parse_duration(text) * _NANOSECONDS)
-    except UncertaintyModelError as problem:
-        raise UsageError(f"--granularity: {problem}") from None
-    if not 0 <= length <= 2**55:
-        raise UsageError(f"--granularity {text}: from 0 to 1 year")
-    return length
 
 
 def _orders(texts: Sequence[str], schema: EventSchema) -> tuple[Given, ...]:

@@ -90,16 +90,16 @@ def opened_clocks(paths: Sequence[str], options: ClockOptions) -> Iterator[OpenC
     from cepctl.io.contract.times import named_zone
 
     named_zone(options.time_zone)
-    bound = None if options.bound is None else _duration("--bound", options.bound, least=1)
-    choices = Choices(_drift(options.drift), _duration("--hold", options.hold, least=0))
+    bound = None if options.bound is None else duration("--bound", options.bound, least=1)
+    choices = Choices(_drift(options.drift), duration("--hold", options.hold, least=0))
     names = HostNames(options.hosts, mapped_files(options.mapped))
     with temporary_folder() as folder:
         found = gathered(paths, names, ReadOptions(time_zone=options.time_zone), folder)
         yield OpenClocks(found, bound, choices)
 
 
-def _duration(option: str, text: str, *, least: int) -> int:
-    """A length of time in nanoseconds, rounded up."""
+def duration(option: str, text: str, *, least: int) -> int:
+    """A length of time in nanoseconds, rounded up; raises UsageError unless it is one up to a year."""
     try:
         length = ceil(parse_duration(text) * _NANOSECONDS)
     except UncertaintyModelError as problem:

@@ -43,6 +43,7 @@ EVIDENCE: Mapping[str, pa.DataType] = {"source": pa.string(), "line": pa.int64()
 _NULLABLE = ("sd", "jump")
 _NUMBERS = [name for name, kind in COLUMNS.items() if kind == pa.int64() and name not in _NULLABLE]
 NO_PIECE = -1
+_CLOSE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class ClockRecords:
 
     `host` is a place in `hosts`.  `sd` is NaN, and `jump` -1, where there is none.  `file` names the table in
     messages, `digest` is that of its bytes.  `evidence` has the columns EVIDENCE, null where the file has
-    none.
+    none; None where nobody asked for it.
     """
 
     file: str
@@ -90,6 +91,25 @@ class ClockRecords:
         inside = (found >= 0) & (self.host[at] == host) & (readings < self.end[at])
         return np.where(inside, at, NO_PIECE), host >= 0
 
+    def estimates(
+        self, pieces: Indexes, readings: Ticks, tick: int = 1, *, sign: int = 1, halves: int = 0
+    ) -> Ticks:
+        """How far ahead clocks were at readings, times `sign` and plus so many half ticks, rounded down.
+
+        `tick`: length of what is counted, in nanoseconds.  Of NO_PIECE the number means nothing.
+        """
+        drift, length = sign * (self.ahead_to - self.ahead)[pieces], (self.end - self.begin)[pieces]
+        passed = np.where(pieces == NO_PIECE, 0, readings - self.begin[pieces])
+        whole, rest = np.divmod(2 * sign * self.ahead[pieces] + halves * tick, 2 * tick)
+        beyond = (rest + 2 * drift * (passed / length)) / (2 * tick)
+        down = np.floor(beyond).astype(np.int64)
+        # Where rounding could decide whole numbers do; without a drift the rest decides nothing.
+        doubtful = np.abs(beyond - np.rint(beyond)) < _CLOSE * np.maximum(1.0, np.abs(beyond))
+        for i in np.flatnonzero(doubtful & (drift != 0)).tolist():
+            exact = int(rest[i]) * int(length[i]) + 2 * int(drift[i]) * int(passed[i])
+            down[i] = exact // (2 * tick * int(length[i]))
+        return np.asarray(whole + np.where(drift == 0, 0, down))
+
     @cached_property
     def _keys(self) -> tuple[Ticks, Indexes]:
         """All readings at which a piece begins, and host and place among these of each as one number."""
@@ -97,8 +117,8 @@ class ClockRecords:
         return begins, self.host * (len(begins) + 1) + np.searchsorted(begins, self.begin) + 1
 
 
-def read_records(path: Path) -> ClockRecords:
-    """Read a table of pieces.
+def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
+    """Read a table of pieces; with `evidence` also where the logs say it.
 
     Raises
     ------
@@ -116,10 +136,11 @@ def read_records(path: Path) -> ClockRecords:
             f"clock: {path} has no column '{missing[0]}'; make it of clock logs with: "
             f"cepctl clocks LOG -o {path.name}"
         )
-    for name in EVIDENCE:
+    told = EVIDENCE if evidence else {}
+    for name, kind in told.items():
         if name not in table.column_names:
-            table = table.append_column(name, pa.nulls(len(table), EVIDENCE[name]))
-    table = _typed(table.select([*COLUMNS, *EVIDENCE]), path)
+            table = table.append_column(name, pa.nulls(len(table), kind))
+    table = _typed(table.select([*COLUMNS, *told]), path)
     if not len(table):
         raise UncertaintyModelError(f"clock: {path} has no rows; make it of other logs")
     table = table.append_column("row", pa.array(np.arange(len(table))))
@@ -132,7 +153,7 @@ def read_records(path: Path) -> ClockRecords:
     records = ClockRecords(
         str(path), hashlib.sha256(content).hexdigest(), tuple(host.dictionary.to_pylist()),
         host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
-        segment, jump, table.select(list(EVIDENCE)),
+        segment, jump, table.select(list(told)) if evidence else None,
     )  # fmt: skip
     _require_sense(records, _numbers(table, "row"))
     return records
@@ -145,15 +166,14 @@ def _table(path: Path, content: bytes) -> pa.Table:
         return pq.read_table(pa.BufferReader(content))
     from pyarrow import csv
 
-    told = csv.ConvertOptions(
-        column_types={**COLUMNS, **EVIDENCE}, null_values=[""], strings_can_be_null=True
-    )
+    kinds = {**COLUMNS, **EVIDENCE}
+    told = csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True)
     return csv.read_csv(pa.BufferReader(content), convert_options=told)
 
 
 def _typed(table: pa.Table, path: Path) -> pa.Table:
-    for name, kind in {**COLUMNS, **EVIDENCE}.items():
-        column = table.column(name)
+    for name in table.column_names:
+        column, kind = table.column(name), {**COLUMNS, **EVIDENCE}[name]
         if column.type != kind:
             try:
                 column = column.cast(kind)

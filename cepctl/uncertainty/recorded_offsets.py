@@ -31,7 +31,8 @@ INNER_BUCKETS = 62
 MOST_SINGLE = 64
 """Of so many ticks each is a bucket."""
 _INNER_SDS = 4
-_CLOSE = 1e-6
+RECORDED_NAME = r"(?s)^[^=]+=(.*)([@#])([0-9]+)$"
+"""How recorded clocks are named: host, `@` of an epoch or `#` of a segment, and its number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,24 +88,8 @@ class RecordedOffset:
 
     def moves(self, pieces: Indexes, readings: Ticks, unit: TimeUnit) -> Ticks:
         """By how many ticks own parts move, 0 where there is no piece; `readings` in nanoseconds."""
-        own, tick = self.records, unit.nanoseconds
-        rows = np.flatnonzero(pieces != NO_PIECE)
-        piece = pieces[rows]
-        moved = np.zeros(len(pieces), dtype=np.int64)
-        drift, length = own.ahead_to[piece] - own.ahead[piece], own.end[piece] - own.begin[piece]
-        passed = readings[rows] - own.begin[piece]
-        whole, rest = np.divmod(own.ahead[piece], tick)
-        beyond = (rest + drift * (passed / length)) / tick + 0.5
-        nearest = np.floor(beyond)
-        # Where rounding could decide, and where the estimate is constant, whole numbers do.
-        doubtful = np.abs(beyond - np.rint(beyond)) < _CLOSE * np.maximum(1.0, np.abs(beyond))
-        still = doubtful & (drift == 0)
-        nearest[still] = (2 * rest[still] + tick) // (2 * tick)
-        for i in np.flatnonzero(doubtful & ~still).tolist():
-            part = int(rest[i]) * int(length[i]) + int(drift[i]) * int(passed[i])
-            nearest[i] = (2 * part + tick * int(length[i])) // (2 * tick * int(length[i]))
-        moved[rows] = -(whole + nearest.astype(np.int64))
-        return moved
+        ahead = self.records.estimates(pieces, readings, unit.nanoseconds, halves=1)
+        return np.where(pieces == NO_PIECE, 0, -ahead)
 
     def names(self, by: str, pieces: Indexes) -> pa.Array:
         """The clock of each event: `node=n7#3` for a segment, `node=n7@2` for an epoch; else null."""

@@ -21,12 +21,10 @@ from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
 from cepctl.uncertainty.clock_records import NO_PIECE
 from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule
-from cepctl.uncertainty.recorded_offsets import RecordedOffset
+from cepctl.uncertainty.recorded_offsets import RECORDED_NAME, RecordedOffset
 
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
 _PER_MICROSECOND = 1_000
-_RECORDED_NAME = "=.*[@#][0-9]+$"
-"""How RecordedOffset names clocks."""
 
 
 class Unstamped(Enum):
@@ -93,7 +91,7 @@ def stamped(
 
 def _require_unmoved(rule: Rule, names: pa.Array, mask: pa.Array) -> None:
     """Raise UncertaintyModelError where the own part that a rule would keep was moved by records before."""
-    moved = pc.match_substring_regex(names.filter(mask), _RECORDED_NAME)
+    moved = pc.match_substring_regex(names.filter(mask), RECORDED_NAME)
     if pc.any(moved).as_py():
         name = names.filter(mask).filter(moved)[0].as_py()
         raise UncertaintyModelError(
