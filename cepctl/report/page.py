@@ -16,8 +16,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PageParts:
-    """The files that a page is made of: its markup, its style and its program, each in this order."""
+    """Its title, and the files that a page is made of: markup, style and program, each in this order."""
 
+    title: str
     markup: str
     style: tuple[str, ...]
     program: tuple[str, ...]
@@ -35,8 +36,10 @@ _OF_MATCHES = (
     "table.js",
     "page.js",
 )
-MATCHES = PageParts("page.html", ("page.css",), _OF_MATCHES)
-CALIBRATION = PageParts("calibration.html", ("page.css", "calibration.css"), ("element.js", "calibration.js"))
+MATCHES = PageParts("Matches", "page.html", ("page.css",), _OF_MATCHES)
+CALIBRATION = PageParts(
+    "Calibration", "calibration.html", ("page.css", "calibration.css"), ("element.js", "calibration.js")
+)
 _ESCAPES = {
     ord("<"): "\\u003c",
     ord(">"): "\\u003e",
@@ -52,12 +55,13 @@ def page_html(document: dict[str, Any], files: PageParts = MATCHES) -> str:
     program = '"use strict";\n' + "".join(_part(name) for name in files.program)
     allowed = f"img-src data:; style-src {_digest(style)}; script-src {_digest(program)}"
     parts = {
+        "@title@": files.title,
         "@policy@": f"default-src 'none'; {allowed}",
         "@style@": style,
         "@program@": program,
         "@data@": data_block(document),
     }
-    page = _part(files.markup)
+    page = _part("head.html") + _part(files.markup)
     for mark, text in parts.items():
         before, _, after = page.partition(mark)
         page = before + text + after
