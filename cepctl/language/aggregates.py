@@ -44,6 +44,17 @@ class AggregateFunction:
     growth: Growth = Growth.UNKNOWN
 
 
+def _anew_for_each(whole: OverColumn) -> OverColumn:
+    """An aggregate of the values up to each one, for what no running form is known of."""
+
+    def running(values: pl.Expr) -> pl.Expr:
+        import polars
+
+        return values.cumulative_eval(whole(polars.element()))
+
+    return running
+
+
 AGGREGATES: dict[str, AggregateFunction] = {
     each.word: each
     for each in (
@@ -74,6 +85,20 @@ AGGREGATES: dict[str, AggregateFunction] = {
             growth=Growth.RISES,
         ),
         AggregateFunction(
+            "median",
+            lambda values: values.median(),
+            _anew_for_each(lambda values: values.median()),
+            gives="number",
+            of_numbers=True,
+        ),
+        AggregateFunction(
+            "stddev",
+            lambda values: values.std(),
+            _anew_for_each(lambda values: values.std()),
+            gives="number",
+            of_numbers=True,
+        ),
+        AggregateFunction(
             "count",
             lambda values: values.count(),
             lambda values: values.cum_count(),
@@ -81,6 +106,14 @@ AGGREGATES: dict[str, AggregateFunction] = {
             counts=True,
             growth=Growth.RISES,
         ),
+        AggregateFunction(
+            "count distinct",
+            lambda values: values.drop_nulls().n_unique(),
+            lambda values: (values.is_first_distinct() & values.is_not_null()).cum_sum(),
+            gives="integer",
+            counts=True,
+            growth=Growth.RISES,
+        ),
     )
 }
-"""Every aggregate, by its word."""
+"""Every aggregate, by its word; `count(distinct b[].x)` has two."""

@@ -196,7 +196,7 @@ class ExpressionParser(ReferenceParser):
             return Constant({"NULL": None, "TRUE": True, "FALSE": False}[token.value.upper()], token.span)
         if token.kind is TokenKind.WORD and stream.ahead().is_symbol("("):
             if token.value.lower() in STRATEGIES and self.takes_asides:
-                return self._aside(self.strategy_call(), start)
+                return self._with_conditions(self._aside(self.strategy_call(), start), start)
             return self.call(self._binary)
         if token.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME):
             return self.reference_expression()
@@ -256,6 +256,16 @@ class ExpressionParser(ReferenceParser):
         marker = Constant(True, self.stream.span_from(start))
         self.asides[id(marker)] = (marker, clause)
         return marker
+
+    def _with_conditions(self, strategy: Constant, start: int) -> Expression:
+        """SASE's `strategy(a, b[]) { conditions }`: the strategy, and the conditions behind it."""
+        if not self.stream.accept_symbol("{"):
+            return strategy
+        self.stream.enter()
+        conditions = self._binary(_OR)
+        self.stream.depth -= 1
+        self.stream.expect_symbol("}", "'}', AND, OR or an operator")
+        return Binary("AND", strategy, conditions, self.stream.span_from(start))
 
     def key_names(self) -> tuple[str, ...]:
         """`[attr]` or `[a, b]`: the attributes that all components share."""

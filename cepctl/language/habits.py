@@ -26,6 +26,7 @@ _STRATEGY = (
 )
 _COLUMNS = "columns are named by RETURN a.x, b.y"
 _DURATION = "WITHIN is followed by the duration alone, as in WITHIN 5 s"
+_BRACES = "braces stand after a strategy, as in WHERE skip_till_next_match(a, b) { a.x = b.x }"
 _KEY = "a value that all events share is written WHERE [key], or PARTITION BY key"
 
 # Words that a query may go on with elsewhere.
@@ -63,8 +64,8 @@ _SIGNS = {
     "$": "a name has no $",
     "@": "a name has no @; a query in a file is named as @FILE on the command line",
     "|": "there are no pipes, each clause follows the previous one; alternatives are joined by OR",
-    "{": "a query has no braces",
-    "}": "a query has no braces",
+    "{": _BRACES,
+    "}": _BRACES,
     "?": "a query has no ?",
 }
 _IN_PATTERN = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from cepctl.language.ast import Allen, ComponentPattern, Composite, Duration, Expression, Pattern, Span
@@ -32,6 +32,41 @@ class PatternParser:
     windows: list[Duration] = field(default_factory=list)
 
     def pattern(self) -> Pattern:
+        """One pattern, or several of which one occurs: `P ∪ Q` is `OR(P, Q)`."""
+        start = self.stream.current.span.start
+        parts = [self._pattern()]
+        while self.stream.accept_symbol("∪"):
+            parts.append(self._pattern())
+        if len(parts) == 1:
+            return parts[0]
+        return Composite("OR", tuple(parts), span=self.stream.span_from(start))
+
+    def patterns(self) -> list[Pattern]:
+        """What stands between two commas of a composite: one pattern, or the several of `NOT(B b, D d)`."""
+        stream = self.stream
+        start = stream.current.span.start
+        if not (self._at_negation() and stream.ahead().is_symbol("(")):
+            return [self.pattern()]
+        stream.take()
+        stream.take()
+        stream.enter()
+        negated = [self._negated(start)]
+        while stream.accept_symbol(","):
+            negated.append(self._negated(stream.current.span.start))
+        stream.depth -= 1
+        stream.expect_symbol(")", "',' or ')'")
+        return negated
+
+    def _negated(self, start: int) -> Pattern:
+        part = self._pattern()
+        if part.negated:
+            raise QueryProblem(part.span, "this is absent already: write it without the second negation")
+        return replace(part, negated=True, span=self.stream.span_from(start))
+
+    def _at_negation(self) -> bool:
+        return self.stream.current.is_symbol("!", "~") or self.stream.current.is_word("NOT")
+
+    def _pattern(self) -> Pattern:
         stream = self.stream
         start = stream.current.span.start
         negated = bool(stream.accept_symbol("!", "~") or stream.accept_word("NOT"))
@@ -76,9 +111,9 @@ class PatternParser:
             stream.expect_symbol("]", "']' after the condition of ISEQ")
         stream.expect_symbol("(")
         outside, stream.place = stream.place, Place(stream.place.clause, in_pattern=True)
-        parts = [self.pattern()]
+        parts = self.patterns()
         while stream.accept_symbol(","):
-            parts.append(self.pattern())
+            parts += self.patterns()
         if operator == "ISEQ" and stream.accept_symbol(";"):
             self.windows.append(iseq_window(stream))
         if not stream.current.is_symbol(")"):

@@ -225,4 +225,6 @@ def _atom(
             return f"{variable_text(variable)}{_MEMBERS[member]}.{shown}" if variable else variable_text(name)
         case Aggregate(function, variable, attribute, before):
             members = f"{variable_text(variable)}{'[1..i-1]' if before else '[]'}"
-            return f"{function}({members}{'.' + attribute_text(attribute) if attribute is not None else ''})"
+            word, _, distinct = function.partition(" ")
+            read = members if attribute is None else f"{members}.{attribute_text(attribute)}"
+            return f"{word}({distinct} {read})" if distinct else f"{word}({read})"

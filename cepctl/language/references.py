@@ -145,6 +145,8 @@ class ReferenceParser:
         stream = self.stream
         if stream.current.is_symbol("]"):
             return "all"
+        if stream.accept_symbol(".."):
+            return "before" if self._up_to_the_one_before() else None
         if stream.accept_word("FIRST"):
             return "first"
         if stream.accept_word("LAST"):
@@ -154,13 +156,17 @@ class ReferenceParser:
         if self._one():
             if not stream.accept_symbol(".."):
                 return "first"
-            before = stream.accept_word("I") and stream.accept_symbol("-") and self._one()
-            return "before" if before else None
+            return "before" if self._up_to_the_one_before() else None
         name = stream.current
         if name.kind in _NAMES and name.value.lower() == variable.lower():
             stream.take()
             return "last" if stream.accept_symbol(".") and stream.accept_word("LEN") else None
         return None
+
+    def _up_to_the_one_before(self) -> bool:
+        """The `i-1` of `b[1..i-1]`, which ZDI14 writes `b[..i-1]`."""
+        is_up_to = self.stream.accept_word("I") and self.stream.accept_symbol("-") and self._one()
+        return bool(is_up_to)
 
     def _one(self) -> bool:
         is_one = self.stream.current.kind is TokenKind.NUMBER and self.stream.current.value == "1"
@@ -176,9 +182,11 @@ class ReferenceParser:
         name = word.value.lower()
         if name in AGGREGATES:
             return self._aggregate()
+        if name in ("first", "last"):
+            return self._of_one_member()
         if name not in FUNCTIONS:
-            self.stream.fail("a value or one of the functions " + ", ".join((*FUNCTIONS, *AGGREGATES)),
-                             (*FUNCTIONS, *AGGREGATES))  # fmt: skip
+            known = (*FUNCTIONS, *(word for word in AGGREGATES if " " not in word), "first", "last")
+            self.stream.fail("a value or one of the functions " + ", ".join(known), known)
         self.stream.take()
         self.stream.take()
         arguments: list[Expression] = []
@@ -192,31 +200,58 @@ class ReferenceParser:
     def _aggregate(self) -> Expression:
         word = self.stream.take()
         self.stream.expect_symbol("(")
-        inside = self.stream.current
+        name = word.value.lower() + self._distinct(word)
+        reference = self._members(word, "all", "before")
+        attribute = reference.attribute.value if reference.attribute else None
+        if attribute is None and name != "count":
+            shown = "count(distinct ...)" if name == "count distinct" else name
+            raise QueryProblem(reference.span, f"{shown} needs an attribute, as in b[].value")
+        if self.stream.current.is_symbol(","):
+            self.stream.fail_because(
+                f"an aggregate is of one attribute: write one {word.value.lower()} for each"
+            )
+        self.stream.expect_symbol(")", "')'")
+        before = reference.index == "before"
+        return Aggregate(name, reference.variable, attribute, before, self.stream.span_from(word.span.start))
+
+    def _distinct(self, word: Token) -> str:
+        """The second word of `count(distinct b[].x)`."""
+        if not self.stream.current.is_word("DISTINCT") or self.stream.ahead().is_symbol("["):
+            return ""
+        distinct = self.stream.take()
+        if f"{word.value.lower()} distinct" not in AGGREGATES:
+            raise QueryProblem(distinct.span, "only count takes distinct values, as in count(distinct b[].x)")
+        return " distinct"
+
+    def _of_one_member(self) -> Expression:
+        """`first(b[].x)` is `b[first].x`, and `last(b[].x)` is `b[last].x`."""
+        word = self.stream.take()
+        self.stream.expect_symbol("(")
+        reference = self._members(word, "all")
+        if reference.attribute is None:
+            raise QueryProblem(
+                reference.span, f"{word.value.lower()} needs an attribute, as in {reference.variable}[].x"
+            )
+        self.stream.expect_symbol(")", "')'")
+        member = cast(MemberIndex, word.value.lower())
+        span = self.stream.span_from(word.span.start)
+        return _attribute_or_time(reference.variable, member, reference.attribute, span)
+
+    def _members(self, word: Token, *indexes: _Index) -> _Reference:
+        """The members of a group that a function is of, in its parentheses."""
+        inside, function = self.stream.current, word.value.lower()
         if inside.is_symbol("*"):
             self.stream.fail_because(
                 "the matches of each key are counted by GROUP BY a.x, the members of a group by count(b[])"
             )
         if inside.kind not in _NAMES:
-            self.stream.fail(f"the members of a Kleene variable, as in {word.value.lower()}(b[].value)")
+            self.stream.fail(f"the members of a Kleene variable, as in {function}(b[].value)")
         reference = self._reference()
-        if reference.index not in ("all", "before"):
+        if reference.index not in indexes:
             variable = reference.variable if len(reference.variable) <= 40 else "b"
-            raise QueryProblem(
-                reference.span,
-                f"{word.value.lower()} takes all members: write {variable}[].x or {variable}[1..i-1].x",
-            )
-        name = reference.attribute.value if reference.attribute else None
-        if name is None and not AGGREGATES[word.value.lower()].counts:
-            raise QueryProblem(reference.span, f"{word.value.lower()} needs an attribute, as in b[].value")
-        self.stream.expect_symbol(")", "')'")
-        return Aggregate(
-            word.value.lower(),
-            reference.variable,
-            name,
-            reference.index == "before",
-            self.stream.span_from(word.span.start),
-        )
+            forms = " or ".join(f"{variable}[{each}].x" for each in ("", "1..i-1")[: len(indexes)])
+            raise QueryProblem(reference.span, f"{function} takes all members: write {forms}")
+        return reference
 
 
 def _attribute_or_time(

@@ -168,7 +168,7 @@ def _aggregate(node: Aggregate, scene: Scene) -> Value:
     if node.name is None:
         return _known({"count": len}, node.function)(rows)
     values = [row[node.name] for row in rows if row[node.name] is not None]
-    if not values and node.function != "count":
+    if not values and node.function not in ("count", "count distinct"):
         return None
     return rule(cast(list[float], values))
 
@@ -294,12 +294,30 @@ def _call(node: Call, scene: Scene) -> Value:
     return rule(*arguments)
 
 
+def _stddev(values: list[float]) -> Value:
+    """The standard deviation of a sample, from exact squares; null below two values."""
+    if len(values) < 2:
+        return None
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    return math.sqrt(sum((value - mean) ** 2 for value in exact) / (len(exact) - 1))
+
+
+def _median(values: list[float]) -> Value:
+    """The middle value, or the mean of the middle two."""
+    ordered, half = sorted(values), len(values) // 2
+    return (ordered[half] + ordered[~half]) / 2
+
+
 _AGGREGATES: dict[str, Callable[[list[float]], Value]] = {
     "min": min,
     "max": max,
     "sum": sum,
     "avg": lambda values: sum(values) / len(values),
+    "median": _median,
+    "stddev": _stddev,
     "count": len,
+    "count distinct": lambda values: len(set(values)),
 }
 
 _UNARY: dict[str, Callable[[Any], Value]] = {

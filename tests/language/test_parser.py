@@ -65,6 +65,14 @@ X = Attribute("a", "x")
             ComponentPattern(("B",)), ComponentPattern(("C",))))))),
         ("OR(P|Q)", Composite("OR", (ComponentPattern(("P", "Q")),))),
         ("!SEQ(A, B)", Composite("SEQ", (ComponentPattern(("A",)), ComponentPattern(("B",))), negated=True)),
+        ("A a ∪ B b", Composite("OR", (ComponentPattern(("A",), "a"), ComponentPattern(("B",), "b")))),
+        ("SEQ(A, B ∪ C)", Composite("SEQ", (ComponentPattern(("A",)), Composite("OR", (
+            ComponentPattern(("B",)), ComponentPattern(("C",))))))),
+        ("SEQ(A, ~(B b), C)", Composite("SEQ", (ComponentPattern(("A",)), ComponentPattern(
+            ("B",), "b", negated=True), ComponentPattern(("C",))))),
+        ("SEQ(A, NOT(B, D), C)", Composite("SEQ", (
+            ComponentPattern(("A",)), ComponentPattern(("B",), negated=True),
+            ComponentPattern(("D",), negated=True), ComponentPattern(("C",))))),
         ("SEQ(A, B)+", Composite("SEQ", (ComponentPattern(("A",)), ComponentPattern(("B",))), kleene=True)),
     ],
 )  # fmt: skip
@@ -98,6 +106,8 @@ def test_patterns(text: str, pattern: Pattern) -> None:
         ("b[B.LEN].x > b[i-1].x", Binary(">", Attribute("b", "x", "last"), Attribute("b", "x", "previous"))),
         ("b[i].x > max(b[1..i-1].x)", Binary(">", Attribute("b", "x", "each"),
                                              Aggregate("max", "b", "x", True))),
+        ("b[i].x > max(b[..i-1].x)", Binary(">", Attribute("b", "x", "each"),
+                                            Aggregate("max", "b", "x", True))),
         ("count(b[]) > 2", Binary(">", Aggregate("count", "b", None), Constant(2))),
         ("b[i].time - a.time <= 5 seconds", Binary("<=", Binary("-", EventTime("b", "time", "each"),
             EventTime("a", "time")), Duration(Fraction(5_000_000)))),
@@ -108,6 +118,39 @@ def test_patterns(text: str, pattern: Pattern) -> None:
 )  # fmt: skip
 def test_conditions(text: str, expression: Expression) -> None:
     assert where(text) == expression
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skip_till_next_match(a, b[]) { [k] ∧ a.x = 5 }",
+        "skip_till_next_match(a, b) {[k]} AND a.x = 5",
+        "a.x = 5 AND skip_till_next_match(a, b[]) { [k] }",
+    ],
+)
+def test_conditions_may_stand_in_the_braces_of_a_strategy(text: str) -> None:
+    query = parse(f"PATTERN SEQ(A a, B+ b[]) WHERE {text}")
+    assert query.where == Binary("=", X, Constant(5))
+    assert query.partition_by == ("k",)
+    assert query.strategy == StrategyClause(SKIP_TILL_NEXT_MATCH, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("PATTERN SEQ(A a, B b) WHERE strict_contiguity(a, b) { a.x = 5", "expected '}', AND, OR"),
+        ("PATTERN SEQ(A a, B b) WHERE { a.x = 5 }", "braces stand after a strategy"),
+        ("PATTERN SEQ(A a, !(!B b), C c)", "this is absent already"),
+        ("PATTERN SEQ(A a, NOT(B b, ¬D d), C c)", "this is absent already"),
+        ("PATTERN SEQ(A a, NOT(), C c)", "expected an event type"),
+        ("PATTERN SEQ(A a, B b ∪ , C c)", "expected an event type"),
+        ("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > max(b[..i].x)", "inside an aggregate b[] and b[1..i-1]"),
+    ],
+)
+def test_what_the_papers_write_is_refused_where_it_is_not_whole(text: str, message: str) -> None:
+    with pytest.raises(QuerySyntaxError) as refused:
+        parse(text)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
