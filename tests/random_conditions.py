@@ -68,9 +68,11 @@ def _pairs(strategy: str, parts: list[Part]) -> list[tuple[Part, Part]]:
 
 def group_conditions(strategy: str, parts: list[Part]) -> list[str]:
     kleene = [part.variable for part in parts if part.kleene]
-    alone = ("count({b}[]) <= 2", "count({b}[]) >= 2", "avg({b}[].x) >= 1", "sum({b}[].x) <= 2")
-    alone += ("median({b}[].x) >= 1", "stddev({b}[].x) < 1", "count(distinct {b}[].x) >= 2")
-    linked = ("avg({b}[].x) >= {a}.x", "count({b}[].x) > {a}.x", "last({b}[].x) > {a}.x")
+    alone = (
+        *("count({b}[]) <= 2", "count({b}[]) >= 2", "avg({b}[].x) >= 1", "sum({b}[].x) <= 2"),
+        *("median({b}[].x) >= 1", "stddev({b}[].x) < 1", "count(distinct {b}[].x) >= 2"),
+    )
+    linked = ("avg({b}[].x) >= {a}.x", "count({b}[].x) > {a}.x")
     return [template.format(b=b) for b in kleene for template in alone] + [
         template.format(a=a.t, b=b.variable)
         for a, b in _pairs(strategy, parts)
@@ -86,6 +88,7 @@ def order_conditions(parts: list[Part]) -> list[str]:
         "{b}[last].x >= {b}[first].x",
         "{b}[1].x <= avg({b}[].x)",
         "{b}[i].x <= {b}[1].x",
+        "last({b}[].x) > first({b}[].x)",
         "{b}[i].x >= median({b}[..i-1].x)",
         "count(distinct {b}[..i-1].x) < 2",
     )

@@ -40,6 +40,15 @@ EXCLUSIONS = (
     Exclusion(("format",), "kleene", ("summary",), "a summary names no events to draw", ("trace",)),
     Exclusion(("format",), "state", (), "draw the matches of one run over everything instead", ("trace",)),
     Exclusion(("time",), "format", ("trace",), "a trace has its own form of times"),
+    Exclusion(
+        ("top-k", "limit", "unordered", "state", "why-not"),
+        "exists",
+        (True,),
+        "it looks for the first match and no further",
+    ),
+    Exclusion(("kleene",), "exists", (True,), "a summary names no match", ("summary",)),
+    Exclusion(("approximate",), "exists", (True,), "an estimate may lie on either side of a threshold"),
+    Exclusion(("format",), "exists", (True,), "it lists no matches to draw", ("trace",)),
     Exclusion(("why-not", "kleene"), "state", (), "it takes all events at once"),
     Exclusion(("top-k",), "state", (), "no single run knows the best of all"),
     Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
@@ -146,7 +155,8 @@ def refuse_excluded(given: Mapping[str, Any]) -> None:
         deciding = given.get(exclusion.beside.replace("-", "_"))
         if exclusion.holds(deciding):
             for option in (name.replace("-", "_") for name in exclusion.options):
-                if given.get(option) is not None and not exclusion.asking:
+                asked = given.get(option)
+                if asked is not None and (not exclusion.asking or asked in exclusion.asking):
                     beside = exclusion.beside.replace("-", "_")
                     raise UsageError(f"{option} cannot apply with {beside}={deciding!r}: {exclusion.because}")
 

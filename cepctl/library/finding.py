@@ -18,7 +18,7 @@ from cepctl.library.sketch import SketchUse, told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
-from cepctl.plan.grouping import ungrouped
+from cepctl.plan.grouping import for_existence, ungrouped
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
@@ -97,7 +97,8 @@ def find_matches(
         counts = counts_of_rows(plan, inputs, rows, judged=judged)
         unanswered = None if plan.group_by is None else ""
         answer = beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered)
-        summary = summary_of(inputs, rows.found, counts, ran, judged=judged, answer=answer)
+        found = counts.rows if options.exists else rows.found
+        summary = summary_of(inputs, found, counts, ran, judged=judged, answer=answer)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"
@@ -125,6 +126,8 @@ def opened_search(
     inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
     tell_reading(inputs.summary)
     plan = planned(question.query, inputs, question.matching)
+    if question.matching.exists:
+        plan = for_existence(plan)
     if question.sketch == "auto" and question.execution.engine == "event":
         inputs = told_by_sketches(plan, inputs)
     type_counts = inputs.schema.type_counts
@@ -181,8 +184,12 @@ def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
     import pyarrow as pa
 
     from cepctl.engines.event.match import schema_for
+    from cepctl.engines.rows.first import first_schema
     from cepctl.io.rows.columns import answer_first
 
+    if options.exists:
+        first: list[str] = first_schema(plan).names
+        return first
     rows = schema_for(plan, options).empty_table()
     if plan.group_by is None:
         rows = rows.append_column("match", pa.array([], pa.string()))

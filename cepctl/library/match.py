@@ -45,6 +45,7 @@ def match(
     since: str | datetime | None = None,
     until: str | datetime | None = None,
     kleene: KleeneRows = "groups",
+    exists: bool = False,
     no_given: bool = False,
     sketch: SketchUse = "auto",
     time: Times = "iso",
@@ -82,6 +83,9 @@ def match(
         `yesterday`, or a datetime; UTC where it names no zone.
     kleene
         `groups`: a row for each group of a Type+; `summary`: one row for all groups between the same events.
+    exists
+        Say only whether there is a match, and the first one, of smallest `start`, then `match`; with
+        GROUP BY for each key that has one.
     no_given
         Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
     sketch
@@ -128,6 +132,8 @@ def match(
             "kleene": kleene,
             "order": None if order == "auto" else order,
             "approximate": approximate,
+            "top_k": top_k,
+            "exists": exists or None,
             "master": master,
             "conf": conf,
         }
@@ -144,6 +150,7 @@ def match(
         until=nanoseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
+        exists=exists,
     )
     question = Question(
         text=text,
@@ -152,7 +159,7 @@ def match(
         kleene=kleene,
         raw_input=raw_input(reading),
         execution=execution_of(engine, runner, spark, master, conf),
-        judged=kleene == "groups",
+        judged=kleene == "groups" and not exists,
         sketch=sketch,
     )
     question.execution.require_startable()

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class Matching:
     """How a query is run and which of its matches are kept; None where nothing was asked for.
 
-    `no_given`: what the events are said to satisfy is left out.
+    `no_given`: what the events are said to satisfy is left out.  `exists`: only whether there is a match, and
+    the first one.
 
     Raises
     ------
@@ -50,6 +51,7 @@ class Matching:
     until: int | None = None
     memory: MemoryBudget = field(default_factory=default_budget)
     no_given: bool = False
+    exists: bool = False
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
@@ -91,7 +93,8 @@ class Matching:
             approximate=self.approximate,
             kleene=kleene,
             top=self.top_k,
-            raw_times=judged,
+            raw_times=judged and not self.exists,
+            exists=self.exists,
             starting=ticks_between(plan, self.since, self.until),
             memory=self.memory,
         )

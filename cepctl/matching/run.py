@@ -112,6 +112,7 @@ def find_rows(
         If there are too many matches, or one is too large to be measured.
     """
     from cepctl.engines.event.match import schema_for
+    from cepctl.engines.rows.first import FirstRows
     from cepctl.engines.rows.groups import GroupRows
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.grouping import refuse_groups
@@ -132,6 +133,8 @@ def find_rows(
         if wanted.kleene == "summary":
             refuse_groups(plan.query, "--kleene summary")
         rows = GroupRows(schema_for(plan, wanted), len(plan.group_by), wanted.top)
+    if wanted.exists:
+        rows = FirstRows(plan, wanted.wanted)
     if execution.engine != "event":
         _find_by_another_engine(plan, inputs, wanted, execution, rows)
     else:

@@ -67,6 +67,11 @@ def ungrouped(plan: Plan) -> Plan:
     return replace(plan, group_by=None, returns=plan.group_by or (), minimum_confidence=None)
 
 
+def for_existence(plan: Plan) -> Plan:
+    """The plan of the matches of which the first is asked, each with its key and nothing else."""
+    return replace(plan, group_by=None, returns=plan.group_by or ())
+
+
 def refuse_groups(query: Query, what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked, where the query has GROUP BY."""
     if query.group_by is not None:

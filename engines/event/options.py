@@ -27,6 +27,7 @@ class MatchOptions:
     `starting` are the first and the last tick in which a row may start, None for any.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.
+    `exists`: only the first row of each key is wanted, and whether there is one.
     `of_intervals`: some event that matters lasts, perhaps one of another part of the run.
     """
 
@@ -38,6 +39,7 @@ class MatchOptions:
     kleene: KleeneRows = "groups"
     top: int | None = None
     raw_times: bool = False
+    exists: bool = False
     of_intervals: bool = False
     starting: tuple[int | None, int | None] = (None, None)
     memory: MemoryBudget = field(default_factory=default_budget)
@@ -54,7 +56,7 @@ class MatchOptions:
 
     def check_count(self, rows: int) -> None:
         """Raise QueryTooLargeError when there are more rows than allowed; the best may be of any number."""
-        if self.top is None and rows > self.max_matches:
+        if self.top is None and not self.exists and rows > self.max_matches:
             raise QueryTooLargeError(
                 f"the query has more than {self.max_matches:,} matches; narrow it (WITHIN, [attr], tighter "
                 "predicates, CONFIDENCE), ask for the best of them with --top-k, or raise the cap with "

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
+from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.number_order import Piece, pieces_of
-from cepctl.engines.rows.order import rounded_column
+from cepctl.engines.rows.order import comparable, rounded_column
 from cepctl.engines.rows.runs import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
@@ -54,20 +55,13 @@ def groups_in_order(rows: pa.Table, keys: int, top: int | None = None) -> pa.Tab
         [
             rounded_column(rows.column("occurrence")),
             rows.column("start"),
-            *(_comparable(rows.column(i)) for i in range(keys)),
+            *(comparable(rows.column(i)) for i in range(keys)),
         ],
         names=["occurrence", "start", *(f"key {i}" for i in range(keys))],
     )
     by = [("occurrence", "descending"), *((name, "ascending") for name in sort_keys.column_names[1:])]
     order = pc.sort_indices(sort_keys, by)
     return rows.take(order if top is None else order[:top])
-
-
-def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Values that Arrow can sort: false before true, and a column of nothing but nulls."""
-    if pa.types.is_boolean(values.type):
-        return values.cast(pa.int8())
-    return values.cast(pa.int8()) if pa.types.is_null(values.type) else values
 
 
 class GroupRows:
@@ -114,5 +108,5 @@ class GroupRows:
         return groups_in_order(pa.Table.from_batches(self._held, self.schema), self._keys, self._top)
 
 
-FoundRows: TypeAlias = SortedRows | GroupRows
-"""The rows of a run: matches, or groups of them."""
+FoundRows: TypeAlias = SortedRows | GroupRows | FirstRows
+"""The rows of a run: matches, groups of them, or only the first of each key."""

@@ -117,3 +117,10 @@ def in_order(matches: pa.Table, top: int | None = None) -> pa.Table:
     by = [("confidence", "descending"), ("start", "ascending"), ("match", "ascending")]
     order = pc.sort_indices(keys, by)
     return matches.take(order if top is None else order[:top])
+
+
+def comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values that Arrow can sort: false before true, and a column of nothing but nulls."""
+    if pa.types.is_boolean(values.type) or pa.types.is_null(values.type):
+        return values.cast(pa.int8())
+    return values

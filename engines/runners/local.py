@@ -12,12 +12,13 @@ from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import concurrently, usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, Room, SliceTask
-from cepctl.engines.runners.slices import TimeSlice
+from cepctl.engines.runners.slices import TimeSlice, choose_slicing
 from cepctl.plan.plan import Plan
 
 _GROUPS_AT_ONCE = 4
@@ -68,6 +69,38 @@ def found_in_stored(
     progress.relevant, progress.impossible = Owned.of(plan, TimeSlice(), events)
     progress.matching()
     yield from batches(plan, events, options, progress.matched)
+
+
+def find_first(
+    plan: Plan, sources: Sequence[EventSource], rows: FirstRows, options: MatchOptions, progress: Progress
+) -> None:
+    """Look for the first row of stored events, slice of time by slice, until no later one can be before it.
+
+    Raises
+    ------
+    EventSchemaError
+        If two inputs hold events with the same id.
+    QueryTooLargeError
+        If the events that can matter to one slice do not fit in memory.
+    """
+    groups = row_groups(sources)
+    if plan.never is not None or not len(groups):
+        return
+    _refuse_repeated(sources)
+    task = SliceTask(plan, replace(options, threads=usable_cores()), tuple(sources), groups)
+    slices = choose_slicing(groups, plan, usable_cores()).slices
+    if task.may_bind_ends and len(slices) > 1 and any(task.binds_ends(*file) for file in groups.files()):
+        task = task.of_intervals()
+    for own in slices:
+        # A match begins no earlier than events matter to it.
+        before = 0 if task.reach is None else task.reach.before
+        if rows.start is not None and own.first - before > rows.start:
+            return
+        for owned, batch in task.run(own):
+            progress.relevant = (progress.relevant or 0) + owned.events
+            progress.impossible += owned.impossible
+            if batch is not None:
+                rows.add(batch)
 
 
 def _relevant(

@@ -21,10 +21,11 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.row_groups import EventSource, RowGroups, row_groups
 from cepctl.engines.event.match import found_batches, schema_for
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.numbers import FoundBatch, with_columns
 from cepctl.engines.rows.sorted import Gathered, SortedRows
-from cepctl.engines.runners.local import found_in_stored
+from cepctl.engines.runners.local import find_first, found_in_stored
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import (
     as_stream,
@@ -100,6 +101,9 @@ def collect(
         What the partition function raised in a task.
     """
     options, progress = options or MatchOptions(), progress or Progress()
+    if runner.here and isinstance(rows, FirstRows):
+        find_first(plan, sources, rows, options, progress)
+        return
     if runner.here:
         whole = partial(_found_here, sources=sources, options=options, progress=progress)
         for batch in runner.stream(whole, [plan]):

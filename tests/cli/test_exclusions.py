@@ -39,6 +39,7 @@ ALWAYS = {
     "since": "every match has a start",
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
+    "exists": "it excludes others",
     "by": "every event may have a case",
     "pairs": "it excludes the query",
     "coarsen": "it excludes the other blurs",

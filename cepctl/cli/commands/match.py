@@ -66,6 +66,13 @@ MATCHES_IN_PARTS = 10_000_000_000
     group=HelpGroup.ASK_FURTHER,
 )
 @grouped_option(
+    "--exists",
+    is_flag=True,
+    help="Say only whether there is a match, and the first one: a row exists,confidence,start,end,match; "
+    "with GROUP BY one for each key that has a match.  Ends as soon as that is known.",
+    group=HelpGroup.ASK_FURTHER,
+)
+@grouped_option(
     "--sketch",
     type=click.Choice(SKETCH_USES),
     default="auto",
@@ -152,8 +159,9 @@ def command(
     ):
         matching = replace(matching, max_matches=MATCHES_IN_PARTS)
     question = Question(
-        text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
-        judged=not quiet and kleene == "groups", columns=rows.chosen,
+        text, query, matching, kleene, raw_input,
+        Execution(matching.engine, runner, verbose),
+        judged=not (quiet or matching.exists) and kleene == "groups", columns=rows.chosen,
         sketch="off" if why_not else sketch,
     )  # fmt: skip
     if incremental.follow and fail_on_match:
@@ -236,8 +244,8 @@ def _tell(request: MatchRequest, matches: Matches) -> None:
 def _remember(request: MatchRequest, matches: Matches) -> None:
     """Keep what was asked and the first rows for `cepctl show --last`."""
     asked, rows = request.question, matches.head(ROWS_REMEMBERED)
-    ids = rows.column("match" if asked.query.group_by is None else "best").to_pylist()
-    remember_match(asked, request.paths, ids)
+    ids = rows.column("match" if "match" in rows.column_names else "best").to_pylist()
+    remember_match(asked, request.paths, [each for each in ids if each is not None])
 
 
 @contextmanager
