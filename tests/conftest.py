@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,11 +22,21 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
+# Cycles are few.  To look for them among all modules and tests as often as by default took a sixth of the time.
+# Not the numbers of cepctl itself, so that tests see whether it leaves those of others as they were.
+gc.set_threshold(50_000, 40, 80)
+
+
 # Workers have to find what tests define, and do not import from the working directory.  A process has one
 # Java process for all its sessions, with the environment of the moment in which some test started it.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end, and is not looked through for cycles."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -173,7 +173,7 @@ def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing
         f"make_test_environment() {{ environment={copy}; }}\n"
     )
     done = subprocess.run([copy / ".ci" / "run", "-x"], capture_output=True, text=True, check=False)
-    parts = ["lint", "--no-lint -x", "doctor --warm", "--lowest", "--without-java"]
+    parts = ["lint", "--lowest", "--without-java", "doctor --warm", "--no-lint -x"]
     parts.append("fuzz--seconds 60 --processes 1 --seed none")
     assert (done.returncode, done.stdout.splitlines()) == (1, parts)
 

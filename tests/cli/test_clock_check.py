@@ -22,6 +22,7 @@ CLOCKS = HEAD + (
     "n1,0,1000000000,5000000,5000000,-2000000,3000000,,1,1,,n1/tracking.log,7\n"
     "n2,0,1000000000,0,0,-2000000,2000000,,1,1,,n2/tracking.log,9\n"
 )
+LOCAL = ("--runner", "local")
 ORDER = "SEQ(Send a, Receive b) IF a.id = b.id"
 
 
@@ -97,7 +98,7 @@ def test_orders_of_a_dataset_are_checked_whatever_its_intervals_are() -> None:
     log("s Send 102 n1 k", "r Receive 90 n2 k")
     rule = '[[rule]]\ninterval = { before = "1 s", after = "1 s" }\n'
     Path("model.toml").write_text(f'time_unit = "1 ms"\n{rule}[[given]]\nholds = "{ORDER}"\n')
-    assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml"]) == 0
+    assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml", *LOCAL]) == 0
     assert named(checked(events="events", code=4)) == [("s", "r", 2)]
 
 
@@ -105,7 +106,7 @@ def test_a_dataset_on_recorded_clocks_is_checked_by_its_logged_times() -> None:
     log("s Send 102 n1 k", "r Receive 90 n2 k", "t Send 100 n1 l", "q Receive 90 n2 l")
     rule = '[[rule]]\nclock = { by = "node", from = "clocks.csv", residual = "epoch" }\n'
     Path("model.toml").write_text('time_unit = "1 ms"\n' + rule)
-    assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml"]) == 0
+    assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml", *LOCAL]) == 0
     assert named(checked("--given", ORDER, events="events", code=4)) == [("s", "r", 2)]
 
 

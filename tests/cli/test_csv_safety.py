@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from cepctl.io.rows.safe_cells import safe_cells
-from tests.cli.test_contract import run
+from tests.calls import called
 
 NOTES = ["=1+1", "+1", "-1 a", "@SUM(A1)", "\tx", "a=1", "", "'=1"]
+Run = Callable[..., tuple[str, str]]
 QUERY = "PATTERN SEQ(A a) RETURN a.note, a.amount"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """A command in the temporary folder; what it wrote to standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    return partial(called, capsys)
 
 
 @pytest.fixture
@@ -26,12 +36,13 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("form", "separator"), [("csv", ","), ("tsv", "\t")])
+@pytest.mark.usefixtures("log")
 def test_texts_that_begin_like_formulas_get_an_apostrophe_and_numbers_none(
-    log: Path, form: str, separator: str
+    run: Run, form: str, separator: str
 ) -> None:
     arguments = ["match", QUERY, "log.csv", "--runner", "local", "--format", form]
     plain, safe = (
-        list(csv.reader(io.StringIO(run([*arguments, *more], log).stdout, newline=""), delimiter=separator))
+        list(csv.reader(io.StringIO(run(*arguments, *more)[0], newline=""), delimiter=separator))
         for more in ([], ["--csv-safe"])
     )
     assert plain[0] == safe[0]
@@ -44,7 +55,9 @@ def test_texts_that_begin_like_formulas_get_an_apostrophe_and_numbers_none(
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
-def test_names_of_columns_that_begin_like_formulas_get_an_apostrophe_too(tmp_path: Path, form: str) -> None:
+def test_names_of_columns_that_begin_like_formulas_get_an_apostrophe_too(
+    run: Run, tmp_path: Path, form: str
+) -> None:
     """Attributes have the names that the log gives them."""
     names = ["=1+1", "+a", "-b", "@SUM(A1)", "plain"]
     with (tmp_path / "log.csv").open("w", newline="", encoding="utf-8") as file:
@@ -52,10 +65,9 @@ def test_names_of_columns_that_begin_like_formulas_get_an_apostrophe_too(tmp_pat
     returned = ", ".join(f"a.`{name}` AS `{name}`" for name in names)
     query = f"PATTERN SEQ(A a) RETURN {returned}, -a.number"
     arguments = ["match", query, "log.csv", "--runner", "local", "--format", form]
-    plain, safe = (run([*arguments, *more], tmp_path) for more in ([], ["--csv-safe"]))
-    assert plain.returncode == safe.returncode == 0, safe.stderr
     before, after = (
-        done.stdout.splitlines()[0].split("," if form == "csv" else "\t") for done in (plain, safe)
+        run(*arguments, *more)[0].splitlines()[0].split("," if form == "csv" else "\t")
+        for more in ([], ["--csv-safe"])
     )
     assert before[:6] == [*names, "-a.number"]
     assert after == [f"'{name}" if name[0] in "=+-@" else name for name in before]
@@ -66,11 +78,10 @@ def test_a_name_that_begins_like_a_formula_gets_an_apostrophe() -> None:
     assert safe_cells(rows).to_pydict() == {"'=1": ["x"], "''=1": ["z"], "'-b": [1], "'a": ["y"]}
 
 
-def test_incremental_rows_are_as_safe(log: Path) -> None:
+def test_incremental_rows_are_as_safe(run: Run, log: Path) -> None:
     (log / "rows").mkdir()
     arguments = ["match", QUERY, "log.csv", "--runner", "local", "--state", "state", "-o", "rows", "--final"]
-    done = run([*arguments, "--csv-safe"], log)
-    assert done.returncode == 0, done.stderr
+    run(*arguments, "--csv-safe")
     (written,) = (log / "rows").iterdir()
     assert "'=1+1" in written.read_text(encoding="utf-8")
 
@@ -82,17 +93,17 @@ def test_a_carriage_return_begins_a_formula_too() -> None:
 
 
 @pytest.mark.parametrize("output", [["--format", "jsonl"], ["-o", "rows.parquet"], ["--format", "table"]])
-def test_it_is_refused_where_there_are_no_cells(log: Path, output: list[str]) -> None:
-    done = run(["match", QUERY, "log.csv", "--runner", "local", "--csv-safe", *output], log)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error: --csv-safe cannot apply to rows that are written as " in done.stderr
+def test_it_is_refused_where_there_are_no_cells(run: Run, log: Path, output: list[str]) -> None:
+    shown, said = run("match", QUERY, "log.csv", "--runner", "local", "--csv-safe", *output, code=2)
+    assert shown == ""
+    assert "error: --csv-safe cannot apply to rows that are written as " in said
     assert {path.name for path in log.iterdir()} == {"log.csv"}
 
 
-def test_in_the_configuration_it_is_for_csv_alone(log: Path) -> None:
+def test_in_the_configuration_it_is_for_csv_alone(run: Run, log: Path) -> None:
     (log / "cepctl.toml").write_text("[match]\ncsv-safe = true\n")
     arguments = ["match", QUERY, "log.csv", "--runner", "local", "--quiet"]
-    assert "'=1+1" in run(arguments, log).stdout
-    other = run([*arguments, "--format", "jsonl"], log)
-    assert (other.returncode, other.stderr) == (0, "")
-    assert '"=1+1"' in other.stdout
+    assert "'=1+1" in run(*arguments)[0]
+    shown, said = run(*arguments, "--format", "jsonl")
+    assert said == ""
+    assert '"=1+1"' in shown

@@ -70,8 +70,8 @@ def test_marks_without_a_model_are_refused_by_strict_alone(capsys: pytest.Captur
         '<log><trace><event><string key="concept:name" value="A"/><string key="u:missing" value=""/>'
         '<date key="time:timestamp" value="2026-03-03T09:00:00.5Z"/></event></trace></log>'
     )
-    assert main(["ingest", "log.xes", "-o", "events"]) == 0
+    assert main(["ingest", "log.xes", "-o", "events", "--runner", "local"]) == 0
     assert "as if the first alternative had happened" in capsys.readouterr().err
-    assert main(["ingest", "log.xes", "-o", "strictly", "--strict"]) == 3
+    assert main(["ingest", "log.xes", "-o", "strictly", "--strict", "--runner", "local"]) == 3
     assert "log.xes: event 1 of the log is marked as uncertain" in capsys.readouterr().err
     assert not Path("strictly").exists()

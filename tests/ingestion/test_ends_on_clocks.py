@@ -87,7 +87,7 @@ def text(buckets: Buckets) -> str:
     return "|".join(f"{lo}:{hi}:{float(p)}" for lo, hi, p in buckets)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     start=st.integers(-3, 3),
     end=histograms(2),

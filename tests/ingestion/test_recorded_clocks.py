@@ -52,6 +52,15 @@ def ingested(
     )
 
 
+@pytest.fixture(scope="module")
+def with_residuals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, cepctl.Ingested]:
+    """The log with one residual for each segment, and with one for an epoch."""
+    return {
+        residual: ingested(tmp_path_factory.mktemp("events"), CLOCKS.format(jump=""), residual=residual)
+        for residual in ("", EPOCH)
+    }
+
+
 def rows(folder: Path) -> dict[str, dict[str, object]]:
     with open_events([str(folder / "events")]) as inputs:
         return {row["event_id"]: row for row in inputs.read([]).to_pylist()}
@@ -72,11 +81,14 @@ def rows(folder: Path) -> dict[str, dict[str, object]]:
 )
 @pytest.mark.parametrize("engine", ["event", "worlds"])
 def test_one_residual_for_each_segment_or_for_an_epoch(
-    tmp_path: Path, query: str, apart: str, epoch: str, engine: Literal["event", "worlds"]
+    with_residuals: dict[str, cepctl.Ingested],
+    query: str,
+    apart: str,
+    epoch: str,
+    engine: Literal["event", "worlds"],
 ) -> None:
     for stated, residual in ((apart, ""), (epoch, EPOCH)):
-        events = ingested(tmp_path, CLOCKS.format(jump=""), residual=residual)
-        found = cepctl.match(f"PATTERN {query}", events, engine=engine).polars()
+        found = cepctl.match(f"PATTERN {query}", with_residuals[residual], engine=engine).polars()
         assert found["confidence"].to_list() == pytest.approx([float(Fraction(stated))], abs=1e-12)
 
 

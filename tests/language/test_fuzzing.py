@@ -46,7 +46,7 @@ def survives(text: str) -> Plan | None:
     return plan
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_nothing_but_documented_errors_escapes(text: str) -> None:
     survives(text)
