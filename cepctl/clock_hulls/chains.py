@@ -61,11 +61,20 @@ class _Best:
     bounds: tuple[Ticks, Ticks, Ticks, Ticks]
 
 
-def chained(links: Links, reference: int, drift: int) -> Links:
+@dataclass(frozen=True, eq=False)
+class Chained:
     """How far clocks are ahead of the reference, by host and begin; each window of a host once.
 
-    Windows are cut where those of other links begin or end inside of them.
+    Windows are cut where those of other links begin or end inside of them.  In so many, `contradicted`, the bounds
+    of several chains do not meet.
     """
+
+    links: Links
+    contradicted: int
+
+
+def chained(links: Links, reference: int, drift: int) -> Chained:
+    """Follow links from the reference to all clocks that they lead to."""
     cut = _cut(links)
     begins, at = np.unique(cut.windows.begin, return_inverse=True)
     states, state = np.unique(cut.host * len(begins) + at, return_inverse=True)
@@ -77,7 +86,22 @@ def chained(links: Links, reference: int, drift: int) -> Links:
     ends = np.zeros(len(begins), np.int64)
     ends[at] = cut.windows.end
     windows = Windows(host, begins[place], ends[place], *(each[found] for each in best.bounds))
-    return Links(host, np.full(len(found), reference), windows)
+    return Chained(Links(host, np.full(len(found), reference), windows), _contradicted(steps, best))
+
+
+def _contradicted(steps: _Steps, best: _Best) -> int:
+    """How many states have steps whose bounds do not meet."""
+    cost, (low, high, low_to, high_to) = _added(steps, best)
+    known = cost < _FAR
+    state = steps.state[known]
+    if not len(state):
+        return 0
+    starts = np.flatnonzero(np.diff(state, prepend=-1))
+    apart = [
+        np.maximum.reduceat(below[known], starts) > np.minimum.reduceat(above[known], starts)
+        for below, above in ((low, high), (low_to, high_to))
+    ]
+    return int((apart[0] | apart[1]).sum())
 
 
 def _cut(links: Links) -> Links:
@@ -102,15 +126,11 @@ def _between(own: Windows, row: Indexes, reading: Ticks, begin: Ticks, end: Tick
 
     Rounded down, or up for the sign -1.
     """
-    whole, _ = along(
-        sign * (end - begin)[row], (own.end - own.begin)[row], reading - own.begin[row]
-    )
+    whole, _ = along(sign * (end - begin)[row], (own.end - own.begin)[row], reading - own.begin[row])
     return np.asarray(begin[row] + sign * whole)
 
 
-def _steps(
-    cut: Links, states: Indexes, state: Indexes, other: Indexes, reference: int, drift: int
-) -> _Steps:
+def _steps(cut: Links, states: Indexes, state: Indexes, other: Indexes, reference: int, drift: int) -> _Steps:
     """The steps that chains can take: from the reference, or from a clock that is known in the window."""
     order = np.lexsort((cut.other, state))
     cut, state, other = cut.taken(order), state[order], other[order]

@@ -61,17 +61,13 @@ def pieces_of_windows(windows: Windows) -> Pieces:
     middles = low + high
     joins = np.zeros(len(windows.begin), dtype=bool)
     joins[1:] = (
-        (windows.begin[1:] == windows.end[:-1])
-        & (low[0, 1:] <= high[1, :-1])
-        & (low[1, :-1] <= high[0, 1:])
+        (windows.begin[1:] == windows.end[:-1]) & (low[0, 1:] <= high[1, :-1]) & (low[1, :-1] <= high[0, 1:])
     )
     # Middles are counted in halves, means in quarters of a nanosecond.
     ahead, ahead_to = middles // 2
     met = np.flatnonzero(joins)
     ahead[met] = ahead_to[met - 1] = (middles[0, met] + middles[1, met - 1]) // 4
-    off = np.maximum.reduce(
-        [high[0] - ahead, ahead - low[0], high[1] - ahead_to, ahead_to - low[1]]
-    )
+    off = np.maximum.reduce([high[0] - ahead, ahead - low[0], high[1] - ahead_to, ahead_to - low[1]])
     return _pieces(windows.begin, windows.end, ahead, ahead_to, off, joins)
 
 

@@ -45,6 +45,8 @@ class Hulls:
         How many pairs of events of two hosts are ordered.
     halved, one_sided
         How many windows of two hosts have no line and were halved, and how many have bounds from one side alone.
+    contradicted
+        In how many windows of a host chains to the reference contradict each other.
     without_host
         How many events that the orders speak of have no host.
     unpaired
@@ -67,6 +69,7 @@ class Hulls:
     pairs: int
     halved: int
     one_sided: int
+    contradicted: int
     without_host: int
     unpaired: tuple[str, ...]
     unconnected: tuple[tuple[str, bool], ...]
@@ -91,7 +94,8 @@ def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choi
     bounds = difference_bounds(own, pairs, reference)
     found = fitted(bounds.lower, bounds.upper, grid, choices.drift)
     link = found.windows.link
-    links = chained(Links(bounds.host[link], bounds.other[link], found.windows), reference, choices.drift)
+    chains = chained(Links(bounds.host[link], bounds.other[link], found.windows), reference, choices.drift)
+    links = chains.links
     paired = np.unique(np.concatenate([own.host[pairs.first], own.host[pairs.second]]))
     known = np.append(np.unique(links.host), reference)
     two_sided = bounds.host[np.unique(link)]
@@ -100,6 +104,7 @@ def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choi
         pairs=len(pairs.first),
         halved=found.halved,
         one_sided=found.one_sided,
+        contradicted=chains.contradicted,
         without_host=int((spoken_of & (own.host == NO_HOST)).sum()),
         unpaired=tuple(
             name for place, name in enumerate(own.hosts) if place not in paired and place != reference

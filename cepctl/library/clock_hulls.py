@@ -154,9 +154,7 @@ def _require_pairs(found: Hulls, given: Sequence[Given], options: HullOptions) -
     reference = found.hosts[found.reference]
     hosts = [host for host, _ in found.unconnected]
     what = "chain" if any(two_sided for _, two_sided in found.unconnected) else "bounds from both sides"
-    raise UsageError(
-        f"no {what} of known orders tie {_list_of(hosts, 'these hosts')} to {reference}"
-    )
+    raise UsageError(f"no {what} of known orders tie {_list_of(hosts, 'these hosts')} to {reference}")
 
 
 def _tell(found: Hulls, options: HullOptions) -> None:
@@ -165,17 +163,20 @@ def _tell(found: Hulls, options: HullOptions) -> None:
         tell(
             READING, "warning", f"GIVEN {clause}: no event fits some of its components, so it orders nothing"
         )
-    notes = (
-        (found.without_host, counted(found.without_host, "event"), f"without '{options.by}'; not used"),
-        (
-            found.one_sided,
-            counted(found.one_sided, "window"),
-            "of two hosts with bounds from one side alone; not used",
-        ),
-    )
-    for count, what, why in notes:
-        if count:
-            tell(READING, "note", f"{what} {why}", count=count)
+    if found.without_host:
+        tell(READING, "note", f"{counted(found.without_host, 'event')} without '{options.by}'; not used")
+    if found.one_sided:
+        what = "of two hosts with bounds from one side alone; not used"
+        tell(READING, "note", f"{counted(found.one_sided, 'window')} {what}", windows=found.one_sided)
     if found.unpaired:
-        told = _list_of(found.unpaired, f"of {counted(len(found.unpaired), 'host')} no event is ordered with one of another host")
-        tell(READING, "warning", told)
+        hosts = _list_of(found.unpaired, "no event of these hosts is ordered with one of another")
+        tell(READING, "warning", f"{hosts}; nothing is known of their clocks", hosts=len(found.unpaired))
+    if found.contradicted:
+        what = (
+            "of a host several chains of hosts contradict each other: a clock was set, or changed its drift"
+        )
+        tell(
+            READING,
+            "warning",
+            f"in {counted(found.contradicted, 'window')} {what}; a smaller --window may help",
+        )

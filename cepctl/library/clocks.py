@@ -11,7 +11,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UncertaintyModelError, UsageError
-from cepctl.schema import parse_duration
+from cepctl.render.counting import ticks_text
+from cepctl.schema import NANOSECOND, parse_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,7 +106,8 @@ def duration(option: str, text: str, *, least: int) -> int:
     except UncertaintyModelError as problem:
         raise UsageError(f"{option}: {problem}") from None
     if not least <= length <= _LONGEST:
-        raise UsageError(f"{option} {text}: from {'more than ' if least else ''}0 to 1 year")
+        shortest = "0" if not least else "more than 0" if least == 1 else ticks_text(least, NANOSECOND)
+        raise UsageError(f"{option} {text}: from {shortest} to 1 year")
     return length
 
 

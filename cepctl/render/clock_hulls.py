@@ -22,7 +22,7 @@ def hull_line(told: HullSummary, reference: str) -> str:
     ahead, ahead_to = (milliseconds(_rounded(each)) for each in (told.ahead, told.ahead_to))
     return (
         f"{told.host}: ahead by {ahead} ms at {instant(told.first)}, {ahead_to} ms at {instant(told.last)}, "
-        f"within {milliseconds(_rounded(told.off))} ms; {counted(told.pieces, 'piece')} in "
+        f"within {milliseconds(-(-told.off // _MICROSECOND) * _MICROSECOND)} ms; {counted(told.pieces, 'piece')} in "
         f"{counted(told.epochs, 'epoch')}"
     )
 
@@ -34,7 +34,7 @@ def pairs_line(found: Hulls) -> str:
 
 
 def _rounded(nanoseconds: int) -> int:
-    """To a microsecond."""
+    """To the nearest microsecond."""
     return (nanoseconds + _MICROSECOND // 2) // _MICROSECOND * _MICROSECOND
 
 

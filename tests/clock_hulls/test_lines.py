@@ -102,7 +102,9 @@ DRIFTS = st.sampled_from([200_000, 100_000, 1, 10**8, 123_457])
 def test_extremes_are_those_of_the_corners_rounded_outwards(
     cases: list[tuple[int, list[tuple[int, int]], list[tuple[int, int]]]], drift: int
 ) -> None:
-    found = lines([each[0] for each in cases], [each[1] for each in cases], [each[2] for each in cases], drift)
+    found = lines(
+        [each[0] for each in cases], [each[1] for each in cases], [each[2] for each in cases], drift
+    )
     for number, (length, lower, upper) in enumerate(cases):
         planes = polygon(length, lower, upper, drift)
         values = corners(planes)
@@ -138,9 +140,9 @@ def test_where_clocks_drift_too_far_between_two_bounds_these_are_shown(
 
 @given(
     st.lists(
-        st.tuples(
-            st.integers(-(2**56), 2**56), st.integers(1, 2**57 - 1), st.integers(0, 2**56 - 1)
-        ).filter(lambda each: abs(each[0] * each[2]) < each[1] * 2**61),
+        st.tuples(st.integers(-(2**56), 2**56), st.integers(1, 2**57 - 1), st.integers(0, 2**56 - 1)).filter(
+            lambda each: abs(each[0] * each[2]) < each[1] * 2**61
+        ),
         max_size=5,
     )
 )

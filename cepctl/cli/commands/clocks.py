@@ -43,7 +43,9 @@ class _ClocksCommand(click.Command):
     """The command, whose options are for logs, for events that make a table, or for a check."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        for why, names in _cannot_apply(checks=ctx.params["check"], makes=ctx.params["reference"] is not None):
+        for why, names in _cannot_apply(
+            checks=ctx.params["check"], makes=ctx.params["reference"] is not None
+        ):
             for name in asked_for(ctx, names):
                 refuse_or_leave_out(ctx, name, why)
         return super().invoke(ctx)
