@@ -22,7 +22,7 @@ from cepctl.clock_hulls.windows import LinkBounds
 
 @dataclass(frozen=True, eq=False)
 class DifferenceBounds:
-    """Bounds from below and above; link i is how far the clock of `host[i]` is ahead of that of `other[i]`."""
+    """Bounds from below and above; link i is how far the clock `host[i]` is ahead of `other[i]`."""
 
     host: Indexes
     other: Indexes

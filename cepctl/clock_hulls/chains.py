@@ -1,13 +1,14 @@
 """Windows of pairs of clocks -> how far each clock is ahead of the reference, over chains of hosts.
 
-A clock c is ahead of the reference by what it is ahead of a host p, and p of the reference.  The first is known
-at readings of c, the other at readings of p, which differ by the first; over these p drifts as far as it may:
+A clock c is ahead of the reference by what it is ahead of a host p, and p of the reference.  The first is
+known at readings of c, the other at readings of p, which differ by the first; over these p drifts as far as
+it may:
 
     ahead(c, t) = ahead(c of p, t) + ahead(p, t - ahead(c of p, t))
     widened     both bounds by drift * |ahead(c of p)|
 
-Of several chains that lead to a clock in a window the one with the narrowest bounds counts: shortest paths, all
-windows at a time, by Bellman and Ford.
+Of several chains that lead to a clock in a window the one with the narrowest bounds counts: shortest paths,
+all windows at a time, by Bellman and Ford.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Links:
 class _Steps:
     """Windows of links as steps of chains, by state: a clock in a window; arrays of shape (k,).
 
-    `before` is the state of the other clock, of no meaning where that is the reference: `is_direct`.  Both bounds
-    are `wider` then than the sum.
+    `before` is the state of the other clock, of no meaning where that is the reference: `is_direct`.  Both
+    bounds are `wider` then than the sum.
     """
 
     links: Links
@@ -65,8 +66,8 @@ class _Best:
 class Chained:
     """How far clocks are ahead of the reference, by host and begin; each window of a host once.
 
-    Windows are cut where those of other links begin or end inside of them.  In so many, `contradicted`, the bounds
-    of several chains do not meet.
+    Windows are cut where those of other links begin or end inside of them.  In so many, `contradicted`, the
+    bounds of several chains do not meet.
     """
 
     links: Links
@@ -147,7 +148,8 @@ def _steps(cut: Links, states: Indexes, state: Indexes, other: Indexes, referenc
 
 def _narrowest(steps: _Steps, count: int) -> _Best:
     """The narrowest bounds of so many states."""
-    best = _Best(np.full(count, _FAR), (*(np.zeros(count, np.int64) for _ in range(4)),))
+    low, high, low_to, high_to = np.zeros((4, count), np.int64)
+    best = _Best(np.full(count, _FAR), (low, high, low_to, high_to))
     if not len(steps.state):
         return best
     starts = np.flatnonzero(np.diff(steps.state, prepend=-1))

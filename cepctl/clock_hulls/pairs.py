@@ -24,6 +24,8 @@ from cepctl.schema import TimeUnit
 from cepctl.uncertainty.stamping import nanoseconds_of
 
 NO_HOST = -1
+NAMELESS = ""
+"""The host of events that have none, where they are the reference."""
 _LARGEST = 2**62
 
 
@@ -31,8 +33,8 @@ _LARGEST = 2**62
 class HostEvents:
     """n events, arrays of shape (n,), with the readings of their hosts in nanoseconds, both ends included.
 
-    `host` is a place in `hosts`, by name, or NO_HOST.  `start` and `end` are pairs of least and last readings.
-    `first`, `last`: the readings of all events of hosts, and what the log shows of them.
+    `host` is a place in `hosts`, by name, or NO_HOST.  `start` and `end` are pairs of least and last
+    readings. `first`, `last`: the readings of all events of hosts, and what the log shows of them.
     """
 
     events: Events
@@ -53,14 +55,18 @@ class Pairs:
     clause: Indexes
 
 
-def host_events(table: pa.Table, by: str, unit: TimeUnit, clocks: Clocks, granularity: int) -> HostEvents:
+def host_events(
+    table: pa.Table, by: str, unit: TimeUnit, clocks: Clocks, granularity: int, *, bare: bool = False
+) -> HostEvents:
     """The events of a table, `by` the attribute that names their hosts.
 
-    `clocks`: those that stamped events, whose offsets are no part of what was read.  `granularity`: for how many
-    nanoseconds after its last reading each event can be.
+    `clocks`: those that stamped events, whose offsets are no part of what was read.  `granularity`: for how
+    many nanoseconds after its last reading each event can be.  With `bare` all events without a host are of
+    one without a name, NAMELESS.
     """
     events = events_of(table, clocks)
     names = events.frame.get_column(by).cast(pl.String)
+    names = names.fill_null(NAMELESS) if bare else names
     hosts = names.drop_nulls().unique().sort()
     places = pl.Series(np.arange(len(hosts)))
     host = names.replace_strict(hosts, places, default=NO_HOST, return_dtype=pl.Int64).to_numpy()
@@ -69,7 +75,7 @@ def host_events(table: pa.Table, by: str, unit: TimeUnit, clocks: Clocks, granul
     upper = upper + granularity
     known = host != NO_HOST
     of_hosts = np.flatnonzero(known[ends.owner])
-    shown = _shown(events, unit)[known[: len(events)]] if "time" in events.frame.columns else lower[:0]
+    shown = _shown(events, unit)[known] if "time" in events.frame.columns else lower[:0]
     readings = np.concatenate([lower[of_hosts], upper[of_hosts], shown[shown != _LARGEST]])
     count = len(events)
     return HostEvents(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cepctl.clock_hulls.bounds import DifferenceBounds, difference_bounds
 from cepctl.clock_hulls.chains import Links, chained
 from cepctl.clock_hulls.hulls import HullSummary, hull_summary, pieces_of_reference, pieces_of_windows
-from cepctl.clock_hulls.pairs import NO_HOST, HostEvents, Pairs, ordered_pairs
+from cepctl.clock_hulls.pairs import NAMELESS, NO_HOST, HostEvents, Pairs, ordered_pairs
 from cepctl.clock_hulls.windows import Fitted, Grid, fitted
 from cepctl.clock_logs.table import COLUMNS, table_of
 from cepctl.errors import QueryTooLargeError
@@ -44,7 +44,8 @@ class Hulls:
     pairs
         How many pairs of events of two hosts are ordered.
     halved, one_sided
-        How many windows of two hosts have no line and were halved, and how many have bounds from one side alone.
+        How many windows of two hosts have no line and were halved, and how many have bounds from one side
+        alone.
     contradicted
         In how many windows of a host chains to the reference contradict each other.
     without_host
@@ -56,9 +57,9 @@ class Hulls:
     empty
         The clauses that speak of no event.
     contradictions
-        Pairs of orders that contradict each other, the worst first: `gap` in nanoseconds; `host` is `at_least`
-        nanoseconds ahead of `other` at the reading `at`, as `first` comes before `second`, which `given` says;
-        and the same with `at_most`, `to`, `first_to`, `second_to` and `given_to`.
+        Pairs of orders that contradict each other, the worst first: `gap` in nanoseconds; `host` is
+        `at_least` nanoseconds ahead of `other` at the reading `at`, as `first` comes before `second`, which
+        `given` says; and the same with `at_most`, `to`, `first_to`, `second_to` and `given_to`.
     """
 
     hosts: tuple[str, ...]
@@ -142,6 +143,8 @@ def hull_tables(found: Hulls, summaries: list[HullSummary]) -> Iterator[pa.Table
     yield pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
     links = found.links
     for place, host in enumerate(found.hosts):
+        if host == NAMELESS:  # No rule for clocks fits events without a host.
+            continue
         if place == found.reference:
             pieces = pieces_of_reference(found.grid)
         else:

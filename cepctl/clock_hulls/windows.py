@@ -1,8 +1,8 @@
 """Bounds of the differences of clocks -> windows, in each of which lines lie within all of them.
 
-Time is cut into equal windows.  Where no line fits into one, as a clock changed its drift, it is halved, and so
-on: two bounds that the drift allows have a line of their own at last.  Two that it does not allow contradict
-each other however short a window is.  Windows with bounds from one side alone say nothing.
+Time is cut into equal windows.  Where no line fits into one, as a clock changed its drift, it is halved, and
+so on: two bounds that the drift allows have a line of their own at last.  Two that it does not allow
+contradict each other however short a window is.  Windows with bounds from one side alone say nothing.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class Fitted:
 def fitted(lower: LinkBounds, upper: LinkBounds, grid: Grid, drift: int) -> Fitted:
     """Fit lines into the windows of all links.
 
-    `lower`, `upper`: what is known from either side, at readings in the grid.  `drift`: how far apart two clocks
-    drift at most, in nanoseconds per second.
+    `lower`, `upper`: what is known from either side, at readings in the grid.  `drift`: how far apart two
+    clocks drift at most, in nanoseconds per second.
     """
     level, one_sided = _Level.on(grid, lower, upper).two_sided()
     halved = 0

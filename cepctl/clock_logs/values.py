@@ -89,8 +89,8 @@ class Pieces:
     """Pieces [start, stop) of the readings of one clock, one element of each array per piece; nanoseconds.
 
     The estimate goes from `ahead` to `ahead_to`, and what the clock is really ahead less the estimate lies in
-    [low, high].  `sd` is NONE for none, and so are `file` and `line`.  A piece that `joins` belongs to the epoch
-    of the one before it.
+    [low, high].  `sd` is NONE for none, and so are `file` and `line`.  A piece that `joins` belongs to the
+    epoch of the one before it.
     """
 
     start: Numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.library.clocks import duration
 from cepctl.library.notices import tell_reading
-from cepctl.library.orders import attributes_of, orders_of
+from cepctl.library.orders import orders_of
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.memory import reading_budget
 from cepctl.notices import READING, tell
@@ -54,6 +54,7 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     """
     from cepctl.clock_checks.excluded import check
     from cepctl.matching.inputs import open_events
+    from cepctl.plan.given import attribute_names
     from cepctl.uncertainty.clock_records import read_records
 
     granularity = duration("--granularity", options.granularity, least=0)
@@ -62,7 +63,7 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     with open_events(paths, given_ingest_options(RawInput(tz=options.time_zone)), memory) as inputs:
         tell_reading(inputs.summary)
         given = orders_of(options.given, inputs.schema)
-        attributes = sorted({options.by, *attributes_of(given, inputs.schema)})
+        attributes = sorted({options.by, *attribute_names(given) & inputs.schema.attributes.keys()})
         inputs.require_room(attributes, _COPIES, memory, "clocks --check")
         table = inputs.read(attributes)
     found = check(table, options.by, inputs.schema.time_unit, given, records, granularity)

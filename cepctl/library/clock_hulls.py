@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cepctl.errors import ContradictionError, UsageError
 from cepctl.library.clocks import duration, parts_per_million
 from cepctl.library.notices import tell_reading
-from cepctl.library.orders import attributes_of, orders_of
+from cepctl.library.orders import orders_of
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.memory import reading_budget
 from cepctl.notices import READING, tell
@@ -37,7 +37,7 @@ class HullOptions:
     Attributes
     ----------
     reference
-        The host whose clock is right.
+        The host whose clock is right; an empty text for the clock of events without a host.
     given
         Orders beside those of the datasets, as GIVEN has them.
     by
@@ -83,9 +83,10 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
     CepctlError
         What the user can mend.
     """
-    from cepctl.clock_hulls.pairs import host_events
+    from cepctl.clock_hulls.pairs import NAMELESS, host_events
     from cepctl.clock_hulls.table import Choices, hulls
     from cepctl.matching.inputs import open_events
+    from cepctl.plan.given import attribute_names
     from cepctl.render.clock_hulls import contradiction_lines
 
     granularity = duration("--granularity", options.granularity, least=0)
@@ -98,10 +99,11 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
         _require_attribute(options.by, schema)
         _refuse_recorded(schema)
         given = orders_of(options.given, schema)
-        attributes = sorted({options.by, *attributes_of(given, schema)})
+        attributes = sorted({options.by, *attribute_names(given) & schema.attributes.keys()})
         inputs.require_room(attributes, _COPIES, memory, "clocks --reference")
         table = inputs.read(attributes)
-    own = host_events(table, options.by, schema.time_unit, schema.clocks, granularity)
+    bare = options.reference == NAMELESS
+    own = host_events(table, options.by, schema.time_unit, schema.clocks, granularity, bare=bare)
     _require_host(options, own.hosts)
     found = hulls(own, given, own.hosts.index(options.reference), Choices(window, drift))
     if found.contradictions.height:
@@ -146,12 +148,12 @@ def _require_pairs(found: Hulls, given: Sequence[Given], options: HullOptions) -
     if not found.pairs:
         clauses = "; ".join(each.text for each in given)
         raise UsageError(
-            f"no two events of two hosts ('{options.by}') are ordered by {clauses}; say an order of events of "
-            "two hosts, such as --given 'SEQ(Send a, Receive b) IF a.id = b.id'"
+            f"no two events of two hosts ('{options.by}') are ordered by {clauses}; say an order of events "
+            "of two hosts, such as --given 'SEQ(Send a, Receive b) IF a.id = b.id'"
         )
     if not found.unconnected:
         return
-    reference = found.hosts[found.reference]
+    reference = found.hosts[found.reference] or "the clock of events without a host"
     hosts = [host for host, _ in found.unconnected]
     what = "chain" if any(two_sided for _, two_sided in found.unconnected) else "bounds from both sides"
     raise UsageError(f"no {what} of known orders tie {_list_of(hosts, 'these hosts')} to {reference}")

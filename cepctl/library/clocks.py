@@ -118,6 +118,7 @@ def parts_per_million(text: str, *, least: int) -> int:
     if not least <= drift <= _LARGEST_DRIFT * _PARTS_PER_MILLION:
         above = "above 0 and " if least else ""
         raise UsageError(
-            f"--drift {text} is not a drift: write parts per million, such as '15 ppm', {above}up to 100000 ppm"
+            f"--drift {text} is not a drift: write parts per million, such as '15 ppm', {above}up to "
+            "100000 ppm"
         )
     return drift

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
@@ -19,33 +19,17 @@ def orders_of(texts: Sequence[str], schema: EventSchema) -> tuple[Given, ...]:
     UsageError
         If there are none, or one of the user's says no order.
     """
-    from cepctl.plan.given import stated
+    from cepctl.plan.given import is_order, stated
 
     asked = [stated(text, schema, schema.time_unit) for text in dict.fromkeys(texts)]
     for each in asked:
-        if not _is_order(each):
+        if not is_order(each):
             raise UsageError(f"--given {each.text} says no order, which SEQ does")
     kept = [stated(text, schema, schema.time_unit) for text in schema.given if text not in texts]
-    orders = (*asked, *filter(_is_order, kept))
+    orders = (*asked, *filter(is_order, kept))
     if not orders:
         raise UsageError(
             "nothing says which events come before others; say it, such as "
             "--given 'SEQ(Send a, Receive b) IF a.id = b.id', or by [[given]] in the model of the dataset"
         )
     return orders
-
-
-def _is_order(clause: Given) -> bool:
-    return len(clause.alternative.blocks) > 1
-
-
-def attributes_of(given: Sequence[Given], schema: EventSchema) -> Iterator[str]:
-    """The attributes that clauses read."""
-    from cepctl.language.ast import Attribute
-    from cepctl.language.traversal import walk
-    from cepctl.plan.given import attributes_read
-
-    for expression in attributes_read(given):
-        for each in walk(expression):
-            if isinstance(each, Attribute) and each.name in schema.attributes:
-                yield each.name

@@ -20,9 +20,10 @@ def hull_line(told: HullSummary, reference: str) -> str:
     if told.host == reference:
         return f"{told.host}: the reference, {instant(told.first)} to {instant(told.last)}"
     ahead, ahead_to = (milliseconds(_rounded(each)) for each in (told.ahead, told.ahead_to))
+    off = milliseconds(-(-told.off // _MICROSECOND) * _MICROSECOND)
     return (
         f"{told.host}: ahead by {ahead} ms at {instant(told.first)}, {ahead_to} ms at {instant(told.last)}, "
-        f"within {milliseconds(-(-told.off // _MICROSECOND) * _MICROSECOND)} ms; {counted(told.pieces, 'piece')} in "
+        f"within {off} ms; {counted(told.pieces, 'piece')} in "
         f"{counted(told.epochs, 'epoch')}"
     )
 
@@ -52,7 +53,7 @@ def contradiction_lines(found: Hulls, drift: str) -> Iterator[str]:
 
 
 def _contradiction(row: dict[str, Any], drift: str) -> Iterator[str]:
-    host, other = row["host"], row["other"]
+    host, other = row["host"], row["other"] or "events without a host"
     yield (
         f"no clocks that drift apart by at most {drift} allow two orders of {host} and {other}, by "
         f"{milliseconds(row['gap'])} ms:"

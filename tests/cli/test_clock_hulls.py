@@ -1,12 +1,13 @@
 """`cepctl clocks --reference`: events whose order is known bound the clocks of their hosts.
 
-The spans of the worked numbers: a call of host a from 0 to 100 ms holds its work on host b, 30 to 50 ms by the clock
-of b; five minutes later 40 to 100; ten minutes later 90 to 160.
+The spans of the worked numbers: a call of host a from 0 to 100 ms holds its work on host b, 30 to 50 ms by
+the clock of b; five minutes later 40 to 100; ten minutes later 90 to 160.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -30,7 +31,7 @@ def log(
     spans: tuple[tuple[int, int, int, int], ...] = SPANS, hosts: str = "ab", name: str = "spans.csv"
 ) -> None:
     """Spans of one host that hold spans of another."""
-    outer, inner = hosts
+    outer, inner = hosts[0], hosts[1]
     rows = [HEAD]
     for number, (start, finish, begin, end) in enumerate(spans, 1):
         rows += [
@@ -48,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log()
 
 
-def hulls(*words: str, events: tuple[str, ...] = ("spans.csv",), code: int = 0) -> dict[str, dict[str, int]]:
+def hulls(*words: str, events: tuple[str, ...] = ("spans.csv",), code: int = 0) -> dict[str, dict[str, Any]]:
     """The first row of CLOCKS of each host."""
     arguments = ["clocks", *events, "--reference", "a", "-o", "clocks.parquet", *words]
     assert main(arguments) == code
@@ -56,9 +57,9 @@ def hulls(*words: str, events: tuple[str, ...] = ("spans.csv",), code: int = 0) 
     return {row["host"]: row for row in reversed(rows)}
 
 
-def error(capsys: pytest.CaptureFixture[str], *words: str, **options: tuple[str, ...]) -> str:
+def error(capsys: pytest.CaptureFixture[str], *words: str, events: tuple[str, ...] = ("spans.csv",)) -> str:
     capsys.readouterr()
-    hulls(*words, **options, code=2)  # type: ignore[arg-type]
+    hulls(*words, events=events, code=2)
     return capsys.readouterr().err
 
 
@@ -119,7 +120,7 @@ def test_hosts_are_bounded_over_other_hosts() -> None:
 
 
 def test_hulls_are_the_clocks_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
-    """Stamps say that the second span began 40 ms after its parent; by the hull it can have been 10 to 60 ms."""
+    """The work of the second call began 40 ms after it by the stamps, 10 ms by the middle of the hull."""
     hulls(*GIVEN)
     Path("model.toml").write_text(
         'time_unit = "1 ms"\n[[rule]]\n'
@@ -128,7 +129,7 @@ def test_hulls_are_the_clocks_of_a_model(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["ingest", "spans.csv", "-o", "raw", "--quiet"]) == 0
     assert main(["assign", "raw", "-o", "assigned", "--uncertainty", "model.toml", "--quiet"]) == 0
     assert main(["ingest", "spans.csv", "-o", "events", "--uncertainty", "model.toml", "--quiet"]) == 0
-    query = f"PATTERN SEQ(ParentStart p, ChildStart c) WHERE p.span = c.parent"
+    query = "PATTERN SEQ(ParentStart p, ChildStart c) WHERE p.span = c.parent"
     rows = []
     for events in ("assigned", "events"):
         capsys.readouterr()
@@ -160,8 +161,8 @@ def test_clocks_that_were_set_are_refused_with_the_orders_that_say_so(
         "error: no clocks that drift apart by at most 200 ppm allow two orders of b and a, by 99.956 ms:",
         f"  cfab3 before pfab3 ({LEAVES}): b is ahead by at least 160 ms at 1970-01-01T00:06:40.260Z",
         f"  psab2 before csab2 ({ENTERS}): b is ahead by at most 40 ms at 1970-01-01T00:05:00.040Z",
-        "so a clock was set between, or an order is wrong; say in IF which events are meant, or allow more with "
-        "--drift or --granularity",
+        "so a clock was set between, or an order is wrong; say in IF which events are meant, or allow more "
+        "with --drift or --granularity",
     ]
 
 

@@ -1,7 +1,7 @@
 """Hosts with hidden clocks: what these show at true times, and events whose order is known.
 
-A clock is ahead by `offset` at the instant 0 and gains `drift` of what passes.  All is in nanoseconds, and exact:
-readings are whole, and true times fractions.
+A clock is ahead by `offset` at the instant 0 and gains `drift` of what passes.  All is in nanoseconds, and
+exact: readings are whole, and true times fractions.
 """
 
 from __future__ import annotations

@@ -114,8 +114,8 @@ def _cannot_apply(*, checks: bool, makes: bool) -> Iterator[tuple[str, tuple[str
 @click.option(
     "--reference",
     metavar="HOST",
-    help="Instead of logs take EVENTS..., and bound how far the clocks of their hosts are ahead of that of HOST, "
-    "from the orders known of EVENTS.",
+    help="Instead of logs take EVENTS..., and bound how far the clocks of their hosts are ahead of that of "
+    "HOST, from the orders known of EVENTS; '' is the clock of events without a host.",
 )
 @click.option(
     "--window",
@@ -148,8 +148,8 @@ def _cannot_apply(*, checks: bool, makes: bool) -> Iterator[tuple[str, tuple[str
     default=CheckOptions.granularity,
     show_default=True,
     metavar="DURATION",
-    help="With --check, --reference: for how long after its reading a stamp stands, '1 s' where logs have whole "
-    "seconds.",
+    help="With --check, --reference: for how long after its reading a stamp stands, '1 s' where logs have "
+    "whole seconds.",
 )
 @click.option(
     "--format",
@@ -189,8 +189,9 @@ def command(
     CLOCKS has one row for each piece of a host's readings: by how much its clock was ahead, as an estimate,
     and hard bounds for what it really was ahead beyond that, in nanoseconds.
 
-    With --reference the arguments are events.  Each pair that is known to be ordered bounds the difference of two
-    clocks, and lines that keep to all of them bound each clock against that of HOST, over chains of hosts.
+    With --reference the arguments are events.  Each pair that is known to be ordered bounds the difference of
+    two clocks, and lines that keep to all of them bound each clock against that of HOST, over chains of
+    hosts.
 
     With --check the last argument is CLOCKS, and those before it are events.  The exit code is 4 if CLOCKS
     excludes an order that is known: the bounds of two clocks leave no way in which the event that comes first
