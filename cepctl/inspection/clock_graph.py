@@ -83,12 +83,14 @@ def host_contradictions(bounds: pl.DataFrame) -> tuple[Contradiction, ...]:
     `host` is ahead of that of `other`; null where nothing bounds it.
     """
     names = pl.concat([bounds.get_column("host"), bounds.get_column("other")]).unique().sort().to_list()
+    other, host = (
+        np.searchsorted(np.array(names, dtype=object), bounds.get_column(name).to_numpy())
+        for name in ("other", "host")
+    )
     graph = _Edges(
         [f"node {name}" for name in names],
-        *(
-            np.searchsorted(np.array(names, dtype=object), bounds.get_column(name).to_numpy())
-            for name in ("other", "host")
-        ),
+        other,
+        host,
         bounds.get_column("lowest").fill_null(-_UNBOUNDED).to_numpy().astype(np.int64),
         bounds.get_column("highest").fill_null(_UNBOUNDED).to_numpy().astype(np.int64),
     )
