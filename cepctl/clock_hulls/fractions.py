@@ -16,8 +16,8 @@ def along(numerator: Numbers, denominator: Numbers, length: Ticks) -> tuple[Numb
     """What slopes make of lengths, rounded down to whole numbers, and the remainders.
 
     Arrays of one shape: numerator * length = whole * denominator + rest, 0 <= rest < denominator.  The
-    denominators are above 0 and the lengths not below; both, and the numerators, are below 2**57, and what is
-    returned is below 2**62.
+    denominators are above 0 and below 2**57, as are the lengths, which are not below 0; the numerators are
+    below 2**60, and what is returned is below 2**62.
 
     Examples
     --------

@@ -30,7 +30,7 @@ NO_BOUND = -1
 class Bounds:
     """Bounds from one side in g windows, by window, each of which has one at least; arrays of shape (k,).
 
-    `window`: which, rising.  `time`: nanoseconds from its begin.  `value`: nanoseconds, below 2**61.
+    `window`: which, rising.  `time`: nanoseconds from its begin.  `value`: nanoseconds, below 2**60.
     """
 
     window: Indexes

@@ -18,7 +18,7 @@ from cepctl.clock_logs.table import COLUMNS, table_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Given
 
-_LONGEST_SPAN = 2**60
+_LONGEST_SPAN = 2**58
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choi
     """
     if own.last - own.first >= _LONGEST_SPAN:
         raise QueryTooLargeError(
-            "the events span more than 36 years, so some of their times are wrong; leave these events out"
+            "the events span more than 9 years, so some of their times are wrong; leave these events out"
         )
     spoken_of, pairs, empty = ordered_pairs(own, given)
     grid = Grid.over(own.first, own.last, choices.window)

@@ -154,9 +154,14 @@ def _require_pairs(found: Hulls, given: Sequence[Given], options: HullOptions) -
     if not found.unconnected:
         return
     reference = found.hosts[found.reference] or "the clock of events without a host"
-    hosts = [host for host, _ in found.unconnected]
-    what = "chain" if any(two_sided for _, two_sided in found.unconnected) else "bounds from both sides"
-    raise UsageError(f"no {what} of known orders tie {_list_of(hosts, 'these hosts')} to {reference}")
+    one_sided = [host for host, two_sided in found.unconnected if not two_sided]
+    if one_sided:
+        hosts = _list_of(one_sided, "the clocks of these hosts from one side alone")
+        what, order = f"the known orders bound {hosts}", "orders of their events the other way, too"
+    else:
+        hosts = _list_of([host for host, _ in found.unconnected], "these hosts")
+        what, order = f"no chain of known orders ties {reference} to {hosts}", "orders that do"
+    raise UsageError(f"{what}; say {order}, or leave these hosts out by IF")
 
 
 def _tell(found: Hulls, options: HullOptions) -> None:

@@ -148,6 +148,22 @@ def test_hulls_are_the_clocks_of_a_model(capsys: pytest.CaptureFixture[str]) -> 
     assert "b at 00:05:00.040: 30 ms ahead, -5 to 65 ms" in capsys.readouterr().out
 
 
+def test_the_end_of_an_event_that_lasts_comes_before_the_next(capsys: pytest.CaptureFixture[str]) -> None:
+    """B begins when a has ended, at 100 ms, and the other way round at 200: 20 to 30 ms ahead."""
+    rows = [
+        ("x1,Job", 0, 100, "a", 1),
+        ("y1,Job", 130, 220, "b", 1),
+        ("x2,Job", 200, 300, "a", 2),
+    ]
+    lines = ["event_id,event_type,lower,upper,end_lower,end_upper,node,step"]
+    lines += [f"{name},{start},{start},{end},{end},{node},{step}" for name, start, end, node, step in rows]
+    Path("jobs.csv").write_text("\n".join(lines) + "\n")
+    row = hulls(
+        "--given", "SEQ(Job p, Job q) IF p.lower < q.lower AND q.lower < p.lower + 190", events=("jobs.csv",)
+    )["b"]
+    assert (row["ahead"] / MS, row["high"] / MS) == pytest.approx((25, 5), abs=0.1)
+
+
 def test_the_check_allows_what_the_hulls_were_made_of() -> None:
     hulls(*GIVEN)
     assert main(["clocks", "--check", "spans.csv", "clocks.parquet", *GIVEN]) == 0
@@ -168,8 +184,20 @@ def test_clocks_that_were_set_are_refused_with_the_orders_that_say_so(
 
 def test_bounds_from_one_side_tie_no_clock(capsys: pytest.CaptureFixture[str]) -> None:
     assert error(capsys, "--given", ENTERS).splitlines()[-2] == (
-        "error: no bounds from both sides of known orders tie these hosts: b to a"
+        "error: the known orders bound the clocks of these hosts from one side alone: b; say orders of their "
+        "events the other way, too, or leave these hosts out by IF"
     )
+
+
+def test_hosts_that_no_chain_ties_to_the_reference_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    log(SPANS, "cd", "more.csv")
+    assert error(capsys, *GIVEN, events=("spans.csv", "more.csv")).splitlines()[-2] == (
+        "error: no chain of known orders ties a to these hosts: c, d; say orders that do, or leave these "
+        "hosts out by IF"
+    )
+    without = ("--given", f"{ENTERS} AND p.node = 'a'", "--given", f"{LEAVES} AND p.node = 'a'")
+    assert set(hulls(*without, events=("spans.csv", "more.csv"))) == {"a", "b"}
+    assert "nothing is known of their clocks" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

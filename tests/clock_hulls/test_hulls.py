@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepctl.clock_hulls.hulls import pieces_of_windows
+from cepctl.clock_hulls.windows import Windows
+from cepctl.clock_logs.table import table_of
 from tests.clock_hulls.hidden_clocks import PPM, RIGHT, HiddenClock, Log, pieces_of
 
 MS, SECOND = 10**6, 10**9
@@ -117,6 +121,48 @@ def test_of_two_chains_the_narrower_counts() -> None:
     log.rows += slow.rows
     found = {piece.host: piece for piece in pieces_of(log.hulls(MINUTE * 10))}
     assert found["b"].high < 2_100_000
+
+
+def test_chains_that_contradict_each_other_are_counted() -> None:
+    """Two clocks that agree with each other cannot differ from a third one by 5 and by -7 ms."""
+    log = chain({"a": HiddenClock(5 * MS, 0), "b": HiddenClock(-7 * MS, 0)}, [("r", "a"), ("r", "b")], MS)
+    lie = chain({"a": HiddenClock(0, 0), "b": HiddenClock(0, 0)}, [("a", "b")], MS)
+    assert log.hulls(10 * MINUTE).contradicted == 0
+    for row in lie.rows:
+        row |= {"event_id": f"lie {row['event_id']}", "pair": -1 - int(str(row["pair"]))}
+    log.rows += lie.rows
+    assert log.hulls(10 * MINUTE).contradicted == 2
+
+
+def test_an_epoch_ends_where_the_hulls_of_two_windows_do_not_meet() -> None:
+    """A clock is set by 50 ms in a minute without messages; in the minutes around it all is as before."""
+    log = chain({"a": HiddenClock(5 * MS, 0)}, [("r", "a")], MS)
+    log.clocks["a"] = HiddenClock(55 * MS, 0)
+    for second in range(120, 240):
+        log.pair("r", second * SECOND, "a", MS)
+        log.pair("a", second * SECOND + SECOND // 2, "r", MS)
+    pieces = [piece for piece in pieces_of(log.hulls(2 * MINUTE)) if piece.host == "a"]
+    assert [piece.epoch for piece in pieces] == [1, 2]
+    assert [round(piece.ahead_to / MS) for piece in pieces] == [5, 55]
+    assert max(piece.high for piece in pieces) < 2 * MS
+
+
+def test_windows_of_wide_and_narrow_hulls_are_segments_tied_by_their_jump() -> None:
+    """Drift times both lengths, and what both estimates move by: the second of 20 s, the drift of 200 ppm."""
+    pieces = pieces_of_windows(
+        Windows(
+            *(
+                np.array(column, np.int64)
+                for column in ((0, 0), (0, 20 * SECOND), (20 * SECOND, 40 * SECOND))
+            ),
+            *(np.array(column, np.int64) * MS for column in ((-10, 0), (10, 2), (-9, -1), (11, 3))),
+        )
+    )
+    assert pieces.ahead.tolist() == [0, MS]
+    assert pieces.ahead_to.tolist() == [MS, MS]
+    rows = table_of("a", pieces, 200 * PPM).to_pylist()
+    assert [row["high"] for row in rows] == [10 * MS, 2 * MS]
+    assert [(row["segment"], row["jump"]) for row in rows] == [(1, None), (2, 8 * MS + MS)]
 
 
 def test_the_reference_is_right_all_the_time_and_says_so() -> None:
