@@ -23,8 +23,6 @@ from cepctl.arrays import Flags, Indexes, Numbers, Ticks
 from cepctl.clock_hulls.fractions import along
 from cepctl.clock_logs.values import SECOND
 
-NO_BOUND = -1
-
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
@@ -47,7 +45,6 @@ class Lines:
     """The extremes of g windows, arrays of shape (g,), nanoseconds rounded outwards.
 
     `low`, `high` at the begin, `low_to`, `high_to` at the end; they mean nothing where no line fits.
-    `lower` and `upper` are then two bounds that show it, as places in the arrays, else NO_BOUND.
     """
 
     fits: Flags
@@ -55,8 +52,6 @@ class Lines:
     high: Ticks
     low_to: Ticks
     high_to: Ticks
-    lower: Indexes
-    upper: Indexes
 
 
 def extremes(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> Lines:
@@ -72,8 +67,6 @@ def extremes(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> Lines:
         high=falling.high_to,
         low_to=falling.low,
         high_to=rising.high_to,
-        lower=np.where(rising.fits, falling.lower, rising.lower),
-        upper=np.where(rising.fits, falling.upper, rising.upper),
     )
 
 
@@ -84,8 +77,6 @@ class _Steepest:
     fits: Flags
     low: Ticks
     high_to: Ticks
-    lower: Indexes
-    upper: Indexes
 
 
 def _steepest(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> _Steepest:
@@ -94,7 +85,6 @@ def _steepest(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> _Steep
     rise, run = np.full(count, drift // common), np.full(count, SECOND // common)
     fits = np.ones(count, dtype=bool)
     low, high_to = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    shown_lower, shown_upper = np.full(count, NO_BOUND), np.full(count, NO_BOUND)
     left = np.arange(count)
     while len(left):
         least = _Corners.of(lower, left, rise, run, sign=1)
@@ -107,15 +97,13 @@ def _steepest(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> _Steep
         high_to[fit] = most.whole[~crossed] + whole + (rest > most.rest[~crossed])
         left = left[crossed]
         i, j = least.row[crossed], most.row[crossed]
-        shown_lower[left], shown_upper[left] = i, j
         run_to, rise_to = upper.time[j] - lower.time[i], upper.value[j] - lower.value[i]
         # Bounds that forbid a slope, and are not the later the higher, forbid all that are less steep.
         possible = (run_to > 0) & (rise_to >= -_allowed(run_to, drift))
         fits[left[~possible]] = False
         left = left[possible]
         rise[left], run[left] = rise_to[possible], run_to[possible]
-    shown_lower[fits], shown_upper[fits] = NO_BOUND, NO_BOUND
-    return _Steepest(fits, low, high_to, shown_lower, shown_upper)
+    return _Steepest(fits, low, high_to)
 
 
 def _allowed(length: Ticks, drift: int) -> Numbers:

@@ -193,7 +193,7 @@ class _Level:
 
     def in_halves(self) -> _Level:
         """Both halves of each window."""
-        middle = self.begin + -(-self.length // 2)
+        middle = self.begin + self.length // 2
         begin = np.stack([self.begin, middle], axis=1).ravel()
         end = np.stack([middle, self.end], axis=1).ravel()
         of_lower, of_upper = (

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cepctl.clock_hulls.fractions import along
-from cepctl.clock_hulls.lines import NO_BOUND, Bounds, Lines, extremes
+from cepctl.clock_hulls.lines import Bounds, Lines, extremes
 
 MS = 1_000_000
 Halfplane = tuple[Fraction, Fraction, Fraction]
@@ -115,27 +115,6 @@ def test_extremes_are_those_of_the_corners_rounded_outwards(
             assert found.high[number] == ceil(max(begins))
             assert found.low_to[number] == floor(min(ends))
             assert found.high_to[number] == ceil(max(ends))
-            assert found.lower[number] == found.upper[number] == NO_BOUND
-
-
-@given(windows(), DRIFTS)
-def test_where_clocks_drift_too_far_between_two_bounds_these_are_shown(
-    case: tuple[int, list[tuple[int, int]], list[tuple[int, int]]], drift: int
-) -> None:
-    length, lower, upper = case
-    found = lines([length], [lower], [upper], drift)
-
-    def is_beyond(i: int, j: int) -> bool:
-        (begin, least), (end, most) = lower[i], upper[j]
-        return least - most > Fraction(drift * abs(begin - end), 10**9)
-
-    if found.fits[0]:
-        return
-    beyond = [(i, j) for i in range(len(lower)) for j in range(len(upper)) if is_beyond(i, j)]
-    if beyond and len(lower) == len(upper) == 1:
-        assert (found.lower[0], found.upper[0]) == (0, 0)
-    assert 0 <= found.lower[0] < len(lower)
-    assert 0 <= found.upper[0] < len(upper)
 
 
 @given(
