@@ -53,6 +53,7 @@ class SideFigure(Enum):
     FILE_ORDERS = "the order within files"
     CLOCK_BOUNDS = "the clocks of hosts"
     CLOCK_GRAPH = "what clocks say together"
+    DRIFTING_CLOCKS = "the clocks that may drift"
     KNOWN_ORDERS = "the orders that formats guarantee"
 
 

@@ -266,7 +266,15 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.pattern",
         "engines.confidence.given",
     },
-    "inspection": {"language", "matching"},
+    "clock_hulls": {
+        "plan",
+        "engines.columns",
+        "uncertainty",
+        "engines.pattern",
+        "engines.confidence.given",
+        "clock_logs",
+    },
+    "inspection": {"language", "plan", "uncertainty", "matching", "clock_hulls"},
     "calibration": {
         "io.source",
         "language",
@@ -307,6 +315,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "calibration",
         "terminal",
         "clock_checks",
+        "clock_hulls",
         "clock_logs",
         "plan",
         "directly_follows",
@@ -319,6 +328,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "library": {
         "calibration",
         "clock_checks",
+        "clock_hulls",
         "clock_logs",
         "engines.columns",
         "engines.solve",

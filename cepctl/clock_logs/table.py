@@ -110,14 +110,29 @@ class _CutPieces:
         first = 0
         for pieces in self._parts():
             numbers = np.arange(first, first + len(pieces))
-            segment = np.searchsorted(starts, numbers, side="right")
-            shared = {
-                "epoch": np.searchsorted(begins, numbers, side="right"),
-                "segment": segment,
-                "jump": _known(np.where(starts[segment - 1] == numbers, jumps[segment - 1], NONE)),
-            }
-            yield _table(host, pieces, shared, files)
+            yield _table(host, pieces, _shared(numbers, begins, starts, jumps), files)
             first += len(pieces)
+
+
+def table_of(host: str, pieces: Pieces, drift: int) -> pa.Table:
+    """The rows of a host all of whose pieces are there, and which no log says; at least one piece."""
+    segmenter = Segmenter()
+    segmenter.take(pieces)
+    begins, starts = segmenter.found()
+    totals = Totals(starts)
+    totals.take(pieces)
+    shared = _shared(np.arange(len(pieces)), begins, starts, totals.jumps(begins, drift))
+    return _table(host, pieces, shared, [])
+
+
+def _shared(numbers: Numbers, begins: Numbers, starts: Numbers, jumps: Numbers) -> dict[str, Any]:
+    """Epoch, segment and jump of the pieces with these numbers."""
+    segment = np.searchsorted(starts, numbers, side="right")
+    return {
+        "epoch": np.searchsorted(begins, numbers, side="right"),
+        "segment": segment,
+        "jump": _known(np.where(starts[segment - 1] == numbers, jumps[segment - 1], NONE)),
+    }
 
 
 def _table(host: str, pieces: Pieces, shared: dict[str, Any], files: list[str]) -> pa.Table:
@@ -130,8 +145,8 @@ def _table(host: str, pieces: Pieces, shared: dict[str, Any], files: list[str]) 
         "low": pieces.low,
         "high": pieces.high,
         "sd": _known(pieces.sd),
-        "source": pa.array(files, pa.string()).take(pa.array(pieces.file)),
-        "line": pieces.line,
+        "source": pa.array(files, pa.string()).take(_known(pieces.file)),
+        "line": _known(pieces.line),
         "note": pa.array(NOTES, pa.string()).take(pa.array(pieces.note)),
         **shared,
     }

@@ -13,8 +13,8 @@ from cepctl.arrays import Flags, Numbers
 NONE = -1
 """A standard deviation or a bound that a row does not have."""
 SECOND = 10**9
-ROW, GAP, BEFORE, AFTER, STEPPED = range(5)
-NOTES = ("row", "gap", "before", "after", "step")
+ROW, GAP, BEFORE, AFTER, STEPPED, HULL = range(6)
+NOTES = ("row", "gap", "before", "after", "step", "hull")
 """What a piece lies at: the words of the column `note`, by their numbers."""
 
 
@@ -89,7 +89,8 @@ class Pieces:
     """Pieces [start, stop) of the readings of one clock, one element of each array per piece; nanoseconds.
 
     The estimate goes from `ahead` to `ahead_to`, and what the clock is really ahead less the estimate lies in
-    [low, high].  `sd` is NONE for none.  A piece that `joins` belongs to the epoch of the one before it.
+    [low, high].  `sd` is NONE for none, and so are `file` and `line`.  A piece that `joins` belongs to the
+    epoch of the one before it.
     """
 
     start: Numbers

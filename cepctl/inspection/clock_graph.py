@@ -20,6 +20,7 @@ import polars as pl
 from cepctl.arrays import Indexes, Ticks
 
 _FAR = 2**62
+_UNBOUNDED = 2**54
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,32 @@ def clock_graph(pairs: pl.DataFrame) -> ClockGraph:
         contradictions.append(Contradiction(tuple(graph.names[each] for each in clocks), -length))
         graph = graph.without([each for each in clocks if each >= len(masters)])
     return ClockGraph(tuple(contradictions), tuple(_apart(graph, masters, bounds)))
+
+
+def host_contradictions(bounds: pl.DataFrame) -> tuple[Contradiction, ...]:
+    """Cycles of hosts for which no offsets fit.
+
+    `bounds`: one row for each two hosts: between how many microseconds, `lowest` and `highest`, the clock of
+    `host` is ahead of that of `other`; null where nothing bounds it.
+    """
+    names = pl.concat([bounds.get_column("host"), bounds.get_column("other")]).unique().sort().to_list()
+    other, host = (
+        np.searchsorted(np.array(names, dtype=object), bounds.get_column(name).to_numpy())
+        for name in ("other", "host")
+    )
+    graph = _Edges(
+        [f"node {name}" for name in names],
+        other,
+        host,
+        bounds.get_column("lowest").fill_null(-_UNBOUNDED).to_numpy().astype(np.int64),
+        bounds.get_column("highest").fill_null(_UNBOUNDED).to_numpy().astype(np.int64),
+    )
+    contradictions = []
+    while (cycle := graph.cycle()) is not None:
+        clocks, length = cycle
+        contradictions.append(Contradiction(tuple(graph.names[each] for each in clocks), -length))
+        graph = graph.without(clocks)
+    return tuple(contradictions)
 
 
 def _apart(graph: _Edges, masters: list[str], bounds: pl.DataFrame) -> list[MastersApart]:

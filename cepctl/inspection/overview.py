@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
@@ -30,6 +30,12 @@ from cepctl.clocks import Offset
 from cepctl.inspection.clock_graph import ClockGraph, clock_graph
 from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
+from cepctl.inspection.drifting_clocks import (
+    DriftingClocks,
+    HullQuestion,
+    drifting_clocks,
+    question_of_attempts,
+)
 from cepctl.inspection.granularity import Grain, granularities
 from cepctl.inspection.keys import ExampleQuery, JoinKey, best_key, example_queries, join_keys
 from cepctl.inspection.known_orders import KnownOrder, known_orders
@@ -125,6 +131,7 @@ class Inspection:
     their offsets in ticks.  `values` are those of the attributes that most events have, `keys` join types by
     them, and `examples` can be asked.  `sketches` are those beside the datasets,
     `orders_known` those that formats guarantee and the dataset does not say yet.
+    `hull_question` is what to ask of clocks that no constant offsets fit.
     `layouts` are those that were learned from files, by their names, with how surely.
     """
 
@@ -148,6 +155,7 @@ class Inspection:
     sketches: tuple[SketchFacts, ...] = ()
     orders_known: tuple[KnownOrder, ...] = ()
     layouts: tuple[tuple[str, str], ...] = ()
+    hull_question: HullQuestion | None = None
 
 
 _COPIES = 6
@@ -182,6 +190,8 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     values, compared = ((), None) if found is None else found
     if compared is not None:
         keys = shown(SideFigure.KEYS, lambda: join_keys(compared), ())
+    graph = shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph())
+    drifting = shown(SideFigure.DRIFTING_CLOCKS, lambda: drifting_clocks(inputs), DriftingClocks())
     by_count = [each.event_type for each in sorted(types, key=lambda each: (-each.events, each.event_type))]
     return Inspection(
         events=events.height,
@@ -196,9 +206,8 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         grains=shown(SideFigure.GRAINS, lambda: granularities(events, unit), ()),
         series=series,
         clocks=shown(SideFigure.CLOCK_BOUNDS, lambda: clock_bounds(events, unit), ()),
-        clock_graph=shown(
-            SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph()
-        ),
+        clock_graph=replace(graph, contradictions=graph.contradictions + drifting.contradictions),
+        hull_question=drifting.question or question_of_attempts(graph, events),
         shared_clocks=inputs.schema.clocks,
         values=values,
         keys=keys,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.errors import UsageError
 from cepctl.library.clocks import duration
 from cepctl.library.notices import tell_reading
+from cepctl.library.orders import orders_of
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.memory import reading_budget
 from cepctl.notices import READING, tell
@@ -17,7 +17,6 @@ from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.clock_checks.excluded import Check, Unchecked
-    from cepctl.plan.plan import EventSchema, Given
 
 _COPIES = 6
 """Events are held as they are read, as the columns of the engine, and with the stamps of both ends."""
@@ -55,6 +54,7 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     """
     from cepctl.clock_checks.excluded import check
     from cepctl.matching.inputs import open_events
+    from cepctl.plan.given import attribute_names
     from cepctl.uncertainty.clock_records import read_records
 
     granularity = duration("--granularity", options.granularity, least=0)
@@ -62,8 +62,8 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     memory = reading_budget()
     with open_events(paths, given_ingest_options(RawInput(tz=options.time_zone)), memory) as inputs:
         tell_reading(inputs.summary)
-        given = _orders(options.given, inputs.schema)
-        attributes = sorted({options.by, *_attributes(given, inputs.schema)})
+        given = orders_of(options.given, inputs.schema)
+        attributes = sorted({options.by, *attribute_names(given) & inputs.schema.attributes.keys()})
         inputs.require_room(attributes, _COPIES, memory, "clocks --check")
         table = inputs.read(attributes)
     found = check(table, options.by, inputs.schema.time_unit, given, records, granularity)
@@ -75,39 +75,6 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
         message = f"{counted(count, 'event')} {cause}; not checked"
         tell(READING, "note", message, cause=cause, events=count)
     return found
-
-
-def _orders(texts: Sequence[str], schema: EventSchema) -> tuple[Given, ...]:
-    """The clauses that say an order: those of the user, and of the datasets."""
-    from cepctl.plan.given import stated
-
-    asked = [stated(text, schema, schema.time_unit) for text in dict.fromkeys(texts)]
-    for each in asked:
-        if not _is_order(each):
-            raise UsageError(f"--given {each.text} says no order, which SEQ does")
-    kept = [stated(text, schema, schema.time_unit) for text in schema.given if text not in texts]
-    orders = (*asked, *filter(_is_order, kept))
-    if not orders:
-        raise UsageError(
-            "nothing says which events come before others; say it, such as "
-            "--given 'SEQ(Send a, Receive b) IF a.id = b.id', or by [[given]] in the model of the dataset"
-        )
-    return orders
-
-
-def _is_order(clause: Given) -> bool:
-    return len(clause.alternative.blocks) > 1
-
-
-def _attributes(given: Sequence[Given], schema: EventSchema) -> Iterator[str]:
-    from cepctl.language.ast import Attribute
-    from cepctl.language.traversal import walk
-    from cepctl.plan.given import attributes_read
-
-    for expression in attributes_read(given):
-        for each in walk(expression):
-            if isinstance(each, Attribute) and each.name in schema.attributes:
-                yield each.name
 
 
 def _causes(found: Unchecked, by: str, clocks: str) -> Iterator[tuple[str, int]]:

@@ -11,7 +11,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UncertaintyModelError, UsageError
-from cepctl.schema import parse_duration
+from cepctl.render.counting import ticks_text
+from cepctl.schema import NANOSECOND, parse_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +92,7 @@ def opened_clocks(paths: Sequence[str], options: ClockOptions) -> Iterator[OpenC
 
     named_zone(options.time_zone)
     bound = None if options.bound is None else duration("--bound", options.bound, least=1)
-    choices = Choices(_drift(options.drift), duration("--hold", options.hold, least=0))
+    choices = Choices(parts_per_million(options.drift, least=0), duration("--hold", options.hold, least=0))
     names = HostNames(options.hosts, mapped_files(options.mapped))
     with temporary_folder() as folder:
         found = gathered(paths, names, ReadOptions(time_zone=options.time_zone), folder)
@@ -105,15 +106,19 @@ def duration(option: str, text: str, *, least: int) -> int:
     except UncertaintyModelError as problem:
         raise UsageError(f"{option}: {problem}") from None
     if not least <= length <= _LONGEST:
-        raise UsageError(f"{option} {text}: from {'more than ' if least else ''}0 to 1 year")
+        shortest = "0" if not least else "more than 0" if least == 1 else ticks_text(least, NANOSECOND)
+        raise UsageError(f"{option} {text}: from {shortest} to 1 year")
     return length
 
 
-def _drift(text: str) -> int:
-    """A drift in nanoseconds per second, rounded up."""
+def parts_per_million(text: str, *, least: int) -> int:
+    """A drift in nanoseconds per second, rounded up; raises UsageError unless it is one."""
     found = _DRIFT.fullmatch(text)
-    if found is None or Fraction(found[1]) > _LARGEST_DRIFT:
+    drift = -1 if found is None else ceil(Fraction(found[1]) * _PARTS_PER_MILLION)
+    if not least <= drift <= _LARGEST_DRIFT * _PARTS_PER_MILLION:
+        above = "above 0 and " if least else ""
         raise UsageError(
-            f"--drift {text} is not a drift: write parts per million, such as '15 ppm', up to 100000 ppm"
+            f"--drift {text} is not a drift: write parts per million, such as '15 ppm', {above}up to "
+            "100000 ppm"
         )
-    return ceil(Fraction(found[1]) * _PARTS_PER_MILLION)
+    return drift

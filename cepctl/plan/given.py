@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cepctl.errors import CepctlError, UnsupportedQueryError
-from cepctl.language.ast import ComponentPattern, Composite, Duration, Expression, GivenClause, Query
+from cepctl.language.ast import (
+    Attribute,
+    ComponentPattern,
+    Composite,
+    Duration,
+    Expression,
+    GivenClause,
+    Query,
+)
 from cepctl.language.messages import QueryProblem
 from cepctl.language.parser import parse_given
-from cepctl.language.traversal import conjuncts
+from cepctl.language.traversal import conjuncts, walk
 from cepctl.plan.checking import Checker
 from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import EventSchema, Given, Plan
@@ -68,6 +76,17 @@ def attributes_read(given: Sequence[Given]) -> Iterator[Expression]:
             yield from component.filters
         for link in each.alternative.links:
             yield link.expression
+
+
+def attribute_names(given: Sequence[Given]) -> set[str]:
+    """The attributes that these expressions read, whether events have them or not."""
+    parts = (part for expression in attributes_read(given) for part in walk(expression))
+    return {part.name for part in parts if isinstance(part, Attribute)}
+
+
+def is_order(clause: Given) -> bool:
+    """Whether a clause says that some events come before others."""
+    return len(clause.alternative.blocks) > 1
 
 
 def refuse_given(plan: Plan, what: str) -> None:

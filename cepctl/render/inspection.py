@@ -109,7 +109,20 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
         tables.contradictions(graph.contradictions[:_ROWS_SHOWN]),
         len(graph.contradictions),
     )
+    _print_hull_question(console, inspection, events)
     _print(console, tables.apart(graph.apart[:_ROWS_SHOWN]), len(graph.apart))
+
+
+def _print_hull_question(console: SafeConsole, inspection: Inspection, events: str) -> None:
+    """A command that can be copied whole, which looks for drifts where no offsets fit."""
+    asked = inspection.hull_question
+    if asked is None:
+        return
+    given = " ".join(f"--given {_quoted(text)}" for text in asked.given)
+    command = f"cepctl clocks {events} --by node --reference {shlex.quote(asked.reference)} {given}"
+    console.print("# Do clocks fit that drift, and by how much?", style="dim", soft_wrap=True)
+    console.print(f"{escape(command)} -o clocks.parquet", soft_wrap=True)
+    console.print()
 
 
 def inspection_json(inspection: Inspection) -> str:

@@ -63,6 +63,7 @@ COMMANDS: dict[SideFigure, tuple[str, ...]] = {
     SideFigure.FILE_ORDERS: INSPECT,
     SideFigure.CLOCK_BOUNDS: INSPECT,
     SideFigure.CLOCK_GRAPH: INSPECT,
+    SideFigure.DRIFTING_CLOCKS: INSPECT,
     SideFigure.KNOWN_ORDERS: INSPECT,
 }
 ELSEWHERE = {SideFigure.PROGRESS, SideFigure.TIMELINES}

@@ -6,7 +6,13 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.inspection.clock_graph import ClockGraph, Contradiction, MastersApart, clock_graph
+from cepctl.inspection.clock_graph import (
+    ClockGraph,
+    Contradiction,
+    MastersApart,
+    clock_graph,
+    host_contradictions,
+)
 
 Pair = tuple[str, str, int, int]
 
@@ -74,3 +80,10 @@ def test_planted_offsets_never_contradict_and_lie_within_the_paths(
     for each in found.apart:
         ahead = offsets[int(each.master[1])] - offsets[int(each.other[1])]
         assert each.lowest_microseconds <= ahead <= each.highest_microseconds
+
+
+def test_hosts_contradict_each_other_without_a_master() -> None:
+    schema = {"host": pl.String, "other": pl.String, "lowest": pl.Int64, "highest": pl.Int64}
+    rows = [("b", "a", 60, 30), ("d", "c", None, 5), ("d", "a", 1, None)]
+    found = host_contradictions(pl.DataFrame(rows, schema, orient="row"))
+    assert found == (Contradiction(("node a", "node b"), 30),)

@@ -1,13 +1,14 @@
 """`cepctl clocks`: what daemons log of the error of clocks -> a table of pieces with hard bounds.
 
-With `--check` the table is held to the orders that are known of events.
+With `--reference` the table is made of orders that are known of events, with `--check` it is held to them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,27 +18,50 @@ from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import row_target, write_pieces
 from cepctl.errors import JobError, UsageError
 from cepctl.library.clock_check import CheckOptions, checked_clocks
+from cepctl.library.clock_hulls import FoundHulls, HullOptions, clock_hulls
 from cepctl.library.clocks import ClockOptions, OpenClocks, opened_clocks
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.render.counting import counted
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.io.rows.forms import RowFile
+
 _FORMS = ("parquet", "csv")
 _ROWS_OF_GROUP = 1 << 17
 
 
-_OF_LOGS = ("output", "host", "map", "bound", "drift", "hold")
-_OF_CHECKS = ("given", "by", "granularity", "format")
+_OF_LOGS = ("host", "map", "bound", "hold")
+_OF_EVENTS = ("given", "by", "granularity")
+_OF_HULLS = ("reference", "window")
+_OF_TABLES = ("output", "drift")
 
 
 class _ClocksCommand(click.Command):
-    """The command, whose options are for logs or for a check."""
+    """The command, whose options are for logs, for events that make a table, or for a check."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        checks = ctx.params["check"]
-        for name in asked_for(ctx, _OF_LOGS if checks else _OF_CHECKS):
-            refuse_or_leave_out(ctx, name, "with --check" if checks else "without --check")
+        for why, names in _cannot_apply(
+            checks=ctx.params["check"], makes=ctx.params["reference"] is not None
+        ):
+            for name in asked_for(ctx, names):
+                refuse_or_leave_out(ctx, name, why)
         return super().invoke(ctx)
+
+
+def _cannot_apply(*, checks: bool, makes: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The options that cannot apply, and why."""
+    if checks:
+        yield "with --check", (*_OF_LOGS, *_OF_TABLES, *_OF_HULLS)
+        return
+    yield "without --check", ("format",)
+    if makes:
+        yield "with --reference", _OF_LOGS
+    else:
+        yield "without --reference", ("window",)
+        yield "without --check or --reference", _OF_EVENTS
 
 
 @click.command("clocks", cls=_ClocksCommand)
@@ -71,10 +95,9 @@ class _ClocksCommand(click.Command):
 )
 @click.option(
     "--drift",
-    default=ClockOptions.drift,
-    show_default=True,
     metavar="PPM",
-    help="By how much a clock can gain or lose between what is logged of it.",
+    help="By how much a clock can gain or lose between what is known of it.  "
+    f"[default: {ClockOptions.drift}; with --reference {HullOptions.drift} against another]",
 )
 @click.option(
     "--hold",
@@ -89,6 +112,19 @@ class _ClocksCommand(click.Command):
     help="Zone of times of syslog that have none, such as Europe/Berlin.  [default: UTC]",
 )
 @click.option(
+    "--reference",
+    metavar="HOST",
+    help="Instead of logs take EVENTS..., and bound how far the clocks of their hosts are ahead of that of "
+    "HOST, from the orders known of EVENTS; '' is the clock of events without a host.",
+)
+@click.option(
+    "--window",
+    default=HullOptions.window,
+    show_default=True,
+    metavar="DURATION",
+    help="With --reference: for how long clocks keep their drift, about.",
+)
+@click.option(
     "--check",
     is_flag=True,
     help="Instead of logs take EVENTS... CLOCKS, and print the orders known of EVENTS that CLOCKS excludes.",
@@ -97,7 +133,7 @@ class _ClocksCommand(click.Command):
     "--given",
     multiple=True,
     metavar="CLAUSE",
-    help="With --check: an order beside those of the dataset ([[given]] in its model), such as "
+    help="With --check, --reference: an order beside those of the dataset ([[given]] in its model), such as "
     "'SEQ(Send a, Receive b) IF a.id = b.id'.  May be given several times.",
 )
 @click.option(
@@ -105,14 +141,15 @@ class _ClocksCommand(click.Command):
     default=CheckOptions.by,
     show_default=True,
     metavar="ATTR",
-    help="With --check: the attribute that names the host of an event.",
+    help="With --check, --reference: the attribute that names the host of an event.",
 )
 @click.option(
     "--granularity",
     default=CheckOptions.granularity,
     show_default=True,
     metavar="DURATION",
-    help="With --check: for how long after its reading a stamp stands, '1 s' where logs have whole seconds.",
+    help="With --check, --reference: for how long after its reading a stamp stands, '1 s' where logs have "
+    "whole seconds.",
 )
 @click.option(
     "--format",
@@ -129,9 +166,11 @@ def command(
     hosts: tuple[str, ...],
     mapped: tuple[str, ...],
     bound: str | None,
-    drift: str,
+    drift: str | None,
     hold: str,
     tz: str | None,
+    reference: str | None,
+    window: str,
     check: bool,
     given: tuple[str, ...],
     by: str,
@@ -150,6 +189,10 @@ def command(
     CLOCKS has one row for each piece of a host's readings: by how much its clock was ahead, as an estimate,
     and hard bounds for what it really was ahead beyond that, in nanoseconds.
 
+    With --reference the arguments are events.  Each pair that is known to be ordered bounds the difference of
+    two clocks, and lines that keep to all of them bound each clock against that of HOST, over chains of
+    hosts.
+
     With --check the last argument is CLOCKS, and those before it are events.  The exit code is 4 if CLOCKS
     excludes an order that is known: the bounds of two clocks leave no way in which the event that comes first
     was written first.
@@ -164,14 +207,25 @@ def command(
             f"-o {output}: CLOCKS is a file of Parquet or CSV; name it clocks.parquet or clocks.csv"
         )
     refuse_overwriting({"-o": output}, logs, RawInput())
-    from cepctl.io.rows.encoding import encoded_rows
-
-    options = ClockOptions(hosts, mapped, bound, drift, hold, tz)
+    if reference is not None:
+        most = HullOptions.drift if drift is None else drift
+        found = clock_hulls(logs, HullOptions(reference, given, by, window, most, granularity, tz))
+        _write(found.tables(), output, file)
+        if not quiet:
+            _tell_hulls(found, output)
+        return None
+    options = ClockOptions(hosts, mapped, bound, ClockOptions.drift if drift is None else drift, hold, tz)
     with opened_clocks(logs, options) as clocks:
-        rows = encoded_rows(clocks.tables(), file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
-        write_pieces(rows, output, file.compression)
+        _write(clocks.tables(), output, file)
         _tell(clocks, output, quiet=quiet)
     return None
+
+
+def _write(tables: Iterator[pa.Table], output: str, file: RowFile) -> None:
+    from cepctl.io.rows.encoding import encoded_rows
+
+    rows = encoded_rows(tables, file.form, threads=1, rows_of_group=_ROWS_OF_GROUP)
+    write_pieces(rows, output, file.compression)
 
 
 def _check(words: tuple[str, ...], options: CheckOptions, output_format: str, *, quiet: bool) -> int | None:
@@ -214,3 +268,15 @@ def _tell(clocks: OpenClocks, output: str, *, quiet: bool) -> None:
         f"{counted(pieces, 'piece')} of {counted(len(clocks.summaries), 'host')} in {output}",
         pieces=pieces,
     )
+
+
+def _tell_hulls(hulls: FoundHulls, output: str) -> None:
+    """Say what was found of each host."""
+    from cepctl.render.clock_hulls import hull_line, pairs_line
+
+    reference = hulls.found.hosts[hulls.found.reference]
+    for summary in hulls.summaries:
+        say("summary", hull_line(summary, reference), **asdict(summary))
+    pieces = sum(summary.pieces for summary in hulls.summaries)
+    line = f"{pairs_line(hulls.found)}; {counted(pieces, 'piece')} in {output}"
+    say("summary", line, pairs=hulls.found.pairs, halved=hulls.found.halved, pieces=pieces)

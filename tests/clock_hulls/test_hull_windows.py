@@ -1,0 +1,115 @@
+"""Windows: where no line fits they are halved; bounds that no drift allows are found, all of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cepctl.clock_hulls.windows import Fitted, Grid, LinkBounds, fitted
+
+SECOND, MS = 10**9, 10**6
+Bound = tuple[int, int]
+"""Reading and value."""
+
+
+def side(bounds: list[Bound]) -> LinkBounds:
+    times, values = np.array(bounds, np.int64).reshape(-1, 2).T
+    return LinkBounds(np.zeros(len(times), np.int64), times, values, np.arange(len(times)))
+
+
+def fit(lower: list[Bound], upper: list[Bound], grid: Grid, drift: int = 200_000) -> Fitted:
+    return fitted(side(lower), side(upper), grid, drift)
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [(599, (1, 600)), (898, (1, 899)), (899, (2, 450)), (1498, (2, 750)), (1499, (3, 500)), (0, (1, 1))],
+)
+def test_windows_are_equal_and_about_as_long_as_asked(last: int, expected: tuple[int, int]) -> None:
+    grid = Grid.over(7, 7 + last, 600)
+    assert (grid.count, grid.length) == expected
+    assert grid.end > 7 + last
+
+
+def test_a_change_of_drift_halves_a_window() -> None:
+    """For five minutes a clock gains 100 ppm, for five more it loses them: no line, but two."""
+    times = [second * SECOND for second in (0, 150, 299, 301, 450, 599)]
+    values = [min(time, 600 * SECOND - time) // 10_000 for time in times]
+    around = [(time, value - MS) for time, value in zip(times, values, strict=True)]
+    above = [(time, value + MS) for time, value in zip(times, values, strict=True)]
+    found = fit(around, above, Grid(0, 600 * SECOND, 1))
+    assert found.halved == 1
+    assert found.windows.begin.tolist() == [0, 300 * SECOND]
+    assert found.windows.end.tolist() == [300 * SECOND, 600 * SECOND]
+    peak = 30 * MS
+    assert found.windows.low_to[0] <= peak <= found.windows.high_to[0]
+    assert found.windows.low[1] <= peak <= found.windows.high[1]
+
+
+def test_a_step_within_a_window_is_named_with_its_gap() -> None:
+    found = fit(
+        [(100 * SECOND, 60 * MS), (1, 0)], [(0, 30 * MS), (100 * SECOND, 90 * MS)], Grid(0, 600 * SECOND, 1)
+    )
+    # 30 ms lie between, of which 100 s allow 20.
+    assert (found.lower.value.tolist(), found.upper.value.tolist()) == ([60 * MS], [30 * MS])
+    assert found.gap.tolist() == [10 * MS]
+    assert not len(found.windows.begin)
+
+
+def test_windows_with_bounds_of_one_side_say_nothing_and_are_counted() -> None:
+    found = fit([(1, 0), (700 * SECOND, 0)], [(2, 5), (1_300 * SECOND, 5)], Grid(0, 600 * SECOND, 3))
+    assert found.windows.begin.tolist() == [0]
+    assert found.one_sided == 2
+
+
+def test_links_do_not_touch_each_other() -> None:
+    lower = LinkBounds(np.array([0, 3]), np.array([5, 5]), np.array([10, -10]), np.array([0, 1]))
+    upper = LinkBounds(np.array([3, 0]), np.array([5, 5]), np.array([-8, 12]), np.array([2, 3]))
+    found = fitted(lower, upper, Grid(0, 10, 1), 1)
+    assert found.windows.link.tolist() == [0, 3]
+    assert (found.windows.low.tolist(), found.windows.high.tolist()) == ([9, -11], [13, -7])
+
+
+TIMES = st.integers(0, 40)
+DRIFTS = st.sampled_from([10**8, 10**7, 33_333_333])
+
+
+@st.composite
+def bounds(draw: st.DrawFn) -> list[Bound]:
+    return [(draw(TIMES), draw(st.integers(-4, 4))) for _ in range(draw(st.integers(1, 6)))]
+
+
+@given(bounds(), bounds(), DRIFTS, st.integers(1, 3))
+def test_contradictions_are_pairs_that_the_drift_does_not_allow(
+    below: list[Bound], above: list[Bound], drift: int, count: int
+) -> None:
+    """A window contradicts itself if and only if two of its bounds do; each such lower bound is named."""
+    lower = [(time, value - 1) for time, value in below]
+    upper = [(time, value + 1) for time, value in above]
+    length = -(-41 // count)
+    found = fit(lower, upper, Grid(0, length, count), drift)
+
+    def gap(i: int, j: int) -> Fraction:
+        (time, least), (to, most) = lower[i], upper[j]
+        return least - most - Fraction(drift * abs(time - to), 10**9)
+
+    beyond = {
+        (i, j)
+        for i in range(len(lower))
+        for j in range(len(upper))
+        if lower[i][0] // length == upper[j][0] // length and gap(i, j) > 0
+    }
+    named = set(zip(found.lower.pair.tolist(), found.upper.pair.tolist(), strict=True))
+    assert named <= beyond
+    assert {i for i, _ in named} == {i for i, _ in beyond}
+    worst = {i: max(gap(i, j) for k, j in beyond if k == i) for i, _ in beyond}
+    for i, j, told in zip(found.lower.pair, found.upper.pair, found.gap, strict=True):
+        assert 0 <= told - gap(i, j) < 1
+    assert {i: max(gap(i, j) for k, j in named if k == i) for i, _ in named} == worst
+    torn = {lower[i][0] // length for i, _ in beyond}
+    covered = set((found.windows.begin // length).tolist())
+    assert not torn & covered
