@@ -266,7 +266,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.pattern",
         "engines.confidence.given",
     },
-    "inspection": {"language", "matching"},
+    "inspection": {"clock_checks", "language", "matching"},
     "calibration": {
         "io.source",
         "language",
