@@ -268,6 +268,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "inspection": {"clock_checks", "language", "matching"},
     "calibration": {
+        "io.contract",
         "io.source",
         "language",
         "plan",
