@@ -155,7 +155,8 @@ def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
         host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
         segment, jump, table.select(list(told)) if evidence else None,
     )  # fmt: skip
-    _require_sense(records, _numbers(table, "row"))
+    has_sd, has_jump = (pc.is_valid(table.column(name)).to_numpy() for name in ("sd", "jump"))
+    _require_sense(records, _numbers(table, "row"), has_sd, has_jump)
     return records
 
 
@@ -190,7 +191,7 @@ def _numbers(table: pa.Table, name: str) -> Ticks:
     return np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64)
 
 
-def _require_sense(own: ClockRecords, row: Indexes) -> None:
+def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Flags) -> None:
     """Raise UncertaintyModelError for the first row that makes no sense; `row` are numbers in the file."""
     follows = np.flatnonzero(own.host[1:] == own.host[:-1]) + 1
     before = follows - 1
@@ -199,7 +200,14 @@ def _require_sense(own: ClockRecords, row: Indexes) -> None:
         (np.flatnonzero(own.end <= own.begin), "ends before it begins; `to` is excluded"),
         (np.flatnonzero(own.low > 0), "has a `low` above 0; the estimate itself lies between low and high"),
         (np.flatnonzero(own.high < 0), "has a `high` below 0; the estimate itself lies between low and high"),
-        (np.flatnonzero(~(np.isnan(own.sd) | (own.sd > 0))), "has an sd that is not above 0; leave it empty"),
+        (
+            np.flatnonzero(has_sd & ~((own.sd > 0) & np.isfinite(own.sd))),
+            "has an sd that is not a number above 0; leave it empty for none",
+        ),
+        (
+            np.flatnonzero(has_jump & (own.jump < 0)),
+            "has a jump below 0; leave it empty where nothing ties its residual",
+        ),
         (
             follows[own.begin[follows] < own.end[before]],
             "overlaps the row before it; a reading has one piece",
