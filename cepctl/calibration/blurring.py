@@ -28,7 +28,7 @@ from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import Bucket, Granularity, widened
-from cepctl.uncertainty.stamping import Stamped, Unstamped, rule_offset, stamped
+from cepctl.uncertainty.stamping import LookUp, Stamped, Unstamped, rule_offset, stamped
 
 ZONE = "zone_seconds"
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
@@ -81,7 +81,7 @@ def _read(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> tuple[Tru
     ids = events["event_id"]
     recorded, stamps = _recorded_readings(truth, blur, seed, unit)
     readings = np.where(stamps, recorded, truth.tick)
-    won, _ = fitted(blur.rules, events, everyone, readings * unit.nanoseconds)
+    won, _ = fitted(blur.rules, LookUp(events, readings * unit.nanoseconds), everyone)
     names = _clock_names(readings, blur.rules, won, events, unit)
     plain = (
         truth.tick - _errors(blur.rules, won, seed, ids, unit) - _offsets(blur.rules, won, seed, names, unit)
@@ -91,7 +91,7 @@ def _read(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> tuple[Tru
     if blur.recorded is None:
         return truth, instants, names
     # Where a rule would take an event for another clock's, nothing stands for its true tick.
-    again, _ = fitted(blur.rules, events, everyone, instants // unit.counts * unit.nanoseconds)
+    again, _ = fitted(blur.rules, LookUp(events, instants // unit.counts * unit.nanoseconds), everyone)
     at = blur.rules.index(blur.recorded)
     kept = (won[at] == stamps) & (again[at] == stamps)
     if not kept.any():
@@ -114,7 +114,7 @@ def _recorded_readings(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit)
     # Whatever the clock shows, the other conditions say which events the rule means.
     meaning = [replace(each, clock=None) if each is rule else each for each in blur.rules]
     events = _columns(truth)
-    won, _ = fitted(meaning, events, np.ones(len(truth), dtype=bool))
+    won, _ = fitted(meaning, LookUp(events, truth.tick), np.ones(len(truth), dtype=bool))
     rows = np.flatnonzero(won[blur.rules.index(rule)])
     ids, hosts = (events[name].take(pa.array(rows)) for name in ("event_id", rule.clock.by))
     own = truth.tick - _errors(meaning, won, seed, events["event_id"], unit)
@@ -133,7 +133,7 @@ def _recorded_readings(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit)
 def unstamped_events(truth: TrueEvents, blur: Blur, unit: TimeUnit) -> dict[tuple[int, Unstamped], int]:
     """How many events some rules pass over, by the rule and why: at their true times, if that matters."""
     everyone = np.ones(len(truth), dtype=bool)
-    return fitted(blur.rules, _columns(truth), everyone, truth.tick * unit.nanoseconds)[1]
+    return fitted(blur.rules, LookUp(_columns(truth), truth.tick * unit.nanoseconds), everyone)[1]
 
 
 def _columns(truth: TrueEvents) -> Columns:
@@ -175,7 +175,7 @@ def _clock_names(
 ) -> pa.Array:
     """The name of each event's clock, null for none; only that of a recorded one depends on what is read."""
     none = Stamped.none(len(readings))
-    return stamped(none, readings, readings * unit.nanoseconds, won, rules, events, unit).clock
+    return stamped(none, readings, LookUp(events, readings * unit.nanoseconds), won, rules, unit).clock
 
 
 def _offsets(

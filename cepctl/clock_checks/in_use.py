@@ -23,7 +23,7 @@ from cepctl.schema import CLOCK, TimeUnit
 from cepctl.uncertainty.assign import fitted
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
-from cepctl.uncertainty.stamping import nanoseconds_of
+from cepctl.uncertainty.stamping import LookUp, nanoseconds_of
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _unfit(
     """The events that rules with a table pass over; None where a condition does not hold for merged types."""
     columns = {name: events.column(name) for name in events.column_names}
     try:
-        _, passed = fitted(model.rules, columns, known, readings)
+        _, passed = fitted(model.rules, LookUp(columns, readings), known)
     except UncertaintyModelError:
         return None
     clocks = {rule.number: rule.clock for rule in model.rules}
