@@ -52,6 +52,7 @@ class SideFigure(Enum):
     GRAINS = "the granularity"
     FILE_ORDERS = "the order within files"
     CLOCK_BOUNDS = "the clocks of hosts"
+    RECORDED_CLOCKS = "what hosts recorded of their clocks"
     CLOCK_GRAPH = "what clocks say together"
     DRIFTING_CLOCKS = "the clocks that may drift"
     KNOWN_ORDERS = "the orders that formats guarantee"

@@ -276,8 +276,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.given",
         "clock_logs",
     },
-    "inspection": {"language", "plan", "uncertainty", "matching", "clock_hulls"},
+    "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls"},
     "calibration": {
+        "io.contract",
         "io.source",
         "language",
         "plan",

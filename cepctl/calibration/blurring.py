@@ -2,6 +2,8 @@
 
 The reading of an event is its true tick less a draw from the mass of the rule that fits it, and less the
 offset of its clock, which is drawn once for each clock.  An event that no rule fits keeps its true tick.
+Where the errors of clocks were recorded, the reading is one that the rule takes back to the true tick
+(recorded_readings.py); an event that has none is left out.
 """
 
 from __future__ import annotations
@@ -13,17 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Numbers, Reals, Ticks
+from cepctl.arrays import Flags, Numbers, Reals, Ticks
 from cepctl.calibration.blurs import Blur
-from cepctl.calibration.draws import drawn, places
+from cepctl.calibration.draws import chosen, drawn, places
+from cepctl.calibration.recorded_readings import drawn_offsets, fitting_readings
 from cepctl.calibration.truth import TrueEvents
 from cepctl.clocks import Clocks, Offset, extremes, two_offsets
 from cepctl.errors import EventSchemaError, UsageError
+from cepctl.io.contract.clock_offsets import shifted
 from cepctl.schema import CLOCK, FIXED_COLUMNS, PMF_TYPE, TimeUnit, time_type
 from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import Bucket, Granularity, widened
-from cepctl.uncertainty.stamping import Stamped, Unstamped, rule_offset, stamped
+from cepctl.uncertainty.stamping import LookUp, Stamped, Unstamped, rule_offset, stamped
 
 ZONE = "zone_seconds"
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
@@ -55,14 +60,9 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     UncertaintyModelError
         If a rule cannot be applied to an event that it fits.
     """
-    events = _columns(truth)
-    won, _ = fitted(blur.rules, events, np.ones(len(truth), dtype=bool))
-    names = _clock_names(truth, blur.rules, won, events, unit)
-    reading = truth.tick - _errors(blur.rules, won, seed, events["event_id"], unit)
-    reading = reading - _offsets(blur.rules, won, seed, names, unit)
-    zone = _zones(truth.table)
-    instants = _at_begin_of_units(reading * unit.counts, blur.rules, won, zone, unit)
-    assigned = assign(_raw_times(instants, zone, names, unit), events, blur.rules, unit)
+    truth, instants, names = _read(truth, blur, seed, unit)
+    raw = _raw_times(instants, _zones(truth.table), names, unit)
+    assigned = assign(raw, _columns(truth), blur.rules, unit)
     found = _in_order(truth, assigned, instants, unit)
     if pc.all(pc.equal(found.table.column("lower"), found.table.column("upper"))).as_py():
         raise UsageError(
@@ -72,9 +72,68 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     return found
 
 
-def unstamped_events(truth: TrueEvents, blur: Blur) -> dict[tuple[int, Unstamped], int]:
-    """How many events some rules pass over, by the rule: they have nothing to tell their clock by."""
-    return fitted(blur.rules, _columns(truth), np.ones(len(truth), dtype=bool))[1]
+def _read(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> tuple[TrueEvents, Ticks, pa.Array]:
+    """The events that can be read, what is read of them, and the names of their clocks.
+
+    What is read has the shape (n,) and the resolution of the unit.
+    """
+    events, everyone = _columns(truth), np.ones(len(truth), dtype=bool)
+    ids = events["event_id"]
+    recorded, stamps = _recorded_readings(truth, blur, seed, unit)
+    readings = np.where(stamps, recorded, truth.tick)
+    won, _ = fitted(blur.rules, LookUp(events, readings * unit.nanoseconds), everyone)
+    names = _clock_names(readings, blur.rules, won, events, unit)
+    plain = (
+        truth.tick - _errors(blur.rules, won, seed, ids, unit) - _offsets(blur.rules, won, seed, names, unit)
+    )
+    read = np.where(stamps, recorded, plain) * unit.counts
+    instants = _at_begin_of_units(read, blur.rules, won, _zones(truth.table), unit)
+    if blur.recorded is None:
+        return truth, instants, names
+    # Where a rule would take an event for another clock's, nothing stands for its true tick.
+    again, _ = fitted(blur.rules, LookUp(events, instants // unit.counts * unit.nanoseconds), everyone)
+    at = blur.rules.index(blur.recorded)
+    kept = (won[at] == stamps) & (again[at] == stamps)
+    if not kept.any():
+        raise UsageError(
+            f"{blur.text} has no reading for any of {len(truth):,} events: its clocks show none of their "
+            "true times; take records of the same time as the events"
+        )
+    return truth.taken(kept), instants[kept], names.filter(pa.array(kept))
+
+
+def _recorded_readings(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> tuple[Ticks, Flags]:
+    """In ticks what a recorded clock shows of each event, and of which it shows something; shape (n,)."""
+    readings, has_one = truth.tick.copy(), np.zeros(len(truth), dtype=bool)
+    rule = blur.recorded
+    if rule is None:
+        return readings, has_one
+    assert rule.clock is not None
+    assert rule.clock.by is not None
+    assert isinstance(rule.clock.offset, RecordedOffset)
+    # Whatever the clock shows, the other conditions say which events the rule means.
+    meaning = [replace(each, clock=None) if each is rule else each for each in blur.rules]
+    events = _columns(truth)
+    won, _ = fitted(meaning, LookUp(events, truth.tick), np.ones(len(truth), dtype=bool))
+    rows = np.flatnonzero(won[blur.rules.index(rule)])
+    ids, hosts = (events[name].take(pa.array(rows)) for name in ("event_id", rule.clock.by))
+    own = truth.tick - _errors(meaning, won, seed, events["event_id"], unit)
+
+    def draw(purpose: str, names: Sequence[str]) -> Reals:
+        return drawn(seed, f"clock {purpose}", pa.array(names, pa.string()))
+
+    offsets = drawn_offsets(rule.clock.offset, rule.clock.by, unit, draw)
+    texts = pa.chunked_array([*hosts.cast(pa.string()).chunks], pa.string()).combine_chunks()
+    found = fitting_readings(rule.clock.offset, texts, own[rows], offsets, unit)
+    event, reading = found.one_each(drawn(seed, "reading", ids))
+    readings[rows[event]], has_one[rows[event]] = reading, True
+    return readings, has_one
+
+
+def unstamped_events(truth: TrueEvents, blur: Blur, unit: TimeUnit) -> dict[tuple[int, Unstamped], int]:
+    """How many events some rules pass over, by the rule and why: at their true times, if that matters."""
+    everyone = np.ones(len(truth), dtype=bool)
+    return fitted(blur.rules, LookUp(_columns(truth), truth.tick * unit.nanoseconds), everyone)[1]
 
 
 def _columns(truth: TrueEvents) -> Columns:
@@ -96,9 +155,9 @@ def _errors(
         if not buckets or not rows.any():
             continue
         which, where = (drawn(seed, purpose, ids.filter(pa.array(rows))) for purpose in ("bucket", "tick"))
-        chosen = _chosen(np.array([bucket.mass for bucket in buckets]), which)
+        place = chosen(np.array([bucket.mass for bucket in buckets]), which)
         first, last = (np.array([getattr(each, end) for each in buckets]) for end in ("first", "last"))
-        found[rows] = places(where, first[chosen], last[chosen])
+        found[rows] = places(where, first[place], last[place])
     return found
 
 
@@ -111,18 +170,12 @@ def _buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
     return buckets if ends is None else widened(buckets, *ends)
 
 
-def _chosen(mass: Reals, shares: Reals) -> Indexes:
-    """The bucket that each share of all mass falls into."""
-    upto = np.cumsum(mass)
-    return np.minimum(np.searchsorted(upto / upto[-1], shares, side="right"), len(mass) - 1)
-
-
 def _clock_names(
-    truth: TrueEvents, rules: Sequence[Rule], won: Sequence[Flags], events: Columns, unit: TimeUnit
+    readings: Ticks, rules: Sequence[Rule], won: Sequence[Flags], events: Columns, unit: TimeUnit
 ) -> pa.Array:
-    """The name of each event's clock, null for none; it does not depend on what is read."""
-    none = Stamped.none(len(truth))
-    return stamped(none, truth.tick, truth.tick, won, rules, events, unit).clock
+    """The name of each event's clock, null for none; only that of a recorded one depends on what is read."""
+    none = Stamped.none(len(readings))
+    return stamped(none, readings, LookUp(events, readings * unit.nanoseconds), won, rules, unit).clock
 
 
 def _offsets(
@@ -131,13 +184,13 @@ def _offsets(
     """The offset of each event's clock, 0 for none, shape (n,)."""
     found = np.zeros(len(names), dtype=np.int64)
     for rule, rows in zip(rules, won, strict=True):
-        if rule.clock is None or not rows.any():
+        if rule.clock is None or isinstance(rule.clock.offset, RecordedOffset) or not rows.any():
             continue
         lo, hi, mass = (np.array(side) for side in zip(*rule_offset(rule, unit), strict=True))
         own = names.filter(pa.array(rows))
         which, where = (drawn(seed, f"clock {purpose}", own) for purpose in ("bucket", "tick"))
-        chosen = _chosen(mass, which)
-        found[rows] = places(where, lo[chosen], hi[chosen])
+        place = chosen(mass, which)
+        found[rows] = places(where, lo[place], hi[place])
     return found
 
 
@@ -181,8 +234,11 @@ def _raw_times(instants: Ticks, zone: Numbers, names: pa.Array, unit: TimeUnit) 
 def _in_order(truth: TrueEvents, assigned: Assigned, instants: Ticks, unit: TimeUnit) -> BlurredEvents:
     """The events with their intervals; of those on clocks all ticks at which they can be."""
     clocks, clock = dict[str, Offset](), pa.nulls(len(truth), pa.string())
-    lower, upper = assigned.lower, assigned.upper
+    lower, upper, pmf = assigned.lower, assigned.upper, assigned.pmf
     if assigned.clocks is not None:
+        own = shifted(pa.table({"lower": lower, "upper": upper, "pmf": pmf}), assigned.clocks.moved)
+        lower, upper = (own.column(name).to_numpy() for name in ("lower", "upper"))
+        pmf = own.column("pmf")
         clock = assigned.clocks.clock
         clocks = _offsets_of_clocks(assigned.clocks)
         ends = [*map(extremes, clocks.values()), (0, 0)]
@@ -193,7 +249,7 @@ def _in_order(truth: TrueEvents, assigned: Assigned, instants: Ticks, unit: Time
         pa.table({"lower": lower, "event_id": truth.table.column("event_id")}),
         [("lower", "ascending"), ("event_id", "ascending")],
     )
-    told = {"lower": pa.array(lower), "upper": pa.array(upper), "pmf": assigned.pmf}
+    told = {"lower": pa.array(lower), "upper": pa.array(upper), "pmf": pmf}
     told["time"] = pa.array(instants).cast(time_type(unit))
     table = event_table(truth.table, told, clock if clocks else None).take(order)
     at = order.to_numpy()
@@ -214,7 +270,9 @@ def _offsets_of_clocks(found: Stamped) -> dict[str, Offset]:
     return {name: offsets[name] for name in sorted(offsets)}
 
 
-def event_table(table: pa.Table, told: Mapping[str, pa.Array], clock: pa.Array | None) -> pa.Table:
+def event_table(
+    table: pa.Table, told: Mapping[str, pa.Array | pa.ChunkedArray], clock: pa.Array | None
+) -> pa.Table:
     """An event table with other times: `told` are `lower` and `upper`, and `pmf`, `time`."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name, kind in FIXED_COLUMNS.items():

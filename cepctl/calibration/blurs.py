@@ -4,7 +4,8 @@ blur               rule                                  what is read of a true 
 --coarsen D        granularity = "D"                     the unit of length D that contains t
 --jitter D         interval = { before = D, after = D }  t + u, u any of -D..D
 --clock 'by=A D'   clock = { by = "A", offset = "D" }    t less the offset of its clock, -D..D
---model FILE       those of the file                     t less a draw from the mass of its rule
+--model FILE       those of the file                     t less a draw from the mass of its rule; of a clock
+                                                         that was recorded what the rule takes back to t
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cepctl.calibration.recorded_readings import too_steep
 from cepctl.errors import UncertaintyModelError, UnsupportedQueryError, UsageError
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import read_clock
@@ -32,6 +34,11 @@ class Blur:
 
     text: str
     rules: tuple[Rule, ...]
+
+    @property
+    def recorded(self) -> Rule | None:
+        """The rule whose clocks were recorded, None where there is none."""
+        return next(filter(_is_recorded, self.rules), None)
 
     @property
     def columns_read(self) -> frozenset[str]:
@@ -108,9 +115,38 @@ def _of_model(path: str, unit: TimeUnit) -> Blur:
                 f"calibrate with the period of a clock is not supported; leave it out of rule {rule.number} "
                 f"of {path}"
             )
-        if rule.clock is not None and isinstance(rule.clock.offset, RecordedOffset):
-            raise UnsupportedQueryError(
-                f"calibrate with what was recorded of clocks (`from`) is not supported; write an "
-                f"offset in rule {rule.number} of {path}"
-            )
+    for rule in filter(_is_recorded, model.rules):
+        require_readable(rule, path)
+    recorded = [rule.number for rule in model.rules if _is_recorded(rule)]
+    if len(recorded) > 1:
+        raise UnsupportedQueryError(
+            "calibrate with what was recorded of clocks (`from`) in two rules is not supported; leave it out "
+            f"of rule {recorded[1]} of {path}"
+        )
     return Blur(f"model {path}", model.rules)
+
+
+def _is_recorded(rule: Rule) -> bool:
+    return rule.clock is not None and isinstance(rule.clock.offset, RecordedOffset)
+
+
+def require_readable(rule: Rule, path: str) -> None:
+    """Raise UnsupportedQueryError where readings of recorded clocks cannot be drawn for a rule."""
+    assert rule.clock is not None
+    assert isinstance(rule.clock.offset, RecordedOffset)
+    recorded, place = rule.clock.offset, f"rule {rule.number} of {path}"
+    if isinstance(rule.shape, Granularity):
+        raise UnsupportedQueryError(
+            "calibrate with what was recorded of clocks (`from`) beside a granularity is not supported; "
+            f"leave the granularity out of {place}"
+        )
+    if not recorded.by_epoch and (host := recorded.records.tied_host) is not None:
+        raise UnsupportedQueryError(
+            f"calibrate with segments of clocks that `jump` ties, as those of '{host}' in "
+            f'{recorded.records.file}, is not supported; write residual = "epoch" in {place}'
+        )
+    if (host := too_steep(recorded.records)) is not None:
+        raise UnsupportedQueryError(
+            f"calibrate with an estimate that moves half as fast as time, as that of '{host}' in "
+            f"{recorded.records.file}, is not supported; leave that host out of the table"
+        )

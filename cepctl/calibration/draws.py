@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers, Reals
+from cepctl.arrays import Indexes, Numbers, Reals
 from cepctl.sketches.hashing import whole_text_hashes
 
 _MANTISSA = 53
@@ -42,3 +42,9 @@ def places(shares: Reals, first: Numbers, last: Numbers) -> Numbers:
     """
     count = (last - first).astype(np.float64) + 1.0
     return np.minimum(first + np.floor(shares * count).astype(np.int64), last)
+
+
+def chosen(mass: Reals, shares: Reals) -> Indexes:
+    """The bucket that each share of all mass falls into."""
+    upto = np.cumsum(mass)
+    return np.minimum(np.searchsorted(upto / upto[-1], shares, side="right"), len(mass) - 1)

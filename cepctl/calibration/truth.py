@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.errors import UncertaintyModelError, UsageError
 from cepctl.schema import TimeUnit
@@ -61,13 +61,14 @@ class TrueEvents:
 
     def part(self, part: Part) -> TrueEvents:
         """The events of a part of the keys."""
-        return self._taken((self.key != NO_KEY) & (self.key % part.parts == part.remainder))
+        return self.taken((self.key != NO_KEY) & (self.key % part.parts == part.remainder))
 
     def with_keys(self) -> TrueEvents:
         """The events that have a key."""
-        return self._taken(self.key != NO_KEY)
+        return self.taken(self.key != NO_KEY)
 
-    def _taken(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> TrueEvents:
+    def taken(self, kept: Flags) -> TrueEvents:
+        """Some of the events."""
         return TrueEvents(self.table.filter(pa.array(kept)), self.tick[kept], self.key[kept], self.keys)
 
 

@@ -27,7 +27,7 @@ from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUni
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Granularity
-from cepctl.uncertainty.stamping import nanoseconds_of
+from cepctl.uncertainty.stamping import LookUp, nanoseconds_of
 
 # Notes for the report, each completed with a number.
 _ENDED_FIRST = "interval events whose end is logged before their start: {:,}"
@@ -95,7 +95,7 @@ def _with_lengths(
     """The logged lengths of the `ended` events, which are `rows` of the table, widened to bounds."""
     logged = _numbers(ended, RAW_END_TIME) - _numbers(ended, "time")
     known = pc.is_valid(ended.column("time")).to_numpy()
-    won, _ = fitted(rules, selected, known, nanoseconds_of(_readings(ended), unit))
+    won, _ = fitted(rules, LookUp(selected, nanoseconds_of(_readings(ended), unit)), known)
     for name, sign in ((LENGTH_LOWER, 1), (LENGTH_UPPER, -1)):
         bounds = np.zeros(len(ended), dtype=np.int64)
         bounded = np.zeros(len(ended), dtype=np.bool_)

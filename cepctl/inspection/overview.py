@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cepctl.clock_checks.in_use import ClocksInUse
 from cepctl.clocks import Offset
 from cepctl.inspection.clock_graph import ClockGraph, clock_graph
 from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs
@@ -39,6 +40,7 @@ from cepctl.inspection.drifting_clocks import (
 from cepctl.inspection.granularity import Grain, granularities
 from cepctl.inspection.keys import ExampleQuery, JoinKey, best_key, example_queries, join_keys
 from cepctl.inspection.known_orders import KnownOrder, known_orders
+from cepctl.inspection.recorded_clocks import recorded_clocks
 from cepctl.inspection.sampling import SampledSeries, sampled_series
 from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, attribute_values
 from cepctl.matching.inputs import EventInputs
@@ -132,7 +134,8 @@ class Inspection:
     them, and `examples` can be asked.  `sketches` are those beside the datasets,
     `orders_known` those that formats guarantee and the dataset does not say yet.
     `hull_question` is what to ask of clocks that no constant offsets fit.
-    `layouts` are those that were learned from files, by their names, with how surely.
+    `layouts` are those that were learned from files, by their names, with how surely.  `recorded_clocks` is
+    what hosts recorded of their clocks, None where the datasets were made without.
     """
 
     events: int
@@ -156,6 +159,7 @@ class Inspection:
     orders_known: tuple[KnownOrder, ...] = ()
     layouts: tuple[tuple[str, str], ...] = ()
     hull_question: HullQuestion | None = None
+    recorded_clocks: ClocksInUse | None = None
 
 
 _COPIES = 6
@@ -219,4 +223,5 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
             for each in shown(SideFigure.KNOWN_ORDERS, lambda: known_orders(events, series), ())
             if each.holds not in inputs.schema.given
         ),
+        recorded_clocks=shown(SideFigure.RECORDED_CLOCKS, lambda: recorded_clocks(inputs), None),
     )

@@ -168,7 +168,7 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         attributes = _attributes_read(inputs, asked, blur)
         inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
         truth = _truth(inputs, attributes, asked)
-    _tell_unstamped(truth, blur)
+    _tell_unstamped(truth, blur, unit)
     run = _Run(asked, query, blur, truth, unit, memory)
     return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
 
@@ -253,12 +253,12 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
     return truth
 
 
-def _tell_unstamped(truth: TrueEvents, blur: Blur) -> None:
+def _tell_unstamped(truth: TrueEvents, blur: Blur, unit: TimeUnit) -> None:
     """Say how many events no clock stamped, though a rule tells clocks apart."""
     from cepctl.calibration.blurring import unstamped_events
     from cepctl.ingestion.clocks import unstamped_notes
 
-    for note, count in unstamped_notes(unstamped_events(truth, blur), blur.rules).items():
+    for note, count in unstamped_notes(unstamped_events(truth, blur, unit), blur.rules).items():
         tell(READING, "note", note.format(count))
 
 
@@ -275,12 +275,18 @@ class _Run:
 
     def parts(self) -> list[Rows]:
         """The rows of every seed."""
-        true = None if self.query is None else self._true_answers()
-        return [
-            self._rows(seed, true) for seed in range(self.asked.seed, self.asked.seed + self.asked.repeat)
-        ]
+        true = None if self.query is None else self._true_answers(self.truth, telling=True)
+        seeds = range(self.asked.seed, self.asked.seed + self.asked.repeat)
+        found = [self._rows(seed, true) for seed in seeds]
+        left_out = sum(count for _, count in found)
+        if left_out:
+            each = f" in {self.asked.repeat} draws" if self.asked.repeat > 1 else ""
+            events = counted(left_out, "event")
+            tell(READING, "note", f"left out {events} that no reading of a recorded clock stands for{each}")
+        return [rows for rows, _ in found]
 
-    def _rows(self, seed: int, true: Answers | None) -> Rows:
+    def _rows(self, seed: int, true: Answers | None) -> tuple[Rows, int]:
+        """The rows of a seed, and how many events it leaves out, which then did not happen either."""
         from cepctl.calibration.blurring import blurred_events
         from cepctl.calibration.pairs import pair_rows
         from cepctl.calibration.truth import steps_of
@@ -290,20 +296,22 @@ class _Run:
             from cepctl.calibration.storing import keep
 
             keep(blurred, self.unit, self.asked.blurred)
-        steps = steps_of(blurred.table, self.asked.steps)
+        steps, left_out = steps_of(blurred.table, self.asked.steps), len(self.truth) - len(blurred)
         if true is None:
-            return pair_rows(blurred, steps, self.unit, self.memory)
-        return self._answer_rows(blurred, steps, true)
+            return pair_rows(blurred, steps, self.unit, self.memory), left_out
+        if left_out:
+            true = self._true_answers(blurred.truth, telling=False)
+        return self._answer_rows(blurred, steps, true), left_out
 
     def _answer_rows(self, blurred: BlurredEvents, steps: pa.ChunkedArray, true: Answers) -> Rows:
         from cepctl.calibration.answers import answer_rows
 
         return answer_rows(self._answers(blurred.table, blurred.clocks), true, blurred, steps)
 
-    def _true_answers(self) -> Answers:
+    def _true_answers(self, truth: TrueEvents, *, telling: bool) -> Answers:
         from cepctl.calibration.blurring import at_true_ticks
 
-        return self._answers(at_true_ticks(self.truth), {}, telling=True)
+        return self._answers(at_true_ticks(truth), {}, telling=telling)
 
     def _answers(self, table: pa.Table, clocks: Clocks, *, telling: bool = False) -> Answers:
         """What the query answers on some events, which become a dataset for as long as that takes.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cepctl.errors import QueryTooLargeError, UsageError
+from cepctl.library.clock_evidence import recorded_files
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
@@ -132,7 +133,17 @@ def explained(
         trial = partial(_forecast, plan, read, order, memory)
         said, figures = shown(SideFigure.FORECAST, trial, (None, None))
         facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
-        return Explanation(plan, replace(facts, **_methods(plan)))
+        return Explanation(plan, replace(facts, records=_records(plan, inputs), **_methods(plan)))
+
+
+def _records(plan: Plan, inputs: EventInputs) -> tuple[str, ...]:
+    """The files that the offsets of some of the clocks come from."""
+    import pyarrow as pa
+
+    from cepctl.clock_checks.tables import OnClocks
+
+    on_clocks = OnClocks.of(pa.array(list(plan.clocks), pa.string()))
+    return tuple(recorded_files(inputs)) if on_clocks.recorded.any() else ()
 
 
 def _methods(plan: Plan) -> dict[str, Any]:

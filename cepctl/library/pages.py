@@ -93,7 +93,16 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         return page_html(document_of_keys(matches, rows, listed, about))
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     charts = overview_beside(found.plan, found.inputs, rows)
-    return page_html(document(shown, charts, about))
+    return page_html(document(shown, charts, _with_evidence(about, shown, found.inputs)))
+
+
+def _with_evidence(about: About, shown: MatchedEvents, inputs: EventInputs) -> About:
+    """With what was recorded of the clocks of the events that are shown; nothing is read where none were."""
+    from cepctl.library.clock_evidence import evidence_of_events
+    from cepctl.render.clock_evidence import evidence_texts
+
+    found = beside(SideFigure.RECORDED_CLOCKS, partial(evidence_of_events, shown.events, inputs), None)
+    return about if found is None else replace(about, recorded=evidence_texts(found))
 
 
 _MOST_BEHIND = 1_000_000
@@ -128,7 +137,7 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     if behind is None:
         drawn = _with_own_ranges(drawn)
     lines = KeyLines(names, shown, owner, len(matches), matches.summary.answer or "", behind is None)
-    about = replace(about, found_at_raw_times=judged, keys=lines)
+    about = _with_evidence(replace(about, found_at_raw_times=judged, keys=lines), drawn, found.inputs)
     return document(drawn, overview_beside(plan, found.inputs, drawn.matches), about)
 
 

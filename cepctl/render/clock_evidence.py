@@ -31,21 +31,42 @@ def print_evidence(found: Evidence, file: TextIO | None = None) -> None:
 
 def evidence_lines(found: Evidence) -> Iterator[str]:
     """The lines; times have their date where not all have the same."""
+    yield from (text for _, text in _texts(found))
+    yield from found.lost
+
+
+def evidence_texts(found: Evidence) -> dict[str, str]:
+    """The same by the id of the event; of those of which no table tells, what has become of the tables."""
+    gone = "; ".join(found.lost)
+    return dict(_texts(found)) | (dict.fromkeys(sorted(found.untold), gone) if gone else {})
+
+
+def _texts(found: Evidence) -> Iterator[tuple[str, str]]:
     readings = [reading_text(each.reading).partition("T") for each in found.recorded]
     dated = len({day for day, *_ in readings}) > 1
     for each, (day, _, time) in zip(found.recorded, readings, strict=True):
         at = f"{day} {time}" if dated else time
-        yield f"{each.host} at {at.removesuffix('Z').removesuffix('.000')}: {_sentence(each)}"
-    yield from found.lost
+        yield each.event, f"{each.host} at {at.removesuffix('Z').removesuffix('.000')}: {_sentence(each)}"
 
 
 def _sentence(each: Recorded) -> str:
     """By how much the clock was ahead, in the largest unit that the bounds reach, to a tenth."""
-    largest = max(map(abs, (each.ahead, each.least, each.most)))
-    unit, size = next((one for one in _UNITS if largest >= one[1]), _UNITS[-1])
-    ahead, least, most = (_tenths(value / size) for value in (each.ahead, each.least, each.most))
+    (ahead, least, most), unit = in_one_unit(each.ahead, each.least, each.most)
     place = place_text(each.source, each.line)
     return f"{ahead} {unit} ahead, {least} to {most} {unit}{f', {place}' if place else ''}"
+
+
+def in_one_unit(*nanoseconds: int) -> tuple[list[str], str]:
+    """Lengths of time in the largest unit that one of them reaches, to a tenth, and the unit.
+
+    Examples
+    --------
+    >>> in_one_unit(5_920_000, -28_080_000), in_one_unit(0)
+    ((['5.9', '-28.1'], 'ms'), (['0'], 'ns'))
+    """
+    largest = max(map(abs, nanoseconds))
+    unit, size = next((one for one in _UNITS if largest >= one[1]), _UNITS[-1])
+    return [_tenths(value / size) for value in nanoseconds], unit
 
 
 def _tenths(value: float) -> str:

@@ -32,7 +32,7 @@ class ShownFacts:
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
     to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run,
     `ranges` which pairs are left out before they are measured, `methods` by which each reading is measured,
-    `key_methods` by which keys are.
+    `key_methods` by which keys are.  `records` are the files in which hosts recorded their clocks.
     """
 
     counts: Mapping[str, int] | None
@@ -47,6 +47,7 @@ class ShownFacts:
     ranges: Sequence[StatedRange] = ()
     methods: Sequence[Sequence[StatedMethod]] = ()
     key_methods: Sequence[StatedMethod] = ()
+    records: Sequence[str] = ()
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
@@ -59,6 +60,8 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     planned = to_json(plan, facts.counts, facts.order)
     for alternative, methods in zip(planned["alternatives"], facts.methods, strict=False):
         alternative["methods"] = [asdict(each) for each in methods]
+    if facts.records:
+        beside["records"] = list(facts.records)
     if facts.key_methods:
         planned["occurrence"] = [asdict(each) for each in facts.key_methods]
     return planned | beside | ties
@@ -108,6 +111,9 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    if facts.records:
+        files = ", ".join(facts.records)
+        lines.append(f"Records     offsets of clocks come from what hosts recorded of them: {files}")
     lines += _method_lines(facts)
     lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:

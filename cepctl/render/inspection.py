@@ -17,12 +17,14 @@ from rich.table import Table
 
 from cepctl.inspection.overview import Inspection
 from cepctl.render import inspection_tables as tables
+from cepctl.render.clocks_in_use import hosts_in_use, missing_in_use
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit
 
 _ROWS_SHOWN = 40
 _KEYS_SHOWN = 4
+_HOSTS_ON_SCREEN = 5
 _SHELL = re.compile(r'["$`\\!]')
 """What a shell would not leave alone between double quotes."""
 _PIPE_WIDTH = 120
@@ -55,7 +57,21 @@ def _print_screen(console: SafeConsole, inspection: Inspection, events: str) -> 
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
         console.print(tables.clock_summary(inspection.clocks, skewed))
+    _print_recorded(console, inspection, _HOSTS_ON_SCREEN)
     _print_sketches(console, inspection)
+
+
+def _print_recorded(console: SafeConsole, inspection: Inspection, most: int) -> None:
+    """What hosts recorded of their clocks, the worst first."""
+    found = inspection.recorded_clocks
+    if found is None:
+        return
+    for each in found.tables:
+        console.print(escape(each.lost or f"Clocks as recorded in {each.file}, which is unchanged"))
+        _print(console, hosts_in_use(each, most), len(each.hosts))
+    for line in missing_in_use(found):
+        console.print(escape(line), soft_wrap=True)
+    console.print()
 
 
 def _print_sketches(console: SafeConsole, inspection: Inspection) -> None:
@@ -101,6 +117,7 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
         console.print(tables.clock_summary(inspection.clocks, skewed))
+    _print_recorded(console, inspection, _ROWS_SHOWN)
     _print_sketches(console, inspection)
     _print(console, tables.clocks(skewed[:_ROWS_SHOWN]), len(skewed))
     graph = inspection.clock_graph
@@ -133,6 +150,8 @@ def inspection_json(inspection: Inspection) -> str:
 def inspection_facts(inspection: Inspection) -> dict[str, Any]:
     """All of it as JSON has it; lengths of time are microseconds, first and last are ticks."""
     content = asdict(inspection)
+    if inspection.recorded_clocks is None:
+        del content["recorded_clocks"]
     for clock, facts in zip(inspection.clocks, content["clocks"], strict=True):
         facts |= {"verdict": clock.verdict, "provably_skewed": clock.provably_skewed}
     return content

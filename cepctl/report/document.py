@@ -7,7 +7,8 @@ a number that JavaScript would round is a text.  The reader is page/data.js.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -37,6 +38,7 @@ class About:
     `best_only`: only the most probable matches were asked for.  `found_at_raw_times`, where an engine tells:
     of each listed match whether raw times find it too; None where one of its events has none.  `why_not`: why
     nothing matched.  `strip`: where matches can be, if a sketch has told.  `keys`: those of GROUP BY.
+    `recorded`: in a sentence each what was recorded of the clocks of events, by their ids.
     """
 
     query: str
@@ -47,6 +49,7 @@ class About:
     why_not: str | None = None
     strip: Strip | None = None
     keys: KeyLines | None = None
+    recorded: Mapping[str, str] = field(default_factory=dict)
 
 
 def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
@@ -72,6 +75,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "rawTimes": asdict(about.raw_times),
         "foundAtRawTimes": about.found_at_raw_times,
         **({"clocks": _clocks(plan)} if plan.clocks else {}),
+        **({"recorded": [about.recorded.get(each.event_id) for each in records]} if about.recorded else {}),
         "total": counts.total,
         "confidenceCounts": counts.confidence,
         "timeCounts": time,

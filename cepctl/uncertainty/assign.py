@@ -26,7 +26,7 @@ from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Bucket, Granularity, Histogram, widened
-from cepctl.uncertainty.stamping import Stamped, Unstamped, nanoseconds_of, stamped, unstamped
+from cepctl.uncertainty.stamping import LookUp, Stamped, Unstamped, nanoseconds_of, stamped, unstamped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,8 +110,8 @@ def assign(
     masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
     used: set[int] = set()
     counted = times.instants if times.readings is None else times.readings
-    readings = nanoseconds_of(counted, unit)
-    won, passed = fitted(rules, events, times.known, readings)
+    look_up = LookUp(events, nanoseconds_of(counted, unit))
+    won, passed = fitted(rules, look_up, times.known)
     for rule, rows in zip(rules, won, strict=True):
         if not rows.any():
             continue
@@ -129,7 +129,7 @@ def assign(
     ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
     pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
     if clocks is not None:
-        clocks = stamped(clocks, times.instants, readings, won, rules, events, unit)
+        clocks = stamped(clocks, times.instants, look_up, won, rules, unit)
     return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, passed)
 
 
@@ -210,21 +210,17 @@ def rows_of_rules(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> list[Flags]:
     """For each rule the events that it wins: those with a time that it is the first to fit."""
-    return fitted(rules, events, known)[0]
+    return fitted(rules, LookUp(events, np.zeros(len(known), dtype=np.int64)), known)[0]
 
 
 def fitted(
-    rules: Sequence[Rule],
-    events: Mapping[str, pa.Array | pa.ChunkedArray],
-    known: Flags,
-    readings: Ticks | None = None,
+    rules: Sequence[Rule], look_up: LookUp, known: Flags
 ) -> tuple[list[Flags], dict[tuple[int, Unstamped], int]]:
     """The events that each rule wins; how many some rules pass over since they cannot tell their clock.
 
-    `known`: which events have a time; `readings`: it in nanoseconds, for rules that ask records of clocks.
+    `known`: which events have a time.
     """
-    readings = np.zeros(len(known), dtype=np.int64) if readings is None else readings
-    free = known.copy()
+    events, free = look_up.events, known.copy()
     won = []
     passed: dict[tuple[int, Unstamped], int] = {}
     for rule in rules:
@@ -236,7 +232,7 @@ def fitted(
         if rule.where is not None and rows.any():
             rows &= _holds(rule, rule.where, events, len(known))
         if rule.clock is not None:
-            for why, without in unstamped(rule.clock, events, readings):
+            for why, without in unstamped(rule.clock, look_up):
                 if count := int((rows & without).sum()):
                     passed[rule.number, why] = count
                 rows &= ~without

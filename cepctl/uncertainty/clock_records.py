@@ -43,6 +43,8 @@ EVIDENCE: Mapping[str, pa.DataType] = {"source": pa.string(), "line": pa.int64()
 _NULLABLE = ("sd", "jump")
 _NUMBERS = [name for name, kind in COLUMNS.items() if kind == pa.int64() and name not in _NULLABLE]
 NO_PIECE = -1
+_SORTED_BY_DIGITS = 2**16 - 2
+"""Numbers of so many hosts are sorted by their digits, in time that grows with how many there are."""
 _CLOSE = 1e-6
 
 
@@ -86,7 +88,11 @@ class ClockRecords:
         host = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         begins, keys = self._keys
         own = host * (len(begins) + 1) + np.searchsorted(begins, readings, "right")
-        found = np.searchsorted(keys, own, "right") - 1
+        # Host by host, so that the keys that are compared stay near each other.
+        few = len(self.hosts) <= _SORTED_BY_DIGITS
+        order = np.argsort((host + 1).astype(np.uint16) if few else host, kind="stable")
+        found = np.empty(len(host), np.int64)
+        found[order] = np.searchsorted(keys, own[order], "right") - 1
         at = np.maximum(found, 0)
         inside = (found >= 0) & (self.host[at] == host) & (readings < self.end[at])
         return np.where(inside, at, NO_PIECE), host >= 0
@@ -143,19 +149,21 @@ def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
     table = _typed(table.select([*COLUMNS, *told]), path)
     if not len(table):
         raise UncertaintyModelError(f"clock: {path} has no rows; make it of other logs")
-    table = table.append_column("row", pa.array(np.arange(len(table))))
-    table = table.sort_by([("host", "ascending"), ("from", "ascending")])
-    host = table.column("host").combine_chunks().dictionary_encode()
+    hosts, host = _numbered_hosts(table.column("host"))
+    order = _by_host_and_time(host, _numbers(table, "from"))
+    if order is not None:
+        host, table = host[order], table.take(pa.array(order))
     begin, end, ahead, ahead_to, low, high, epoch, segment = (_numbers(table, name) for name in _NUMBERS)
     sd, jump = (
         pc.fill_null(table.column(name), none).to_numpy() for name, none in (("sd", np.nan), ("jump", -1))
     )
     records = ClockRecords(
-        str(path), hashlib.sha256(content).hexdigest(), tuple(host.dictionary.to_pylist()),
-        host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
-        segment, jump, table.select(list(told)) if evidence else None,
+        str(path), hashlib.sha256(content).hexdigest(), hosts, host, begin, end, ahead, ahead_to, low, high,
+        sd, epoch, segment, jump, table.select(list(told)) if evidence else None,
     )  # fmt: skip
-    _require_sense(records, _numbers(table, "row"))
+    has_sd, has_jump = (pc.is_valid(table.column(name)).to_numpy() for name in ("sd", "jump"))
+    row = np.arange(len(table)) if order is None else order
+    _require_sense(records, row, has_sd, has_jump)
     return records
 
 
@@ -186,11 +194,29 @@ def _typed(table: pa.Table, path: Path) -> pa.Table:
     return table
 
 
+def _numbered_hosts(names: pa.ChunkedArray) -> tuple[tuple[str, ...], Indexes]:
+    """The hosts in code-point order, and the place among them of each row."""
+    encoded = names.combine_chunks().dictionary_encode()
+    told = encoded.dictionary.to_pylist()
+    hosts = tuple(sorted(told))
+    place = {name: number for number, name in enumerate(hosts)}
+    numbers = np.array([place[name] for name in told], dtype=np.int64)
+    return hosts, numbers[encoded.indices.to_numpy()]
+
+
+def _by_host_and_time(host: Indexes, begin: Ticks) -> Indexes | None:
+    """The order of rows by host, then time; None where they are in it, as they mostly are."""
+    same = host[1:] == host[:-1]
+    if ((host[1:] > host[:-1]) | (same & (begin[1:] >= begin[:-1]))).all():
+        return None
+    return np.lexsort((begin, host))
+
+
 def _numbers(table: pa.Table, name: str) -> Ticks:
     return np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64)
 
 
-def _require_sense(own: ClockRecords, row: Indexes) -> None:
+def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Flags) -> None:
     """Raise UncertaintyModelError for the first row that makes no sense; `row` are numbers in the file."""
     follows = np.flatnonzero(own.host[1:] == own.host[:-1]) + 1
     before = follows - 1
@@ -199,7 +225,14 @@ def _require_sense(own: ClockRecords, row: Indexes) -> None:
         (np.flatnonzero(own.end <= own.begin), "ends before it begins; `to` is excluded"),
         (np.flatnonzero(own.low > 0), "has a `low` above 0; the estimate itself lies between low and high"),
         (np.flatnonzero(own.high < 0), "has a `high` below 0; the estimate itself lies between low and high"),
-        (np.flatnonzero(~(np.isnan(own.sd) | (own.sd > 0))), "has an sd that is not above 0; leave it empty"),
+        (
+            np.flatnonzero(has_sd & ~((own.sd > 0) & np.isfinite(own.sd))),
+            "has an sd that is not a number above 0; leave it empty for none",
+        ),
+        (
+            np.flatnonzero(has_jump & (own.jump < 0)),
+            "has a jump below 0; leave it empty where nothing ties its residual",
+        ),
         (
             follows[own.begin[follows] < own.end[before]],
             "overlaps the row before it; a reading has one piece",

@@ -12,14 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit
@@ -59,6 +59,7 @@ class RecordedOffset:
     records: ClockRecords
     by_epoch: bool = False
     uniform: bool = False
+    _texts: dict[tuple[int, TimeUnit], str] = field(default_factory=dict)
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -107,11 +108,17 @@ class RecordedOffset:
         UncertaintyModelError
             If it is longer than there are ticks.
         """
-        whole = self.whole(unit)
-        return self._told(pieces, lambda group: self._text(group, unit, whole=bool(whole[group])))
 
-    def _text(self, group: int, unit: TimeUnit, *, whole: bool) -> str:
+        def text(group: int) -> str:
+            if (group, unit) not in self._texts:
+                self._texts[group, unit] = self._text(group, unit)
+            return self._texts[group, unit]
+
+        return self._told(pieces, text)
+
+    def _text(self, group: int, unit: TimeUnit) -> str:
         own, residuals = self.records, self.residuals
+        whole = self.is_whole(group, unit)
         sd = float(residuals.sd[group])
         sd = math.nan if self.uniform else sd
         low, high = int(residuals.low[group]), int(residuals.high[group])
@@ -124,19 +131,23 @@ class RecordedOffset:
             )
         return text
 
-    def whole(self, unit: TimeUnit) -> Flags:
-        """Which residuals are beside estimates that are constant and whole ticks, shape (g,)."""
-        own = self.records
-        exact = (own.ahead == own.ahead_to) & (own.ahead % unit.nanoseconds == 0)
-        return np.logical_and.reduceat(exact, self.residuals.first)
+    def is_whole(self, group: int, unit: TimeUnit) -> bool:
+        """Whether a residual is beside estimates that are constant and whole ticks."""
+        own, first = self.records, self.residuals.first
+        beyond = len(own.host) if group + 1 == len(first) else first[group + 1]
+        ahead, ahead_to = own.ahead[first[group] : beyond], own.ahead_to[first[group] : beyond]
+        return bool(((ahead == ahead_to) & (ahead % unit.nanoseconds == 0)).all())
 
     def _told(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.Array:
         """What is told of the residual of each piece, once for each; null without a piece."""
-        known = pieces != NO_PIECE
-        group = np.where(known, self.residuals.of_piece[pieces], -1)
-        used, place = np.unique(group, return_inverse=True)
-        texts = [None if each < 0 else tell(each) for each in used.tolist()]
-        return pa.array(texts, pa.string()).take(pa.array(place.reshape(-1)))
+        residuals = self.residuals
+        none = len(residuals.first)
+        group = np.where(pieces == NO_PIECE, none, residuals.of_piece[pieces])
+        used = np.flatnonzero(np.bincount(group, minlength=none + 1))
+        place = np.zeros(none + 1, dtype=np.int64)
+        place[used] = np.arange(len(used))
+        texts = [None if each == none else tell(each) for each in used.tolist()]
+        return pa.array(texts, pa.string()).take(pa.array(place[group]))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -7,7 +7,7 @@ what a logged time means.  An event that no rule fits keeps the clock that it br
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -53,15 +53,34 @@ class Stamped:
         return cls(nothing, nothing, np.zeros(count, dtype=np.int64))
 
 
+@dataclass(frozen=True, eq=False)
+class LookUp:
+    """n events in tables of records: each table is looked into once, whatever many rules name it.
+
+    `readings`: what their clocks showed, in nanoseconds, shape (n,).
+    """
+
+    events: Columns
+    readings: Ticks
+    _found: dict[tuple[str, int], tuple[Indexes, Flags]] = field(default_factory=dict)
+
+    def pieces(self, clock: ClockRule, offset: RecordedOffset) -> tuple[Indexes, Flags]:
+        """The piece of records of each event, and which events have a host that is recorded."""
+        by, records = clock.by or "", offset.records
+        if (by, id(records)) not in self._found:
+            self._found[by, id(records)] = records.pieces(_texts_of(self.events[by]), self.readings)
+        return self._found[by, id(records)]
+
+
 def stamped(
-    brought: Stamped, instants: Ticks, readings: Ticks, won: Sequence[Flags], rules: Sequence[Rule],
-    events: Columns, unit: TimeUnit,
+    brought: Stamped, instants: Ticks, look_up: LookUp, won: Sequence[Flags], rules: Sequence[Rule],
+    unit: TimeUnit,
 ) -> Stamped:  # fmt: skip
     """Give every event its clock.
 
     `brought`: the clocks that the events have so far.  `instants`: the logged times, in the resolution of the
-    unit; `readings`: in nanoseconds.  `won`: for each rule the events that it fits.  `rules`, `events`,
-    `unit`: as `cepctl.uncertainty.assign.assign` takes them.
+    unit.  `won`: for each rule the events that it fits.  `rules`, `unit`: as
+    `cepctl.uncertainty.assign.assign` takes them.
 
     Raises
     ------
@@ -79,11 +98,11 @@ def stamped(
             own, text = pa.scalar(None, pa.string()), pa.scalar(None, pa.string())
         elif isinstance(rule.clock.offset, RecordedOffset):
             recorded = rule.clock.offset
-            pieces, _ = _pieces(rule.clock, recorded, events, readings)
+            pieces, _ = look_up.pieces(rule.clock, recorded)
             own, text = recorded.names(rule.clock.by or "", pieces), _texts(rule, recorded, pieces, unit)
-            moved = np.where(rows, recorded.moves(pieces, readings, unit), moved)
+            moved = np.where(rows, recorded.moves(pieces, look_up.readings, unit), moved)
         else:
-            own = _names(rule.clock, instants, events, unit)
+            own = _names(rule.clock, instants, look_up.events, unit)
             text = pa.scalar(offset_text(rule_offset(rule, unit)), pa.string())
         names, offsets = pc.if_else(mask, own, names), pc.if_else(mask, text, offsets)
     return Stamped(names, offsets, moved)
@@ -107,9 +126,9 @@ def nanoseconds_of(instants: Ticks, unit: TimeUnit) -> Ticks:
     return np.clip(instants, -(LATEST_TICK // each), LATEST_TICK // each) * each
 
 
-def unstamped(clock: ClockRule, events: Columns, readings: Ticks) -> Iterator[tuple[Unstamped, Flags]]:
+def unstamped(clock: ClockRule, look_up: LookUp) -> Iterator[tuple[Unstamped, Flags]]:
     """The events whose clock cannot be told, by reason."""
-    count = len(readings)
+    events, count = look_up.events, len(look_up.readings)
     if clock.by is None:
         return
     if clock.by not in events:
@@ -118,16 +137,9 @@ def unstamped(clock: ClockRule, events: Columns, readings: Ticks) -> Iterator[tu
     has_value = np.asarray(pc.is_valid(events[clock.by]).to_numpy(zero_copy_only=False), dtype=np.bool_)
     yield Unstamped.NO_VALUE, ~has_value
     if isinstance(clock.offset, RecordedOffset):
-        pieces, has_host = _pieces(clock, clock.offset, events, readings)
+        pieces, has_host = look_up.pieces(clock, clock.offset)
         yield Unstamped.NO_HOST, has_value & ~has_host
         yield Unstamped.NO_PIECE, has_host & (pieces == NO_PIECE)
-
-
-def _pieces(
-    clock: ClockRule, offset: RecordedOffset, events: Columns, readings: Ticks
-) -> tuple[Indexes, Flags]:
-    """The piece of records of each event, and which events have a host that is recorded."""
-    return offset.records.pieces(_texts_of(events[clock.by or ""]), readings)
 
 
 def _texts(rule: Rule, recorded: RecordedOffset, pieces: Indexes, unit: TimeUnit) -> pa.Array:

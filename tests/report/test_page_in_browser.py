@@ -422,6 +422,23 @@ def test_events_of_one_clock_are_tied_together(opened: Page, tmp_path: Path) -> 
     assert "one clock: these events move together" in opened.text(".legend")
 
 
+def test_what_was_recorded_of_a_clock_stands_beside_its_event(opened: Page, tmp_path: Path) -> None:
+    (tmp_path / "clocks.csv").write_text(
+        "host,from,to,ahead,ahead_to,low,high,sd,epoch,segment,jump,source,line\n"
+        f"n,0,100000000,1000000,1000000,-2000000,2000000,,1,1,,{INJECTION},5\n"
+    )
+    model = tmp_path / "model.toml"
+    model.write_text('[[rule]]\nclock = { by = "node", from = "clocks.csv" }\n')
+    log = "event_id,event_type,time,node\na,A,1970-01-01T00:00:00.010Z,n\nb,B,1970-01-01T00:00:00.020Z,\n"
+    opened.browser.get(report(tmp_path, log, "PATTERN SEQ(A a, B b)", "--uncertainty", str(model)))
+    opened.all(".opener")[0].click()
+    opened.await_count("td.recorded", 2)
+    assert [cell.text for cell in opened.all("td.recorded")] == [
+        f"n at 00:00:00.010: 1 ms ahead, -1 to 3 ms, {INJECTION} line 5",
+        "",
+    ]
+
+
 def test_without_clocks_nothing_is_tied_together(opened: Page, tmp_path: Path) -> None:
     opened.browser.get(report(tmp_path, stream(1, 1)))
     assert opened.all(".clock") == []

@@ -89,7 +89,7 @@ def test_a_reading_has_the_piece_that_holds_it(data: st.DataObject) -> None:
         (HEAD + "n,0,0,0,0,-1,1,,1,1,\n", r"row 1 \('n'\) ends before it begins"),
         (HEAD + "n,0,9,0,0,1,2,,1,1,\n", r"row 1 \('n'\) has a `low` above 0"),
         (HEAD + "n,0,9,0,0,-2,-1,,1,1,\n", r"row 1 \('n'\) has a `high` below 0"),
-        (HEAD + "n,0,9,0,0,-2,2,0,1,1,\n", r"row 1 \('n'\) has an sd that is not above 0"),
+        (HEAD + "n,0,9,0,0,-2,2,0,1,1,\n", r"row 1 \('n'\) has an sd that is not a number above 0"),
         (HEAD + "n,5,9,0,0,-2,2,,1,2,\nn,0,6,0,0,-2,2,,1,1,\n", r"row 1 \('n'\) overlaps the row before it"),
         (HEAD + "n,0,5,0,0,-2,2,,1,1,\nn,5,9,0,0,-2,2,,2,1,\n", r"row 2 \('n'\) has the segment of the row"),
         (

@@ -2,7 +2,7 @@
 
 function readReport() {
   const report = JSON.parse(byId("data").textContent);
-  report.events = report.events.map((event) => readEvent(report, event));
+  report.events = report.events.map((event, row) => ({ ...readEvent(report, event), recorded: report.recorded?.[row] ?? null }));
   report.matches = report.matches.map((match, rank) => readMatch(report, match, rank));
   return report;
 }

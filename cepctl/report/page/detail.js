@@ -48,7 +48,8 @@ function legend(report, match) {
 }
 
 function eventTable(report, match) {
-  const heads = ["event", "type", "id", "raw time", "interval", "can be used", "source", "attributes"];
+  const recorded = match.bound.some(({ event }) => event.recorded !== null);
+  const heads = ["event", "type", "id", "raw time", "interval", "can be used", ...(recorded ? ["its clock, as recorded"] : []), "source", "attributes"];
   const rows = match.bound.map(({ event, variable, validLower, validUpper }) =>
     element(
       "tr",
@@ -59,6 +60,7 @@ function eventTable(report, match) {
       element("td", { class: "moment" }, event.time === null ? "none" : readable(rawText(report, event.time)), ...rawEnd(report, event)),
       element("td", { class: "moment" }, ...interval(report, event)),
       element("td", { class: "moment" }, ...between(report, validLower, validUpper)),
+      recorded ? element("td", { class: "recorded" }, event.recorded ?? "") : null,
       element("td", { class: "ids" }, event.source ?? ""),
       element("td", {}, attributeList(event.attributes)),
     ),
