@@ -71,12 +71,6 @@ class ClockRecords:
     jump: Ticks
     evidence: pa.Table | None = None
 
-    @property
-    def tied_host(self) -> str | None:
-        """The first host that has segments which are tied to each other, None if there is none."""
-        tied = np.flatnonzero(self.jump >= 0)
-        return self.hosts[self.host[tied[0]]] if len(tied) else None
-
     def pieces(self, hosts: pa.Array, readings: Ticks) -> tuple[Indexes, Flags]:
         """The piece of each reading, NO_PIECE where there is none, and which have a host of this table.
 
@@ -150,12 +144,13 @@ def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
     sd, jump = (
         pc.fill_null(table.column(name), none).to_numpy() for name, none in (("sd", np.nan), ("jump", -1))
     )
+    below = pc.fill_null(pc.less(table.column("jump"), 0), fill_value=False).to_numpy()
     records = ClockRecords(
         str(path), hashlib.sha256(content).hexdigest(), tuple(host.dictionary.to_pylist()),
         host.indices.to_numpy().astype(np.int64), begin, end, ahead, ahead_to, low, high, sd, epoch,
         segment, jump, table.select(list(told)) if evidence else None,
     )  # fmt: skip
-    _require_sense(records, _numbers(table, "row"))
+    _require_sense(records, _numbers(table, "row"), below)
     return records
 
 
@@ -190,11 +185,16 @@ def _numbers(table: pa.Table, name: str) -> Ticks:
     return np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64)
 
 
-def _require_sense(own: ClockRecords, row: Indexes) -> None:
-    """Raise UncertaintyModelError for the first row that makes no sense; `row` are numbers in the file."""
+def _require_sense(own: ClockRecords, row: Indexes, below: Flags) -> None:
+    """Raise UncertaintyModelError for the first row that makes no sense; `row` are numbers in the file.
+
+    `below`: rows whose `jump` is below 0.
+    """
     follows = np.flatnonzero(own.host[1:] == own.host[:-1]) + 1
     before = follows - 1
     same = own.segment[follows] == own.segment[before]
+    bound = np.zeros(len(row), np.bool_)
+    bound[follows] = ~same & (own.epoch[follows] == own.epoch[before])
     checks = (
         (np.flatnonzero(own.end <= own.begin), "ends before it begins; `to` is excluded"),
         (np.flatnonzero(own.low > 0), "has a `low` above 0; the estimate itself lies between low and high"),
@@ -207,6 +207,11 @@ def _require_sense(own: ClockRecords, row: Indexes) -> None:
         (
             follows[same & (own.epoch[follows] != own.epoch[before])],
             "has the segment of the row before it and another epoch; a segment lies in one epoch",
+        ),
+        (np.flatnonzero(below), "has a `jump` below 0; it is how far two residuals can be apart"),
+        (
+            np.flatnonzero((own.jump >= 0) & ~bound),
+            "has a `jump` and no other segment of its epoch before it; leave it empty",
         ),
         (follows[~same & _is_old(own.host, own.segment)[follows]], "goes back to an earlier segment"),
         (follows[_is_old(own.host, own.epoch)[follows]], "goes back to an earlier epoch"),

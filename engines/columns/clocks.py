@@ -13,32 +13,69 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Ticks
-from cepctl.clocks import Clocks, empty_own_part, extremes
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.clock_ties import Clocks, names_in_order, ties_of
+from cepctl.clocks import empty_own_part, extremes
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK
 
-NO_CLOCK = -1
+NO_CLOCK, NO_TIE = -1, -1
 
 
 @dataclass(frozen=True)
 class EventClocks:
     """Of n events the place of each one's clock (NO_CLOCK for none), shape (n,), and the own parts.
 
-    `offsets` are the masses of the clocks, in their order.
+    `offsets` are the masses of the clocks, in their order; `tie`, shape (k,), is how far the offset of each can
+    be from that of the clock before it, NO_TIE where nothing ties them.
     """
 
     clock: Indexes
     own: Masses
     offsets: Masses
+    tie: Ticks
 
     @classmethod
     def none(cls, masses: Masses) -> EventClocks:
         """Events that no clock stamped: all of them is their own part."""
         nothing, starts = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
         offsets = Masses(nothing, nothing, starts, nothing, nothing, np.zeros(0))
-        return cls(np.full(len(masses.lower), NO_CLOCK), masses, offsets)
+        return cls(np.full(len(masses.lower), NO_CLOCK), masses, offsets, nothing)
+
+    @cached_property
+    def chain(self) -> Indexes:
+        """The first of the clocks that each is tied to, by others or not, shape (k,); each alone is its own."""
+        number = np.arange(len(self.tie))
+        return np.maximum.accumulate(np.where(self.tie == NO_TIE, number, 0))
+
+    @cached_property
+    def is_tied(self) -> Flags:
+        """Which clocks are tied to some other, shape (k,)."""
+        found = self.tie != NO_TIE
+        found[:-1] |= found[1:]
+        return np.asarray(found)
+
+    @cached_property
+    def along(self) -> Ticks:
+        """How far offsets can be apart from the first clock of a chain to each, the ties added up, shape (k,)."""
+        total = np.cumsum(np.where(self.tie == NO_TIE, 0, self.tie))
+        return np.asarray(total - total[self.chain])
+
+    def apart(self, before: Indexes, after: Indexes) -> Ticks:
+        """How far the offsets of clocks can be from those of others before them in their chains."""
+        return np.asarray(self.along[after] - self.along[before])
+
+    def with_chains(self, owner: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
+        """Pairs of an owner and a clock, ascending, and for each owner all that are tied to its clocks."""
+        if not self.is_tied.any():
+            return owner, clock
+        many = len(self.tie)
+        first = np.unique(owner * many + self.chain[clock])
+        sizes = np.bincount(self.chain, minlength=many)[first % many]
+        begins = np.concatenate([[0], np.cumsum(sizes)])
+        found = np.repeat(first - begins[:-1], sizes) + np.arange(begins[-1])
+        return found // many, found % many
 
     @cached_property
     def extremes(self) -> tuple[Ticks, Ticks]:
@@ -77,7 +114,7 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     """
     if CLOCK not in events.column_names or events.column(CLOCK).null_count == len(events):
         return None
-    names = sorted(clocks)
+    names = names_in_order(clocks)
     place = pc.fill_null(pc.index_in(events.column(CLOCK), pa.array(names, pa.string())), NO_CLOCK)
     clock = place.to_numpy().astype(np.int64)
     offsets = _masses_of_offsets(clocks, names)
@@ -91,7 +128,10 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     own = events
     for name, ticks in (("lower", own_lower), ("upper", own_upper)):
         own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
-    return EventClocks(clock, masses_of(own), offsets)
+    tie = np.full(len(names), NO_TIE, dtype=np.int64)
+    for each in ties_of(clocks):
+        tie[names.index(each.after)] = each.ticks
+    return EventClocks(clock, masses_of(own), offsets, tie)
 
 
 def _extremes(offsets: Masses) -> tuple[Ticks, Ticks]:

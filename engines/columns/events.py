@@ -105,7 +105,8 @@ class Events:
     def endpoint_stamps(self) -> EventClocks:
         """The same of all endpoints: one clock stamps both ends of an event."""
         ends, clock = self.endpoints, self.stamps.clock
-        return EventClocks(np.concatenate([clock, clock[ends.lasting]]), ends.masses, self.stamps.offsets)
+        both = np.concatenate([clock, clock[ends.lasting]])
+        return replace(self.stamps, clock=both, own=ends.masses)
 
     @property
     def endpoint_clocks(self) -> EventClocks | None:
@@ -199,6 +200,11 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     ends = None
     if has_ends(table):
         ends = endpoints_of(table, masses) if stamped is None else own_endpoints(table, stamped)
+    if clocks and stamped is not None and stamped.is_tied.any():
+        from cepctl.engines.columns.offset_ties import left_by_ties
+
+        stamped = left_by_ties(stamped, clocks)
+        masses = stamped.envelopes
     return Events(masses, _with_end_times(frame), stamped, ends=ends)
 
 

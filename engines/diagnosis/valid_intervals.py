@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.clock_ties import names_in_order
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import places_in_runs
@@ -213,7 +214,7 @@ def shared_offsets(
     plan: Plan, events: Events, system: Ticks, match: Sequence[int]
 ) -> tuple[OffsetShown, ...]:
     """What a possible match leaves of the offsets of its clocks, one by one and by pairs."""
-    names, offsets = sorted(plan.clocks), events.stamps.offsets.buckets
+    names, offsets = names_in_order(plan.clocks), events.stamps.offsets.buckets
     clocks, bound = offsets_of(events.stamps, system, np.array(match, dtype=np.int64))
     # Slot 0 stands for no clock.
     slots = {0: NO_CLOCK, **{slot: int(clock) for slot, clock in enumerate(clocks, 1)}}

@@ -122,6 +122,8 @@ def breakpoints_of(
             far = (ticks[:, None] + shifts).reshape(-1)
             parts[earlier, later] = [(np.repeat(match, len(shifts)), far)]
         parts[0, later].append(_ends_of_offset(frames, later))
+        if later > 1:
+            parts[later - 1, later].append(ends_of_ties(frames, later))
     found: dict[tuple[int, int], Segments] = {}
     for later in range(most, 0, -1):
         for earlier in range(later):
@@ -168,6 +170,12 @@ def _convolved_ends(frames: Frames, level: Indexes) -> list[_Pairs]:
         (frames.match[here][place[sharp]], (values + own.lower[event][place])[sharp]),
         (frames.match[here][place[number]], values[number] + cuts),
     ]
+
+
+def ends_of_ties(frames: Frames, level: int) -> _Pairs:
+    """Where, told from the offset of the level before, a tie begins to allow an offset, and no longer does."""
+    match, apart = frames.tied_levels(level)
+    return np.concatenate([match, match]), np.concatenate([-apart, apart + 1])
 
 
 def _ends_of_offset(frames: Frames, level: int) -> _Pairs:

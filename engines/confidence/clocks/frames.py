@@ -6,6 +6,9 @@
     of two clocks, no constant time                      the difference of the offsets is summed over
     anything else                                        the offset of every clock is summed over
 
+Ties of a clock tell something of its offset unless that drops out as the only one; then the offsets of its
+whole chain are summed over.
+
 A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
 clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
 """
@@ -18,9 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.pattern.rivals import Rivals
 
 MOST_PAIRS = 64
@@ -66,6 +69,17 @@ class Frames:
         wide = is_wide(self.clocks)[self.event]
         found = np.bincount(self.match[wide], minlength=len(self))
         return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
+
+    def tied_levels(self, level: int) -> tuple[Indexes, Ticks]:
+        """Matches with the clock of a level tied to that of the level before, and how far it can be from it."""
+        clocks, (match, clock) = self.clocks, self.clocks_of_level(level)
+        before = np.full(len(self), NO_CLOCK, dtype=np.int64)
+        earlier, other = self.clocks_of_level(level - 1)
+        before[earlier] = other
+        tied = (
+            (clocks.tie[clock] != NO_TIE) & (before[match] == clock - 1) & (self.reference[match] == NO_CLOCK)
+        )
+        return match[tied], clocks.tie[clock[tied]]
 
     @property
     def unmoved(self) -> Flags:
@@ -116,23 +130,36 @@ def frames_of(
     may_be = ~is_wide(clocks)[event[stamped]]
     if curved:
         may_be |= _may_be_summed(clocks, event[stamped])
-    convolved = np.zeros(len(keys), dtype=bool)
-    convolved[place[may_be]] = True
-    convolved &= together == 1
     fixed = np.full(count, absolute)
     fixed[match[~stamped]] = True
-    fixed[owner[convolved]] = True
+    matters = ties_matter(clocks, keys, fixed)
+    convolved = np.zeros(len(keys), dtype=bool)
+    convolved[place[may_be]] = True
+    convolved &= (together == 1) & ~matters
+    fixed[owner[convolved | matters]] = True
     left = np.bincount(owner[~convolved], minlength=count)
     return framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+
+
+def ties_matter(clocks: EventClocks, keys: Indexes, fixed: Flags) -> Flags:
+    """Pairs of a match and a clock whose ties tell something, shape of `keys`.
+
+    `fixed`, shape (n,): whether ticks of a match are absolute.
+    """
+    owner = owners(clocks, keys)
+    several = fixed | (np.bincount(owner, minlength=len(fixed)) > 1)
+    clock = keys - owner * len(clocks.tie)
+    return clocks.is_tied[clock] & several[owner]
 
 
 def framed(
     clocks: EventClocks, match: Indexes, event: Indexes, keys: Indexes, kept: Flags, drops: Flags
 ) -> Frames:
-    """Frames that sum over the clocks that are `kept`, shape of `keys`.
+    """Frames that sum over the clocks that are `kept`, shape of `keys`, and over all of their chains.
 
     `drops`, shape (n,): whether one of the offsets of a match drops out; then the first is its reference.
     """
+    keys, kept = _with_chains(clocks, keys, kept, drops)
     owner, count = owners(clocks, keys), len(drops)
     left = np.bincount(owner[kept], minlength=count)
     summed = np.flatnonzero(kept)
@@ -143,6 +170,18 @@ def framed(
     first = summed[(number == 0) & drops[owner[summed]]]
     reference[owner[first]] = keys[first] - owner[first] * len(clocks.offsets.lower)
     return Frames(clocks, match, event, keys, level, left - drops, reference)
+
+
+def _with_chains(clocks: EventClocks, keys: Indexes, kept: Flags, drops: Flags) -> tuple[Indexes, Flags]:
+    """The keys with those of all clocks that are tied to theirs, unless an offset of the match drops out."""
+    owner = owners(clocks, keys)
+    absolute = kept & ~drops[owner]
+    clock = keys[absolute] - owner[absolute] * len(clocks.tie)
+    whose, chained = clocks.with_chains(owner[absolute], clock)
+    found = np.union1d(keys, whose * len(clocks.tie) + chained)
+    summed = np.ones(len(found), dtype=bool)
+    summed[np.searchsorted(found, keys)] = kept
+    return found, summed
 
 
 def stamping(clocks: EventClocks, match: Indexes, event: Indexes) -> tuple[Indexes, Indexes, Indexes]:

@@ -9,7 +9,7 @@ degree + 1 offsets of some piece.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,13 +82,36 @@ def nodes_of(
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
+        nodes = _within_ties(frames, nodes, level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
                 raise too_many_offsets(levels)
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
-    return nodes
+    return _worlds_left(frames, nodes)
+
+
+def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
+    """Those whose offset of a level is as near to that of the level before as a tie asks."""
+    match, apart = frames.tied_levels(level) if level > 1 else (nodes.match[:0], nodes.match[:0])
+    if not len(match):
+        return nodes
+    most = np.full(len(frames), -1, dtype=np.int64)
+    most[match] = apart
+    most = most[nodes.match]
+    return nodes.taken((most < 0) | (np.abs(nodes.offset[:, -1] - nodes.offset[:, -2]) <= most))
+
+
+def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
+    """The nodes with weights that add up to 1 for each match, where ties leave out some worlds."""
+    if not frames.clocks.is_tied.any():
+        return nodes
+    whole = np.bincount(nodes.match, nodes.weight, len(frames))
+    tied = np.zeros(len(frames), dtype=bool)
+    for level in range(2, frames.most_levels + 1):
+        tied[frames.tied_levels(level)[0]] = True
+    return replace(nodes, weight=nodes.weight / np.where(tied, whole, 1.0)[nodes.match])
 
 
 def too_many_offsets(levels: int) -> QueryTooLargeError:

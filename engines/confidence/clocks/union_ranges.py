@@ -111,7 +111,7 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
         (owner, nodes.of_clock(owner, named), np.zeros(len(owner), np.int64), clocks.offsets, named),
         (problem, nodes.of(problem, event), nodes.of_clock(problem, clock), clocks.own, event),
     ]
-    edges, holes = [], []
+    edges, holes = _of_ties(clocks, nodes, owner, named), []
     for whose, node, base, mass, row in masses:
         edges += [
             np.stack([whose, node, base, mass.upper[row]], axis=1),
@@ -125,6 +125,17 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
         ends = mass.hi[which] + 1, mass.lo[which + 1] - 1
         holes.append(np.stack([whose[place], node[place], base[place], *ends], axis=1))
     return _written(clauses, nodes, np.concatenate(edges), np.concatenate(holes)), nodes
+
+
+def _of_ties(clocks: EventClocks, nodes: _Nodes, owner: Indexes, clock: Indexes) -> list[Ticks]:
+    """How far the offsets of two clocks of a problem can be apart that are tied, by others between or not."""
+    follows = np.flatnonzero(
+        (owner[1:] == owner[:-1]) & (clocks.chain[clock[1:]] == clocks.chain[clock[:-1]])
+    )
+    whose, before, after = owner[follows], clock[follows], clock[follows + 1]
+    apart = clocks.apart(before, after)
+    sides = nodes.of_clock(whose, before), nodes.of_clock(whose, after)
+    return [np.stack([whose, *each, apart], axis=1) for each in (sides, sides[::-1])]
 
 
 def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Systems:

@@ -1,6 +1,6 @@
 """The probability that some row of a group holds, for events that share clocks.
 
-The parts of a group that share neither events nor clocks are measured by themselves.  Given the offsets that
+The parts of a group that share neither events nor clocks, nor clocks that are tied, are measured by themselves.  Given the offsets that
 have to be summed over, every row asks for differences between independent variables again: own parts, and
 offsets that stand for sharp events.  That is what the room `occurrence` measures; it is summed over few
 offsets (nodes), between the breakpoints of each part.
@@ -71,9 +71,8 @@ def union_parts(clocks: EventClocks, clauses: Clauses) -> UnionParts:
     clock = clocks.clock[event]
     stamped = np.flatnonzero(clock != NO_CLOCK)
     width = count + len(clocks.offsets.lower)
-    names = np.concatenate(
-        [group[problem] * width + event, group[problem[stamped]] * width + count + clock[stamped]]
-    )
+    chain = clocks.chain[clock[stamped]]
+    names = np.concatenate([group[problem] * width + event, group[problem[stamped]] * width + count + chain])
     _, shared = np.unique(names, return_inverse=True)
     left = np.concatenate([problem, problem[stamped]])
     right = problems + shared.reshape(-1)
