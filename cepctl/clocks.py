@@ -14,11 +14,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from cepctl.clock_ties import LARGEST, rescaled_tie, tied, ties_in, ties_metadata, ties_of
-from cepctl.clock_ties import Clocks as Clocks
-from cepctl.clock_ties import Offset as Offset
+from cepctl.clock_ties import (
+    LARGEST,
+    Clocks,
+    Offset,
+    rescaled_tie,
+    tied,
+    ties_in,
+    ties_metadata,
+    ties_of,
+)
 from cepctl.errors import EventSchemaError
 from cepctl.schema import META_CLOCKS, TimeUnit
+
+__all__ = ["LARGEST", "MASS_TOLERANCE", "Clocks", "Offset"]
 
 MASS_TOLERANCE = 1e-6
 

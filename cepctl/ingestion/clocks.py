@@ -11,7 +11,7 @@ from pathlib import PurePath
 import numpy as np
 import pyarrow as pa
 
-from cepctl.clock_ties import Clocks, chains_of, tied, ties_of
+from cepctl.clock_ties import Clocks, ClockTie, chains_of, tied, ties_of
 from cepctl.clocks import Offset, parse_offset, rescaled_clocks, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.chunks import RAW_CLOCK, RAW_OFFSET
@@ -72,7 +72,7 @@ def clocks_in(table: pa.Table) -> dict[str, Offset]:
 def with_ties(
     clocks: Clocks, rules: Iterable[Rule], brought: Sequence[tuple[Clocks, TimeUnit]], unit: TimeUnit
 ) -> Clocks:
-    """The clocks that stamped events, and all that are tied to these, by rules or as `brought` with a dataset.
+    """The clocks that stamped events, and all that are tied to these, by rules or as a dataset brought them.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def with_ties(
     for rule in rules:
         if rule.clock is not None and isinstance(rule.clock.offset, RecordedOffset):
             tying.append(rule.clock.offset.tied_clocks(rule.clock.by or "", unit))
-    found, ties = dict(clocks), []
+    found, ties = dict(clocks), list[ClockTie]()
     for each in tying:
         kept = chains_of(each, clocks)
         found = {**kept, **found}

@@ -46,7 +46,8 @@ from cepctl.state.sources import Source
 
 FORMAT = 5
 _READ = (1, 2, 3, 4, 5)
-"""1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks, 5 their ties."""
+"""1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks, 5 their
+ties."""
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
@@ -67,8 +68,8 @@ class Saved:
 
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
     read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
-    kept, with their offsets and ties; `written` when, ISO 8601; `sketch` is that of all events, where one is kept;
-    `templates` are those that types of messages are told by.
+    kept, with their offsets and ties; `written` when, ISO 8601; `sketch` is that of all events, where one is
+    kept; `templates` are those that types of messages are told by.
     """
 
     run: int

@@ -27,8 +27,8 @@ NO_CLOCK, NO_TIE = -1, -1
 class EventClocks:
     """Of n events the place of each one's clock (NO_CLOCK for none), shape (n,), and the own parts.
 
-    `offsets` are the masses of the clocks, in their order; `tie`, shape (k,), is how far the offset of each can
-    be from that of the clock before it, NO_TIE where nothing ties them.
+    `offsets` are the masses of the clocks, in their order; `tie`, shape (k,), is how far the offset of each
+    can be from that of the clock before it, NO_TIE where nothing ties them.
     """
 
     clock: Indexes
@@ -45,7 +45,7 @@ class EventClocks:
 
     @cached_property
     def chain(self) -> Indexes:
-        """The first of the clocks that each is tied to, by others or not, shape (k,); each alone is its own."""
+        """The first clock of the chain of each, shape (k,); one that nothing ties is its own."""
         number = np.arange(len(self.tie))
         return np.maximum.accumulate(np.where(self.tie == NO_TIE, number, 0))
 
@@ -58,13 +58,9 @@ class EventClocks:
 
     @cached_property
     def along(self) -> Ticks:
-        """How far offsets can be apart from the first clock of a chain to each, the ties added up, shape (k,)."""
+        """How far each offset can be from that of the first clock of its chain: ties added up, shape (k,)."""
         total = np.cumsum(np.where(self.tie == NO_TIE, 0, self.tie))
         return np.asarray(total - total[self.chain])
-
-    def apart(self, before: Indexes, after: Indexes) -> Ticks:
-        """How far the offsets of clocks can be from those of others before them in their chains."""
-        return np.asarray(self.along[after] - self.along[before])
 
     def with_chains(self, owner: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
         """Pairs of an owner and a clock, ascending, and for each owner all that are tied to its clocks."""

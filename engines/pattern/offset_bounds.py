@@ -3,7 +3,8 @@
 Own parts, offsets and the pattern are one system of difference constraints: `T - O` lies in the own part, `O`
 in the offset's mass, and the pattern bounds differences of two `T`.  A path from one offset to another passes
 two events, so that the ticks need not stand in the system: it is closed over the offsets alone.  Ties bound
-differences of offsets; of a chain those that some world has are known, so that the others need not stand in it.
+differences of offsets.  Of a chain those alone are left that some world has, so that no other clock of it
+need stand in the system.
 
     name here       meaning
     slot            of an event the number of its clock among those of the match, from 1; 0 without a clock

@@ -173,7 +173,7 @@ def _convolved_ends(frames: Frames, level: Indexes) -> list[_Pairs]:
 
 
 def ends_of_ties(frames: Frames, level: int) -> _Pairs:
-    """Where, told from the offset of the level before, a tie begins to allow an offset, and no longer does."""
+    """Where, told from the offset of the level before, a tie begins and ceases to allow an offset."""
     match, apart = frames.tied_levels(level)
     return np.concatenate([match, match]), np.concatenate([-apart, apart + 1])
 

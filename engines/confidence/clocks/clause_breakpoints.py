@@ -366,7 +366,7 @@ def _of_masses(numbers: _Numbers) -> Indexes:
 
 
 def _of_ties(frames: Frames) -> Indexes:
-    """Where ties begin to allow an offset, and no longer do, as rows: part, its variable, the one before, tick."""
+    """Where ties begin and cease to allow an offset, as rows: part, its variable, the one before it, tick."""
     found = [np.zeros((0, 4), dtype=np.int64)]
     for level in range(2, frames.most_levels + 1):
         part, tick = ends_of_ties(frames, level)

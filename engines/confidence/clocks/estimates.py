@@ -47,8 +47,8 @@ class ClockSampling(Sampling):
         drawing = _drawing(clauses, clocks, self.events.id_rank)
         if not _count_hits(drawing, stamps_of(clocks), seeds, count, hits):
             raise QueryTooLargeError(
-                f"--approximate draws offsets of clocks until {count:,} satisfy the ties of their segments, and "
-                f'fewer than one of {_MOST_DRAWN:,} does; write residual = "epoch" in the rule of the clock'
+                f"--approximate draws offsets of clocks until {count:,} satisfy the ties of their segments, "
+                f'and fewer than one of {_MOST_DRAWN} does; write residual = "epoch" in the rule of the clock'
             )
         return matches, hits / count
 

@@ -71,7 +71,7 @@ class Frames:
         return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
 
     def tied_levels(self, level: int) -> tuple[Indexes, Ticks]:
-        """Matches with the clock of a level tied to that of the level before, and how far it can be from it."""
+        """Matches with the clock of a level tied to that of the level before, and by how many ticks."""
         clocks, (match, clock) = self.clocks, self.clocks_of_level(level)
         before = np.full(len(self), NO_CLOCK, dtype=np.int64)
         earlier, other = self.clocks_of_level(level - 1)
@@ -149,7 +149,7 @@ def ties_matter(clocks: EventClocks, keys: Indexes, fixed: Flags) -> Flags:
     owner = owners(clocks, keys)
     several = fixed | (np.bincount(owner, minlength=len(fixed)) > 1)
     clock = keys - owner * len(clocks.tie)
-    return clocks.is_tied[clock] & several[owner]
+    return np.asarray(clocks.is_tied[clock] & several[owner])
 
 
 def framed(

@@ -1,9 +1,9 @@
 """The probability that some row of a group holds, for events that share clocks.
 
-The parts of a group that share neither events nor clocks, nor clocks that are tied, are measured by themselves.  Given the offsets that
-have to be summed over, every row asks for differences between independent variables again: own parts, and
-offsets that stand for sharp events.  That is what the room `occurrence` measures; it is summed over few
-offsets (nodes), between the breakpoints of each part.
+The parts of a group that share neither events nor clocks, nor clocks that are tied, are measured by
+themselves.  Given the offsets that have to be summed over, every row asks for differences between
+independent variables again: own parts, and offsets that stand for sharp events.  That is what the room
+`occurrence` measures; it is summed over few offsets (nodes), between the breakpoints of each part.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tied events that share clocks: the clocks that connect components.
 
 Components are connected further by the clocks of their events, unless all of a component are of one clock:
-then the offset drops out of it. Clocks that are tied connect as one. What is connected is a whole here; what a match has no event and no clock
-of cancels.
+then the offset drops out of it. Clocks that are tied connect as one. What is connected is a whole here; what
+a match has no event and no clock of cancels.
 """
 
 from __future__ import annotations
