@@ -67,11 +67,18 @@ class EventClocks:
         if not self.is_tied.any():
             return owner, clock
         many = len(self.tie)
-        first = np.unique(owner * many + self.chain[clock])
-        sizes = np.bincount(self.chain, minlength=many)[first % many]
-        begins = np.concatenate([[0], np.cumsum(sizes)])
-        found = np.repeat(first - begins[:-1], sizes) + np.arange(begins[-1])
-        return found // many, found % many
+        named = np.unique(owner * many + self.chain[clock])
+        first = named % many
+        return _spread(named // many, first, first + np.bincount(self.chain, minlength=many)[first] - 1)
+
+    def with_between(self, owner: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
+        """Pairs of an owner and a clock, ascending, and for each owner all between two of one chain."""
+        if not self.is_tied.any() or not len(owner):
+            return owner, clock
+        chain = self.chain[clock]
+        begins = np.flatnonzero(np.append(True, (np.diff(owner) != 0) | (np.diff(chain) != 0)))
+        last = np.append(begins[1:], len(owner)) - 1
+        return _spread(owner[begins], clock[begins], clock[last])
 
     @cached_property
     def extremes(self) -> tuple[Ticks, Ticks]:
@@ -98,6 +105,13 @@ class EventClocks:
         density = np.concatenate([own.density[kept], np.full(len(alone), np.nan)])[order]
         starts = np.searchsorted(whose[order], np.arange(len(lower) + 1))
         return Masses(lower, upper, starts, lo, hi, density)
+
+
+def _spread(owner: Indexes, first: Indexes, last: Indexes) -> tuple[Indexes, Indexes]:
+    """Each owner with all numbers from its first to its last one."""
+    sizes = last - first + 1
+    begins = np.cumsum(sizes) - sizes
+    return np.repeat(owner, sizes), np.arange(int(sizes.sum())) + np.repeat(first - begins, sizes)
 
 
 def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:

@@ -122,6 +122,7 @@ def breakpoints_of(
             far = (ticks[:, None] + shifts).reshape(-1)
             parts[earlier, later] = [(np.repeat(match, len(shifts)), far)]
         parts[0, later].append(_ends_of_offset(frames, later))
+        parts[0, later] += ends_of_weights(frames, later)
         if later > 1:
             parts[later - 1, later].append(ends_of_ties(frames, later))
     found: dict[tuple[int, int], Segments] = {}
@@ -176,6 +177,14 @@ def ends_of_ties(frames: Frames, level: int) -> _Pairs:
     """Where, told from the offset of the level before, a tie begins and ceases to allow an offset."""
     match, apart = frames.tied_levels(level)
     return np.concatenate([match, match]), np.concatenate([-apart, apart + 1])
+
+
+def ends_of_weights(frames: Frames, level: int) -> list[_Pairs]:
+    """Where the weights that other clocks of a chain leave to the offsets of a level can change."""
+    return [
+        (np.repeat(match, len(cells.begin)), np.tile(cells.begin, len(match)))
+        for match, cells in frames.weighed(level)
+    ]
 
 
 def _ends_of_offset(frames: Frames, level: int) -> _Pairs:

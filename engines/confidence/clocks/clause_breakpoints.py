@@ -26,7 +26,12 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints, Segments, ends_of_ties
+from cepctl.engines.confidence.clocks.breakpoints import (
+    OffsetBreakpoints,
+    Segments,
+    ends_of_ties,
+    ends_of_weights,
+)
 from cepctl.engines.confidence.clocks.frames import (
     CONVOLVED,
     REFERENCE,
@@ -366,12 +371,18 @@ def _of_masses(numbers: _Numbers) -> Indexes:
 
 
 def _of_ties(frames: Frames) -> Indexes:
-    """Where ties begin and cease to allow an offset, as rows: part, its variable, the one before it, tick."""
+    """Where ties begin and cease to allow an offset, or weigh it otherwise, as rows.
+
+    Part, its variable, the one that its tick is told from or -1, and the tick.
+    """
     found = [np.zeros((0, 4), dtype=np.int64)]
-    for level in range(2, frames.most_levels + 1):
-        part, tick = ends_of_ties(frames, level)
-        variable = np.full(len(part), level - 1)
-        found.append(np.stack([part, variable, variable - 1, tick], axis=1))
+    for level in range(1, frames.most_levels + 1):
+        ends = [(-1, *each) for each in ends_of_weights(frames, level)]
+        if level > 1:
+            ends.append((level - 2, *ends_of_ties(frames, level)))
+        for other, part, tick in ends:
+            rows = part, np.full(len(part), level - 1), np.full(len(part), other), tick
+            found.append(np.stack(rows, axis=1))
     return np.concatenate(found)
 
 

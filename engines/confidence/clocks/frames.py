@@ -6,8 +6,8 @@
     of two clocks, no constant time                      the difference of the offsets is summed over
     anything else                                        the offset of every clock is summed over
 
-Ties of a clock tell something of its offset unless that drops out as the only one; then the offsets of its
-whole chain are summed over.
+Ties of a clock tell something of its offset unless that drops out as the only one.  Then the offsets of
+clocks between two of a chain are summed over, too, and what is before and after these weighs their offsets.
 
 A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
 clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
@@ -15,21 +15,30 @@ clock need not be sharp.  A frame says for each pair (match, clock) which of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
+from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
 from cepctl.engines.pattern.rivals import Rivals
 
 MOST_PAIRS = 64
 """Of buckets of an own part and of an offset, up to which their sum is written out."""
 CONVOLVED, REFERENCE = -1, 0
 """Levels of clocks that are not summed over; those that are have the levels 1, 2, ..."""
+
+
+class Weighed(NamedTuple):
+    """Matches, and the weights of the offset of their clock of a level."""
+
+    match: Indexes
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,36 @@ class Frames:
         """How many own parts and offsets raise the degree of each match's measure by one each, shape (n,)."""
         wide = is_wide(self.clocks)[self.event]
         found = np.bincount(self.match[wide], minlength=len(self))
+        for each in (each for level in range(1, self.most_levels + 1) for each in self.weighed(level)):
+            found[each.match] += each.cells.degree
         return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
+
+    @property
+    def is_tied(self) -> Flags:
+        """Matches that ties tell something of, shape (n,)."""
+        found = np.zeros(len(self), dtype=bool)
+        for level in range(1, self.most_levels + 1):
+            match, clock = self.clocks_of_level(level)
+            found[match[self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)]] = True
+        return found
+
+    @cached_property
+    def _weights(self) -> ChainWeights:
+        return ChainWeights(self.clocks)
+
+    def weighed(self, level: int) -> Iterator[Weighed]:
+        """What weighs the offsets of a level: the clocks before the first of a chain, and after the last."""
+        match, clock = self.clocks_of_level(level)
+        some = self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)
+        match, clock = match[some], clock[some]
+        for side in (BEFORE, AFTER):
+            wanted = match * len(self.clocks.tie) + clock + side
+            at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+            ends = np.flatnonzero(self.keys[at] != wanted)
+            for each in np.unique(clock[ends]).tolist():
+                cells = self._weights.cells(each, side)
+                if cells is not None:
+                    yield Weighed(match[ends[clock[ends] == each]], cells)
 
     def tied_levels(self, level: int) -> tuple[Indexes, Ticks]:
         """Matches with the clock of a level tied to that of the level before, and by how many ticks."""
@@ -173,11 +211,11 @@ def framed(
 
 
 def _with_chains(clocks: EventClocks, keys: Indexes, kept: Flags, drops: Flags) -> tuple[Indexes, Flags]:
-    """The keys with those of all clocks that are tied to theirs, unless an offset of the match drops out."""
+    """The keys with those of all clocks between two of a chain, unless an offset of the match drops out."""
     owner = owners(clocks, keys)
     absolute = kept & ~drops[owner]
     clock = keys[absolute] - owner[absolute] * len(clocks.tie)
-    whose, chained = clocks.with_chains(owner[absolute], clock)
+    whose, chained = clocks.with_between(owner[absolute], clock)
     found = np.union1d(keys, whose * len(clocks.tie) + chained)
     summed = np.ones(len(found), dtype=bool)
     summed[np.searchsorted(found, keys)] = kept

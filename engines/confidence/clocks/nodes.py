@@ -18,6 +18,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
+from cepctl.engines.confidence.clocks.chain_weights import weights_at
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.confidence.coupled.problem import owned
@@ -82,7 +83,7 @@ def nodes_of(
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
-        nodes = _within_ties(frames, nodes, level)
+        nodes = _weighed(frames, _within_ties(frames, nodes, level), level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
@@ -103,15 +104,24 @@ def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
     return nodes.taken((most < 0) | (np.abs(nodes.offset[:, -1] - nodes.offset[:, -2]) <= most))
 
 
+def _weighed(frames: Frames, nodes: Nodes, level: int) -> Nodes:
+    """The nodes with the weights that the other clocks of a chain leave to their offset of a level."""
+    weight = nodes.weight
+    for match, cells in frames.weighed(level):
+        has = np.zeros(len(frames), dtype=bool)
+        has[match] = True
+        at = np.flatnonzero(has[nodes.match])
+        weight = weight.copy()
+        weight[at] *= weights_at(cells, nodes.offset[at, -1])
+    return nodes if weight is nodes.weight else replace(nodes, weight=weight)
+
+
 def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
     """The nodes with weights that add up to 1 for each match, where ties leave out some worlds."""
     if not frames.clocks.is_tied.any():
         return nodes
     whole = np.bincount(nodes.match, nodes.weight, len(frames))
-    tied = np.zeros(len(frames), dtype=bool)
-    for level in range(2, frames.most_levels + 1):
-        tied[frames.tied_levels(level)[0]] = True
-    return replace(nodes, weight=nodes.weight / np.where(tied, whole, 1.0)[nodes.match])
+    return replace(nodes, weight=nodes.weight / np.where(frames.is_tied, whole, 1.0)[nodes.match])
 
 
 def too_many_offsets(levels: int) -> QueryTooLargeError:
