@@ -28,13 +28,14 @@ class EventClocks:
     """Of n events the place of each one's clock (NO_CLOCK for none), shape (n,), and the own parts.
 
     `offsets` are the masses of the clocks, in their order; `tie`, shape (k,), is how far the offset of each
-    can be from that of the clock before it, NO_TIE where nothing ties them.
+    can be from that of the clock before it, NO_TIE where nothing ties them; `names` are those of the clocks.
     """
 
     clock: Indexes
     own: Masses
     offsets: Masses
     tie: Ticks
+    names: tuple[str, ...] = ()
 
     @classmethod
     def none(cls, masses: Masses) -> EventClocks:
@@ -141,7 +142,7 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     tie = np.full(len(names), NO_TIE, dtype=np.int64)
     for each in ties_of(clocks):
         tie[names.index(each.after)] = each.ticks
-    return EventClocks(clock, masses_of(own), offsets, tie)
+    return EventClocks(clock, masses_of(own), offsets, tie, tuple(names))
 
 
 def _extremes(offsets: Masses) -> tuple[Ticks, Ticks]:

@@ -200,10 +200,10 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     ends = None
     if has_ends(table):
         ends = endpoints_of(table, masses) if stamped is None else own_endpoints(table, stamped)
-    if clocks and stamped is not None and stamped.is_tied.any():
+    if stamped is not None and stamped.is_tied.any():
         from cepctl.engines.columns.offset_ties import left_by_ties
 
-        stamped = left_by_ties(stamped, clocks)
+        stamped = left_by_ties(stamped)
         masses = stamped.envelopes
     return Events(masses, _with_end_times(frame), stamped, ends=ends)
 

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.clock_ties import Clocks, names_in_order
 from cepctl.engines.columns.clocks import NO_TIE, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.errors import ContradictionError
@@ -21,7 +20,7 @@ from cepctl.errors import ContradictionError
 _Buckets: TypeAlias = list[tuple[int, int, float]]
 
 
-def left_by_ties(stamped: EventClocks, clocks: Clocks) -> EventClocks:
+def left_by_ties(stamped: EventClocks) -> EventClocks:
     """The clocks of events with the offsets that ties leave, renormalised.
 
     Raises
@@ -35,7 +34,7 @@ def left_by_ties(stamped: EventClocks, clocks: Clocks) -> EventClocks:
         ticks = int(stamped.tie[max(clock, other)])
         left[clock] = _near(left[clock], left[other], ticks)
         if not left[clock]:
-            names = names_in_order(clocks)
+            names = stamped.names
             raise ContradictionError(
                 f"no possible world: the offsets of the clocks '{names[clock]}' and '{names[other]}' "
                 f"differ by more than the {ticks} ticks that `jump` allows; correct what was recorded of them"

@@ -27,7 +27,6 @@ from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.clocks.curved_chains import MOST_RAISED
 from cepctl.engines.confidence.clocks.frames import CONVOLVED
 from cepctl.engines.confidence.clocks.moved_chains import copy_parts, move, moved_confidence, room_for
-from cepctl.engines.confidence.clocks.nodes import MOST_NODES, too_many_offsets
 from cepctl.engines.confidence.clocks.offset_masses import (
     Difference,
     has_holes,
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.clocks.offset_masses import (
     mass_between,
     support,
 )
+from cepctl.engines.confidence.clocks.refusals import MOST_NODES, too_many_offsets
 from cepctl.engines.confidence.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick

@@ -26,6 +26,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
+from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.pattern.rivals import Rivals
 
 MOST_PAIRS = 64
@@ -88,6 +89,29 @@ class Frames:
         for level in range(1, self.most_levels + 1):
             match, clock = self.clocks_of_level(level)
             found[match[self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)]] = True
+        return found
+
+    def longest_chain(self, match: int) -> tuple[int, str]:
+        """How many tied clocks of one chain a match sums over at most, and the names of first and last."""
+        many = len(self.clocks.tie)
+        own = self.keys[owners(self.clocks, self.keys) == match] - match * many
+        own = own[self.clocks.is_tied[own]]
+        chains, first, sizes = np.unique(self.clocks.chain[own], return_index=True, return_counts=True)
+        if not self.is_tied[match] or not len(chains):
+            return 0, ""
+        most = int(np.argmax(sizes))
+        begin, names = int(own[first[most]]), self.clocks.names
+        return int(sizes[most]), f"{names[begin]} to {names[begin + int(sizes[most]) - 1]}"
+
+    @cached_property
+    def segments(self) -> Indexes:
+        """Of how many tied clocks of one chain each match sums over the offsets at most, shape (n,)."""
+        owner, many = owners(self.clocks, self.keys), len(self.clocks.tie)
+        summed = self.is_tied[owner] & (self.level > 0) & self.clocks.is_tied[self.keys - owner * many]
+        named = owner[summed] * many + self.clocks.chain[self.keys[summed] - owner[summed] * many]
+        chains, sizes = np.unique(named, return_counts=True)
+        found = np.zeros(len(self), dtype=np.int64)
+        np.maximum.at(found, chains // max(many, 1), sizes)
         return found
 
     @cached_property
@@ -160,6 +184,11 @@ def frames_of(
     """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants.
 
     `curved` says that any event alone on its clock may have the mass of its own tick and the offset together.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more than MOST_SEGMENTS clocks of one chain.
     """
     match, event = involved(len(clocks.clock), bound, rivals)
     stamped = clocks.clock[event] != NO_CLOCK
@@ -176,7 +205,10 @@ def frames_of(
     convolved &= (together == 1) & ~matters
     fixed[owner[convolved | matters]] = True
     left = np.bincount(owner[~convolved], minlength=count)
-    return framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+    found = framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+    for many in np.flatnonzero(found.segments > MOST_SEGMENTS)[:1].tolist():
+        raise too_many_offsets(int(found.levels[many]), found.longest_chain(many))
+    return found
 
 
 def ties_matter(clocks: EventClocks, keys: Indexes, fixed: Flags) -> Flags:

@@ -21,14 +21,10 @@ from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
 from cepctl.engines.confidence.clocks.chain_weights import weights_at
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
+from cepctl.engines.confidence.clocks.refusals import MOST_NODES, MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
-from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.errors import QueryTooLargeError
-
-MOST_NODES = 200_000
-"""Combinations of offsets at which one match may be measured."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +76,9 @@ def nodes_of(
         If a match has more than MOST_NODES, and `costly` is not given.
     """
     levels = int(frames.levels[matches[0]]) if len(matches) else 0
+    if costly is not None:
+        costly[matches] |= frames.segments[matches] > MOST_SEGMENTS
+        matches = matches[~costly[matches]]
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
@@ -87,7 +86,7 @@ def nodes_of(
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
-                raise too_many_offsets(levels)
+                raise too_many_offsets(levels, frames.longest_chain(int(np.flatnonzero(over)[0])))
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)
@@ -122,13 +121,6 @@ def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
         return nodes
     whole = np.bincount(nodes.match, nodes.weight, len(frames))
     return replace(nodes, weight=nodes.weight / np.where(frames.is_tied, whole, 1.0)[nodes.match])
-
-
-def too_many_offsets(levels: int) -> QueryTooLargeError:
-    """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets."""
-    why = f"it sums over {levels} clocks of its events and of those that could break it"
-    most = f"{MOST_NODES:,} combinations of offsets"
-    return too_costly("the exact confidence of a match", AT_OFFSETS, most, why, NARROW)
 
 
 def _with_level(
