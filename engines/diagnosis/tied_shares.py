@@ -1,4 +1,4 @@
-"""How probable it is that an event, or a difference of offsets, is between two ticks where clocks are tied."""
+"""How probable it is that an event, or a difference of offsets, is between two ticks; of tied clocks."""
 
 from __future__ import annotations
 

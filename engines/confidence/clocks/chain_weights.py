@@ -44,6 +44,34 @@ class ChainWeights:
 
     clocks: EventClocks
     _found: dict[tuple[int, int], Cells | None] = field(default_factory=dict)
+    _whole: dict[int, float] = field(default_factory=dict)
+    _masses: dict[tuple[int, tuple[int, ...]], _Mass] = field(default_factory=dict)
+
+    def whole(self, clock: int) -> float:
+        """The probability that all ties of the chain of a clock hold."""
+        last = clock
+        while last + 1 < len(self.clocks.tie) and self.clocks.tie[last + 1] != NO_TIE:
+            last += 1
+        if last not in self._whole:
+            self._whole[last] = float(self._mass(last, self.cells(last, BEFORE)).before[-1])
+        return self._whole[last]
+
+    def between(self, clock: int, sides: tuple[int, ...], first: Ticks, last: Ticks) -> Reals:
+        """The mass of offsets between two ticks, both included, weighed by the clocks on these sides."""
+        if (clock, sides) not in self._masses:
+            weight: Cells | None = None
+            for cells in (self.cells(clock, side) for side in sides):
+                weight = _product(weight, cells) if weight and cells else weight or cells
+            self._masses[clock, sides] = self._mass(clock, weight)
+        found = np.empty(len(first))
+        _fill_between(self._masses[clock, sides], first, last, found)
+        return found
+
+    def _mass(self, clock: int, weight: Cells | None) -> _Mass:
+        """The mass of an offset, weighed."""
+        offsets = self.clocks.offsets
+        own = slice(int(offsets.starts[clock]), int(offsets.starts[clock + 1]))
+        return _Mass.of(offsets.lo[own], offsets.hi[own], offsets.density[own], weight)
 
     def cells(self, clock: int, side: int) -> Cells | None:
         """What the clocks on one side leave to an offset; None where there are none."""
@@ -57,8 +85,7 @@ class ChainWeights:
         if not 0 < later < len(tie) or tie[later] == NO_TIE:
             return None
         apart, offsets = tie[later], self.clocks.offsets
-        own = slice(int(offsets.starts[other]), int(offsets.starts[other + 1]))
-        mass = _Mass.of(offsets.lo[own], offsets.hi[own], offsets.density[own], self.cells(other, side))
+        mass = self._mass(other, self.cells(other, side))
         first, last = int(offsets.lower[clock]), int(offsets.upper[clock])
         cuts = np.concatenate([mass.begin, mass.end + 1])
         cuts = np.unique(np.concatenate([[first], cuts - apart, cuts + apart + 1]))
@@ -76,6 +103,26 @@ def weights_at(cells: Cells, offsets: Ticks) -> Reals:
     found = np.empty(len(offsets))
     _values(cells, offsets, found)
     return found
+
+
+def _product(one: Cells, other: Cells) -> Cells:
+    """Both weights together."""
+    begin = np.unique(np.concatenate([one.begin, other.begin]))
+    end = np.append(begin[1:] - 1, one.end[-1])
+    degree = np.int64(one.degree + other.degree)
+    nodes = np.zeros((len(begin), _most(degree)), dtype=np.int64)
+    _place(begin, end, degree, nodes)
+    ticks = np.minimum(begin[:, None] + nodes, end[:, None])
+    values = weights_at(one, ticks.reshape(-1)) * weights_at(other, ticks.reshape(-1))
+    return Cells(begin, end, degree, nodes, values.reshape(nodes.shape))
+
+
+@kernel
+def _place(begin, end, degree, nodes):
+    """Fill the nodes of cells."""
+    weights = np.empty(nodes.shape[1])
+    for c in range(len(begin)):
+        place_nodes(end[c] - begin[c] + 1, degree, nodes[c], weights)
 
 
 class _Mass(NamedTuple):
@@ -173,6 +220,13 @@ def _near(mass, first, last):
     total = _sum_of(mass, a, max(first, mass.begin[a]), mass.end[a])
     total += _sum_of(mass, b, mass.begin[b], min(last, mass.end[b]))
     return total + mass.before[b] - mass.before[a + 1]
+
+
+@kernel
+def _fill_between(mass, first, last, found):
+    """Fill the mass between pairs of ticks."""
+    for i in range(len(found)):
+        found[i] = _near(mass, first[i], last[i]) if first[i] <= last[i] else 0.0
 
 
 @kernel

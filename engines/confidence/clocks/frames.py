@@ -78,9 +78,14 @@ class Frames:
         """How many own parts and offsets raise the degree of each match's measure by one each, shape (n,)."""
         wide = is_wide(self.clocks)[self.event]
         found = np.bincount(self.match[wide], minlength=len(self))
-        for each in (each for level in range(1, self.most_levels + 1) for each in self.weighed(level)):
-            found[each.match] += each.cells.degree
         return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
+
+    def degree_at(self, level: int) -> Indexes:
+        """Of each match the degree in the offset of a level, with those of all later levels summed out."""
+        found = self.degree + np.maximum(self.levels - level, 0)
+        for each in (each for later in range(level, self.most_levels + 1) for each in self.weighed(later)):
+            found[each.match] += each.cells.degree
+        return found
 
     @property
     def is_tied(self) -> Flags:
@@ -115,11 +120,21 @@ class Frames:
         return found
 
     @cached_property
-    def _weights(self) -> ChainWeights:
+    def weights(self) -> ChainWeights:
+        """What other clocks of a chain leave to offsets."""
         return ChainWeights(self.clocks)
 
-    def weighed(self, level: int) -> Iterator[Weighed]:
+    def weighed(self, level: int) -> tuple[Weighed, ...]:
         """What weighs the offsets of a level: the clocks before the first of a chain, and after the last."""
+        if level not in self._weighed:
+            self._weighed[level] = tuple(self._weighed_at(level))
+        return self._weighed[level]
+
+    @cached_property
+    def _weighed(self) -> dict[int, tuple[Weighed, ...]]:
+        return {}
+
+    def _weighed_at(self, level: int) -> Iterator[Weighed]:
         match, clock = self.clocks_of_level(level)
         some = self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)
         match, clock = match[some], clock[some]
@@ -128,7 +143,7 @@ class Frames:
             at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
             ends = np.flatnonzero(self.keys[at] != wanted)
             for each in np.unique(clock[ends]).tolist():
-                cells = self._weights.cells(each, side)
+                cells = self.weights.cells(each, side)
                 if cells is not None:
                     yield Weighed(match[ends[clock[ends] == each]], cells)
 
@@ -206,9 +221,30 @@ def frames_of(
     fixed[owner[convolved | matters]] = True
     left = np.bincount(owner[~convolved], minlength=count)
     found = framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
-    for many in np.flatnonzero(found.segments > MOST_SEGMENTS)[:1].tolist():
-        raise too_many_offsets(int(found.levels[many]), found.longest_chain(many))
+    _require_few_segments(found)
     return found
+
+
+def frames_over_all(clocks: EventClocks, count: int, bound: Sequence[Bindings]) -> Frames:
+    """The frames of `count` matches that sum over the offsets of all of their clocks.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more than MOST_SEGMENTS clocks of one chain.
+    """
+    match, event = involved(len(clocks.clock), bound, [])
+    stamped = clocks.clock[event] != NO_CLOCK
+    keys, _, _ = stamping(clocks, match[stamped], event[stamped])
+    every, none = np.ones(len(keys), dtype=bool), np.zeros(count, dtype=bool)
+    found = framed(clocks, match, event, keys, every, none)
+    _require_few_segments(found)
+    return found
+
+
+def _require_few_segments(frames: Frames) -> None:
+    for many in np.flatnonzero(frames.segments > MOST_SEGMENTS)[:1].tolist():
+        raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many))
 
 
 def ties_matter(clocks: EventClocks, keys: Indexes, fixed: Flags) -> Flags:

@@ -81,7 +81,7 @@ def nodes_of(
         matches = matches[~costly[matches]]
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
-        nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=edges)
         nodes = _weighed(frames, _within_ties(frames, nodes, level), level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
@@ -90,6 +90,28 @@ def nodes_of(
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)
+
+
+def nodes_within(
+    frames: Frames, matches: Indexes, breakpoints: OffsetBreakpoints, within: Ticks, levels: int
+) -> Nodes:
+    """The nodes of the first levels of some matches, with the weights of all worlds, ties or not.
+
+    `within`, shape (n, k, k) with k > levels: by how much the offset of a level may exceed that of another,
+    which is 0 for level 0.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has more than MOST_NODES.
+    """
+    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
+    for level in range(1, levels + 1):
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=False)
+        nodes = _weighed(frames, _within(nodes, within, level), level)
+        for many in np.flatnonzero(np.bincount(nodes.match) > MOST_NODES)[:1].tolist():
+            raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many))
+    return nodes
 
 
 def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
@@ -101,6 +123,16 @@ def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
     most[match] = apart
     most = most[nodes.match]
     return nodes.taken((most < 0) | (np.abs(nodes.offset[:, -1] - nodes.offset[:, -2]) <= most))
+
+
+def _within(nodes: Nodes, within: Ticks, level: int) -> Nodes:
+    """Those whose offset of a level is as near to those of all levels before as it may be."""
+    kept, offset = np.ones(len(nodes), dtype=bool), nodes.offset[:, -1]
+    for other in range(level):
+        apart = offset - (nodes.offset[:, other - 1] if other else 0)
+        kept &= apart <= within[nodes.match, level, other]
+        kept &= -apart <= within[nodes.match, other, level]
+    return nodes.taken(kept)
 
 
 def _weighed(frames: Frames, nodes: Nodes, level: int) -> Nodes:
