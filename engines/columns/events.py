@@ -168,6 +168,11 @@ class Events:
         """The same with every event a point, whatever its end."""
         return of_points(self.masses)
 
+    @cached_property
+    def stated_lower(self) -> Ticks:
+        """The `lower` of each event as it is stored, shape (n,); where ties narrow offsets it begins later."""
+        return self.frame.get_column("lower").to_numpy().astype(np.int64)
+
     @property
     def ids(self) -> pl.Series:
         """Event ids, shape (n,)."""
