@@ -170,7 +170,7 @@ class Events:
 
     @cached_property
     def stated_lower(self) -> Ticks:
-        """The `lower` of each event as it is stored, shape (n,); where ties narrow offsets it begins later."""
+        """The `lower` of each event as it is stored, shape (n,); ties may let it begin later."""
         return self.frame.get_column("lower").to_numpy().astype(np.int64)
 
     @property
