@@ -4,7 +4,7 @@ An event of a clock happens at its own tick plus the clock's offset.  `lower` an
 all ticks at which it can happen, so its own part is [lower - first offset, upper - last offset].
 
 An offset is a piecewise uniform mass: buckets (lo, hi, p) in ticks, both ends included, in order, disjoint,
-of positive mass that sums to 1.
+of positive mass that sums to 1.  Clocks may be tied to each other (cepctl.clock_ties).
 """
 
 from __future__ import annotations
@@ -13,17 +13,23 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
 
+from cepctl.clock_ties import (
+    LARGEST,
+    Clocks,
+    Offset,
+    rescaled_tie,
+    tied,
+    ties_in,
+    ties_metadata,
+    ties_of,
+)
 from cepctl.errors import EventSchemaError
-from cepctl.schema import LATEST_TICK, META_CLOCKS, TimeUnit
+from cepctl.schema import META_CLOCKS, TimeUnit
 
-Offset: TypeAlias = tuple[tuple[int, int, float], ...]
-Clocks: TypeAlias = Mapping[str, Offset]
+__all__ = ["LARGEST", "MASS_TOLERANCE", "Clocks", "Offset"]
 
 MASS_TOLERANCE = 1e-6
-LARGEST = LATEST_TICK // 2
-"""The largest offset, so that no sum with the tick of an event exceeds 64 bits."""
 
 
 def checked_offset(buckets: Iterable[tuple[int, int, float]]) -> Offset | None:
@@ -77,15 +83,16 @@ def extremes(offset: Offset) -> tuple[int, int]:
     return offset[0][0], offset[-1][1]
 
 
-def clocks_of(metadata: Mapping[bytes, bytes] | None) -> dict[str, Offset]:
-    """The clocks that file metadata name; none where they say nothing.
+def clocks_of(metadata: Mapping[bytes, bytes] | None) -> Clocks:
+    """The clocks that file metadata name, with their ties; none where they say nothing.
 
     Raises
     ------
     EventSchemaError
         If they are damaged.
     """
-    written = (metadata or {}).get(META_CLOCKS)
+    known = metadata or {}
+    written = known.get(META_CLOCKS)
     if written is None:
         return {}
     try:
@@ -96,7 +103,7 @@ def clocks_of(metadata: Mapping[bytes, bytes] | None) -> dict[str, Offset]:
     for name, offset in found.items():
         if offset is None:
             raise EventSchemaError(f"clock '{name}' in the file metadata has no mass that sums to 1")
-    return {name: offset for name, offset in found.items() if offset is not None}
+    return tied({name: offset for name, offset in found.items() if offset is not None}, ties_in(known))
 
 
 def clocks_metadata(clocks: Clocks) -> dict[bytes, bytes]:
@@ -104,23 +111,23 @@ def clocks_metadata(clocks: Clocks) -> dict[bytes, bytes]:
     if not clocks:
         return {}
     listed = {name: [list(bucket) for bucket in clocks[name]] for name in sorted(clocks)}
-    return {META_CLOCKS: json.dumps(listed, ensure_ascii=False).encode()}
+    return {META_CLOCKS: json.dumps(listed, ensure_ascii=False).encode(), **ties_metadata(clocks)}
 
 
-def joined_clocks(parts: Sequence[Clocks]) -> dict[str, Offset]:
-    """All clocks of several inputs.
+def joined_clocks(parts: Sequence[Clocks]) -> Clocks:
+    """All clocks of several inputs, with their ties.
 
     Raises
     ------
     EventSchemaError
-        If a clock has two offsets.
+        If a clock has two offsets, or ties to several others before or after it.
     """
     found: dict[str, Offset] = {}
     for clocks in parts:
         for name, offset in clocks.items():
             if found.setdefault(name, offset) != offset:
                 raise EventSchemaError(two_offsets(name, found[name], offset))
-    return found
+    return tied(found, [tie for clocks in parts for tie in ties_of(clocks)])
 
 
 def two_offsets(name: str, one: Offset, other: Offset) -> str:
@@ -153,11 +160,12 @@ def rescaled_offset(offset: Offset, old: TimeUnit, new: TimeUnit) -> Offset:
     return tuple(merged)
 
 
-def rescaled_clocks(clocks: Clocks, old: TimeUnit, new: TimeUnit) -> dict[str, Offset]:
-    """Clocks counted in another unit."""
+def rescaled_clocks(clocks: Clocks, old: TimeUnit, new: TimeUnit) -> Clocks:
+    """Clocks, and their ties, counted in another unit."""
     if old == new:
-        return dict(clocks)
-    return {name: rescaled_offset(offset, old, new) for name, offset in clocks.items()}
+        return clocks
+    found = {name: rescaled_offset(offset, old, new) for name, offset in clocks.items()}
+    return tied(found, [rescaled_tie(tie, old, new) for tie in ties_of(clocks)])
 
 
 def empty_own_part(event: str, lower: int, upper: int, clock: str, offset: Offset) -> str:

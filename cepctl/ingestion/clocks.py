@@ -11,10 +11,12 @@ from pathlib import PurePath
 import numpy as np
 import pyarrow as pa
 
-from cepctl.clocks import Offset, parse_offset, two_offsets
+from cepctl.clock_ties import Clocks, ClockTie, chains_of, tied, ties_of
+from cepctl.clocks import Offset, parse_offset, rescaled_clocks, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.chunks import RAW_CLOCK, RAW_OFFSET
 from cepctl.io.contract.clock_offsets import shifted, shifted_by_offsets
+from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
@@ -65,6 +67,28 @@ def clocks_in(table: pa.Table) -> dict[str, Offset]:
         if offset is not None and found.setdefault(name, offset) != offset:
             raise EventSchemaError(two_offsets(name, found[name], offset))
     return found
+
+
+def with_ties(
+    clocks: Clocks, rules: Iterable[Rule], brought: Sequence[tuple[Clocks, TimeUnit]], unit: TimeUnit
+) -> Clocks:
+    """The clocks that stamped events, and all that are tied to these, by rules or as a dataset brought them.
+
+    Raises
+    ------
+    EventSchemaError
+        If two of these tie a clock to different ones.
+    """
+    tying = [rescaled_clocks(each, own, unit) for each, own in brought if ties_of(each)]
+    for rule in rules:
+        if rule.clock is not None and isinstance(rule.clock.offset, RecordedOffset):
+            tying.append(rule.clock.offset.tied_clocks(rule.clock.by or "", unit))
+    found, ties = dict(clocks), list[ClockTie]()
+    for each in tying:
+        kept = chains_of(each, clocks)
+        found = {**kept, **found}
+        ties += ties_of(kept)
+    return tied(found, ties)
 
 
 def unstamped_notes(passed: Mapping[tuple[int, Unstamped], int], rules: Iterable[Rule]) -> dict[str, int]:

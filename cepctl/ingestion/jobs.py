@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
-from cepctl.clocks import Offset, clocks_metadata, joined_clocks
+from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
+from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
@@ -187,7 +188,9 @@ def _ingest(
             *tell_unused(results, summary),
             *_nothing(summary),
         )
-        summary = replace(summary, notices=notices, clocks=_clocks(results), templates=found.templates)
+        brought = [_clocks_in_footer(file) for file, own in zip(files, declared, strict=True) if own]
+        clocks = with_ties(_clocks(results), options.model.rules, brought, unit)
+        summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates)
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
@@ -292,6 +295,13 @@ def _unit_in_footer(file: InputFile) -> TimeUnit | None:
             return None  # the reader will say what is wrong
 
 
+def _clocks_in_footer(file: InputFile) -> tuple[Clocks, TimeUnit]:
+    """The clocks that a part of a dataset names, and the unit that they are counted in."""
+    with open_log(file.location) as log:
+        metadata = pq.read_schema(log.stream).metadata
+    return clocks_of(metadata), TimeUnit.parse(metadata[META_TIME_UNIT].decode())
+
+
 def _written_before(options: IngestOptions, declared: Sequence[TimeUnit | None]) -> Written:
     """What is known of all times before a file is read."""
     unit = options.model.time_unit or options.known_unit
@@ -340,7 +350,7 @@ def _write_part(task: PartTask) -> str:
     return in_own_process(write_part, task, step, task.memory, local=task.scratch.is_local)
 
 
-def _clocks(results: Sequence[FileResult]) -> dict[str, Offset]:
+def _clocks(results: Sequence[FileResult]) -> Clocks:
     """The clocks of all files; raises EventSchemaError where one has two offsets."""
     return joined_clocks([chunk.clocks for result in results for chunk in result.chunks])
 

@@ -53,9 +53,10 @@ def evidence_of_events(events: pa.Table, inputs: EventInputs) -> Evidence | None
 def _on_clocks(match: OneMatch) -> Iterator[OfClock]:
     """The events of a match that a clock stamped at a time of the log."""
     from cepctl.clock_checks.evidence import OfClock
+    from cepctl.clock_ties import names_in_order
     from cepctl.engines.columns.clocks import NO_CLOCK
 
-    events, names = match.events, sorted(match.plan.clocks)
+    events, names = match.events, names_in_order(match.plan.clocks)
     for member in match.members:
         shown = member.event
         (row,) = (events.ids == shown.event_id).arg_true()

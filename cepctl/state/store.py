@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
-from cepctl.clocks import Clocks
+from cepctl.clock_ties import Clocks, ClockTie, tied, ties_of
 from cepctl.errors import JobError, StateError, UsageError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in, templates_text
 from cepctl.schema import PMF_TYPE, TimeUnit
@@ -44,9 +44,10 @@ from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
 
-FORMAT = 4
-_READ = (1, 2, 3, 4)
-"""1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks."""
+FORMAT = 5
+_READ = (1, 2, 3, 4, 5)
+"""1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks, 5 their
+ties."""
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
@@ -67,8 +68,8 @@ class Saved:
 
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
     read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
-    kept, with their offsets; `written` when, ISO 8601; `sketch` is that of all events, where one is kept;
-    `templates` are those that types of messages are told by.
+    kept, with their offsets and ties; `written` when, ISO 8601; `sketch` is that of all events, where one is
+    kept; `templates` are those that types of messages are told by.
     """
 
     run: int
@@ -256,7 +257,8 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) 
         "binding": saved.binding,
         "time_unit": str(saved.time_unit),
         "type_counts": saved.type_counts,
-        "clocks": saved.clocks,
+        "clocks": dict(saved.clocks),
+        "clock_ties": ties_of(saved.clocks),
         "progress": {name: getattr(progress, name) for name in _NUMBERS},
         "counts": asdict(progress.counts),
         "files": {f"{name}.parquet": _digest(aside / f"{name}.parquet") for name in _TABLES},
@@ -292,13 +294,17 @@ def _loaded(place: Path) -> Saved:
             counts=Counts(**_named_as_now(content["counts"])),
         ),
         written=content["written"],
-        clocks={
-            name: tuple((lo, hi, p) for lo, hi, p in offset)
-            for name, offset in content.get("clocks", {}).items()
-        },
+        clocks=_clocks_in(content),
         sketch=_sketch_in(content),
         templates=templates_in(json.dumps(content.get("templates", []))),
     )
+
+
+def _clocks_in(content: Mapping[str, Any]) -> Clocks:
+    offsets = {
+        name: tuple((lo, hi, p) for lo, hi, p in offset) for name, offset in content.get("clocks", {}).items()
+    }
+    return tied(offsets, (ClockTie(*each) for each in content.get("clock_ties", [])))
 
 
 def _sketch_in(content: Mapping[str, Any]) -> KeptSketch | None:

@@ -73,12 +73,6 @@ class ClockRecords:
     jump: Ticks
     evidence: pa.Table | None = None
 
-    @property
-    def tied_host(self) -> str | None:
-        """The first host that has segments which are tied to each other, None if there is none."""
-        tied = np.flatnonzero(self.jump >= 0)
-        return self.hosts[self.host[tied[0]]] if len(tied) else None
-
     def pieces(self, hosts: pa.Array, readings: Ticks) -> tuple[Indexes, Flags]:
         """The piece of each reading, NO_PIECE where there is none, and which have a host of this table.
 
@@ -221,6 +215,8 @@ def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Fla
     follows = np.flatnonzero(own.host[1:] == own.host[:-1]) + 1
     before = follows - 1
     same = own.segment[follows] == own.segment[before]
+    bound = np.zeros(len(row), np.bool_)
+    bound[follows] = ~same & (own.epoch[follows] == own.epoch[before])
     checks = (
         (np.flatnonzero(own.end <= own.begin), "ends before it begins; `to` is excluded"),
         (np.flatnonzero(own.low > 0), "has a `low` above 0; the estimate itself lies between low and high"),
@@ -231,7 +227,7 @@ def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Fla
         ),
         (
             np.flatnonzero(has_jump & (own.jump < 0)),
-            "has a jump below 0; leave it empty where nothing ties its residual",
+            "has a `jump` below 0; it is how far two residuals can be apart, and empty where nothing ties them",
         ),
         (
             follows[own.begin[follows] < own.end[before]],
@@ -240,6 +236,10 @@ def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Fla
         (
             follows[same & (own.epoch[follows] != own.epoch[before])],
             "has the segment of the row before it and another epoch; a segment lies in one epoch",
+        ),
+        (
+            np.flatnonzero((own.jump >= 0) & ~bound),
+            "has a `jump` and no other segment of its epoch before it; leave it empty",
         ),
         (follows[~same & _is_old(own.host, own.segment)[follows]], "goes back to an earlier segment"),
         (follows[_is_old(own.host, own.epoch)[follows]], "goes back to an earlier epoch"),

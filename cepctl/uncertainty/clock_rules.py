@@ -138,13 +138,7 @@ def _recorded(table: Mapping[str, Any], folder: Path) -> ClockRule:
         if table.get(key, known) != known:
             raise UncertaintyModelError(f'clock: {key} is "{known}", or left out, not {table[key]!r}')
     records = read_records(folder / (file or ""))
-    offset = RecordedOffset(records, "residual" in table, "inside" in table)
-    if not offset.by_epoch and (tied := records.tied_host) is not None:
-        raise UncertaintyModelError(
-            f"clock: not supported yet: segments of one epoch that `jump` ties, as those of '{tied}' in "
-            f'{records.file}; write residual = "epoch", which takes each epoch for one segment'
-        )
-    return ClockRule(offset, by)
+    return ClockRule(RecordedOffset(records, "residual" in table, "inside" in table), by)
 
 
 def _optional_text(table: Mapping[str, Any], key: str) -> str | None:

@@ -5,6 +5,8 @@ offset      minus the residual, which is the same for all readings of a segment,
             half a tick either way, unless the estimates are whole ticks and constant
 mass        uniform between the bounds; with an sd 0.99 of a normal distribution around 0, cut at the
             bounds, and 0.01 of the uniform one, since no measurement of noise excludes the rest
+tie         how far the offset of a segment can be from that of the one before it, its `jump`: a tick more
+            where either may be rounded
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.clocks import Offset, checked_offset, offset_text
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.clock_ties import Clocks, ClockTie, tied
+from cepctl.clocks import Offset, checked_offset, offset_text, parse_offset
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
@@ -91,6 +94,32 @@ class RecordedOffset:
         """By how many ticks own parts move, 0 where there is no piece; `readings` in nanoseconds."""
         ahead = self.records.estimates(pieces, readings, unit.nanoseconds, halves=1)
         return np.where(pieces == NO_PIECE, 0, -ahead)
+
+    def tied_clocks(self, by: str, unit: TimeUnit) -> Clocks:
+        """All clocks whose segments are tied, with their ties; none by epoch.
+
+        Raises
+        ------
+        UncertaintyModelError
+            If an offset is longer than there are ticks.
+        """
+        own, first = self.records, self.residuals.first
+        jump, whole = own.jump[first], self.whole(unit)
+        after = np.flatnonzero(jump >= 0) if not self.by_epoch else first[:0]
+        names = {group: self._name(group, by) for each in after.tolist() for group in (each - 1, each)}
+        offsets = {
+            name: parse_offset(self._text(group, unit, whole=bool(whole[group])))
+            for group, name in names.items()
+        }
+        ties = [
+            ClockTie(
+                names[each - 1],
+                names[each],
+                -(-int(jump[each]) // unit.nanoseconds) + (not (whole[each - 1] and whole[each])),
+            )
+            for each in after.tolist()
+        ]
+        return tied({name: offset for name, offset in offsets.items() if offset is not None}, ties)
 
     def names(self, by: str, pieces: Indexes) -> pa.Array:
         """The clock of each event: `node=n7#3` for a segment, `node=n7@2` for an epoch; else null."""

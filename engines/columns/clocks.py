@@ -13,32 +13,73 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Ticks
-from cepctl.clocks import Clocks, empty_own_part, extremes
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.clock_ties import Clocks, names_in_order, ties_of
+from cepctl.clocks import empty_own_part, extremes
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK
 
-NO_CLOCK = -1
+NO_CLOCK, NO_TIE = -1, -1
 
 
 @dataclass(frozen=True)
 class EventClocks:
     """Of n events the place of each one's clock (NO_CLOCK for none), shape (n,), and the own parts.
 
-    `offsets` are the masses of the clocks, in their order.
+    `offsets` are the masses of the clocks, in their order; `tie`, shape (k,), is how far the offset of each
+    can be from that of the clock before it, NO_TIE where nothing ties them; `names` are those of the clocks.
     """
 
     clock: Indexes
     own: Masses
     offsets: Masses
+    tie: Ticks
+    names: tuple[str, ...] = ()
 
     @classmethod
     def none(cls, masses: Masses) -> EventClocks:
         """Events that no clock stamped: all of them is their own part."""
         nothing, starts = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
         offsets = Masses(nothing, nothing, starts, nothing, nothing, np.zeros(0))
-        return cls(np.full(len(masses.lower), NO_CLOCK), masses, offsets)
+        return cls(np.full(len(masses.lower), NO_CLOCK), masses, offsets, nothing)
+
+    @cached_property
+    def chain(self) -> Indexes:
+        """The first clock of the chain of each, shape (k,); one that nothing ties is its own."""
+        number = np.arange(len(self.tie))
+        return np.maximum.accumulate(np.where(self.tie == NO_TIE, number, 0))
+
+    @cached_property
+    def is_tied(self) -> Flags:
+        """Which clocks are tied to some other, shape (k,)."""
+        found = self.tie != NO_TIE
+        found[:-1] |= found[1:]
+        return np.asarray(found)
+
+    @cached_property
+    def along(self) -> Ticks:
+        """How far each offset can be from that of the first clock of its chain: ties added up, shape (k,)."""
+        total = np.cumsum(np.where(self.tie == NO_TIE, 0, self.tie))
+        return np.asarray(total - total[self.chain])
+
+    def with_chains(self, owner: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
+        """Pairs of an owner and a clock, ascending, and for each owner all that are tied to its clocks."""
+        if not self.is_tied.any():
+            return owner, clock
+        many = len(self.tie)
+        named = np.unique(owner * many + self.chain[clock])
+        first = named % many
+        return _spread(named // many, first, first + np.bincount(self.chain, minlength=many)[first] - 1)
+
+    def with_between(self, owner: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
+        """Pairs of an owner and a clock, ascending, and for each owner all between two of one chain."""
+        if not self.is_tied.any() or not len(owner):
+            return owner, clock
+        chain = self.chain[clock]
+        begins = np.flatnonzero(np.append(True, (np.diff(owner) != 0) | (np.diff(chain) != 0)))
+        last = np.append(begins[1:], len(owner)) - 1
+        return _spread(owner[begins], clock[begins], clock[last])
 
     @cached_property
     def extremes(self) -> tuple[Ticks, Ticks]:
@@ -67,6 +108,13 @@ class EventClocks:
         return Masses(lower, upper, starts, lo, hi, density)
 
 
+def _spread(owner: Indexes, first: Indexes, last: Indexes) -> tuple[Indexes, Indexes]:
+    """Each owner with all numbers from its first to its last one."""
+    sizes = last - first + 1
+    begins = np.cumsum(sizes) - sizes
+    return np.repeat(owner, sizes), np.arange(int(sizes.sum())) + np.repeat(first - begins, sizes)
+
+
 def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     """Read the clocks of an event table; None where no event has one.
 
@@ -77,7 +125,7 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     """
     if CLOCK not in events.column_names or events.column(CLOCK).null_count == len(events):
         return None
-    names = sorted(clocks)
+    names = names_in_order(clocks)
     place = pc.fill_null(pc.index_in(events.column(CLOCK), pa.array(names, pa.string())), NO_CLOCK)
     clock = place.to_numpy().astype(np.int64)
     offsets = _masses_of_offsets(clocks, names)
@@ -91,7 +139,10 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     own = events
     for name, ticks in (("lower", own_lower), ("upper", own_upper)):
         own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
-    return EventClocks(clock, masses_of(own), offsets)
+    tie = np.full(len(names), NO_TIE, dtype=np.int64)
+    for each in ties_of(clocks):
+        tie[names.index(each.after)] = each.ticks
+    return EventClocks(clock, masses_of(own), offsets, tie, tuple(names))
 
 
 def _extremes(offsets: Masses) -> tuple[Ticks, Ticks]:

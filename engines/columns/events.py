@@ -105,7 +105,8 @@ class Events:
     def endpoint_stamps(self) -> EventClocks:
         """The same of all endpoints: one clock stamps both ends of an event."""
         ends, clock = self.endpoints, self.stamps.clock
-        return EventClocks(np.concatenate([clock, clock[ends.lasting]]), ends.masses, self.stamps.offsets)
+        both = np.concatenate([clock, clock[ends.lasting]])
+        return replace(self.stamps, clock=both, own=ends.masses)
 
     @property
     def endpoint_clocks(self) -> EventClocks | None:
@@ -167,6 +168,11 @@ class Events:
         """The same with every event a point, whatever its end."""
         return of_points(self.masses)
 
+    @cached_property
+    def stated_lower(self) -> Ticks:
+        """The `lower` of each event as it is stored, shape (n,); ties may let it begin later."""
+        return self.frame.get_column("lower").to_numpy().astype(np.int64)
+
     @property
     def ids(self) -> pl.Series:
         """Event ids, shape (n,)."""
@@ -199,6 +205,11 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     ends = None
     if has_ends(table):
         ends = endpoints_of(table, masses) if stamped is None else own_endpoints(table, stamped)
+    if stamped is not None and stamped.is_tied.any():
+        from cepctl.engines.columns.offset_ties import left_by_ties
+
+        stamped = left_by_ties(stamped)
+        masses = stamped.envelopes
     return Events(masses, _with_end_times(frame), stamped, ends=ends)
 
 

@@ -197,7 +197,7 @@ def endpoint_ties(
     What is given of events of several clocks tells of their offsets, so that it connects these, too.
     """
     count, owner = len(endpoints), endpoints.owner
-    one, other = _through_clocks(owner[left], owner[right], clocks.clock[:count])
+    one, other = _through_clocks(owner[left], owner[right], clocks.clock[:count], clocks.chain)
     label = connected(count + len(clocks.offsets.lower), one, other)
     tied = distinct(np.concatenate([owner[left], owner[right]]), count)
     number = numbered(label, tied)
@@ -205,15 +205,18 @@ def endpoint_ties(
     component[tied] = number[label[tied]]
     members = tied[np.argsort(component[tied], kind="stable")]
     ties = ties_of(left, right, bound, (owner[left], owner[right]), component, members)
-    return EndpointTies(**vars(ties), of_clock=number[label[count:]])
+    return EndpointTies(**vars(ties), of_clock=number[label[count + clocks.chain]])
 
 
-def _through_clocks(one: Indexes, other: Indexes, clock: Indexes) -> tuple[Indexes, Indexes]:
-    """Pairs of events with those of an event and its clock, unless all that are connected have one clock."""
+def _through_clocks(one: Indexes, other: Indexes, clock: Indexes, chain: Indexes) -> tuple[Indexes, Indexes]:
+    """Pairs of events with those of an event and its clock, unless all that are connected have one clock.
+
+    `chain`: of all clocks; those that are tied count as one.
+    """
     count = len(clock)
     label = connected(count, one, other)
     tied = distinct(np.concatenate([one, other]), count)
     moves = np.zeros(count, dtype=bool)
     moves[label[tied[clock[tied] != clock[label[tied]]]]] = True
     through = tied[moves[label[tied]] & (clock[tied] != NO_CLOCK)]
-    return np.concatenate([one, through]), np.concatenate([other, count + clock[through]])
+    return np.concatenate([one, through]), np.concatenate([other, count + chain[clock[through]]])

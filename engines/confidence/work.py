@@ -29,6 +29,7 @@ NARROW = "narrow the pattern (WITHIN, [attr], tighter predicates)"
 SAY_MORE = "say more in IF so that it ties fewer events"
 ALLOW = "allow an error with --approximate"
 LEAVE_OUT = "leave it out"
+BY_EPOCH = 'write residual = "epoch" in the rule of the clock'
 
 
 def most_products(method: str) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in, take
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of_points
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
@@ -180,7 +180,7 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     alone.whole[0], alone.end[0] = ends.whole[event], count + 1
     clock = np.full(count + 2, NO_CLOCK)
     clock[[0, count + 1]] = stamps.clock[event]
-    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=EventClocks(clock, masses, stamps.offsets))
+    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
     pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
     found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence

@@ -20,13 +20,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.clock_ties import names_in_order
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
 from cepctl.engines.confidence.given.certain import tied_systems
 from cepctl.engines.confidence.intervals.tied_matches import valid
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
+from cepctl.engines.diagnosis.tied_shares import shares_between
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
@@ -156,6 +159,9 @@ def _system_of_members(prepared: PreparedAlternative, layout: Indexes) -> Ticks:
     return closure(len(layout), edges)
 
 
+_AT_ZERO = Masses.at(np.zeros(1, dtype=np.int64))
+
+
 @dataclass(frozen=True)
 class OffsetShown:
     """An offset, or how far one clock is ahead of `other`, in ticks; what of it a match can use.
@@ -204,8 +210,11 @@ def time_shares(events: Events, event: int, edges: Reals) -> Reals:
     if stamps.clock[event] == NO_CLOCK:
         return prior_shares(events.masses, event, edges)
     first, last = bin_ticks(edges)
+    clock = int(stamps.clock[event])
+    if stamps.is_tied[clock]:
+        return shares_between(stamps, stamps.own.take(np.array([event])), clock, NO_CLOCK, first, last)
     shares: Reals = np.zeros(len(first))
-    shares_of_sum(stamps.own.buckets, event, stamps.offsets.buckets, stamps.clock[event], first, last, shares)
+    shares_of_sum(stamps.own.buckets, event, stamps.offsets.buckets, clock, first, last, shares)
     return np.minimum(shares, 1.0)
 
 
@@ -213,7 +222,7 @@ def shared_offsets(
     plan: Plan, events: Events, system: Ticks, match: Sequence[int]
 ) -> tuple[OffsetShown, ...]:
     """What a possible match leaves of the offsets of its clocks, one by one and by pairs."""
-    names, offsets = sorted(plan.clocks), events.stamps.offsets.buckets
+    names, offsets = names_in_order(plan.clocks), events.stamps.offsets.buckets
     clocks, bound = offsets_of(events.stamps, system, np.array(match, dtype=np.int64))
     # Slot 0 stands for no clock.
     slots = {0: NO_CLOCK, **{slot: int(clock) for slot, clock in enumerate(clocks, 1)}}
@@ -223,6 +232,11 @@ def shared_offsets(
         first, last = support(difference)
         least, most = max(first, -int(bound[other, slot])), min(last, int(bound[slot, other]))
         name = names[slots[other]] if other else None
-        mass = min(float(mass_between(difference, least, most)), 1.0)
+        pair = slots[slot], slots[other]
+        if events.stamps.is_tied[[each for each in pair if each != NO_CLOCK]].any():
+            ends = np.array([least]), np.array([most])
+            mass = float(shares_between(events.stamps, _AT_ZERO, *pair, *ends)[0])
+        else:
+            mass = min(float(mass_between(difference, least, most)), 1.0)
         found.append(OffsetShown(names[slots[slot]], name, int(first), int(last), least, most, mass))
     return tuple(sorted(found, key=lambda each: (each.other is not None, each.clock, each.other or "")))

@@ -275,7 +275,7 @@ class PreparedAlternative:
 def _is_owned(events: Events, first: Bindings, owned: tuple[int, int]) -> Flags:
     """Whether the first component's event, of a group the smallest, has its `lower` in the slice."""
     if isinstance(first, Group):
-        lower = np.minimum.reduceat(events.masses.lower[first.members], first.offsets[:-1])
+        lower = np.minimum.reduceat(events.stated_lower[first.members], first.offsets[:-1])
     else:
-        lower = events.masses.lower[first]
+        lower = events.stated_lower[first]
     return np.asarray((lower >= owned[0]) & (lower <= owned[1]))

@@ -2,7 +2,9 @@
 
 Own parts, offsets and the pattern are one system of difference constraints: `T - O` lies in the own part, `O`
 in the offset's mass, and the pattern bounds differences of two `T`.  A path from one offset to another passes
-two events, so that the ticks need not stand in the system: it is closed over the offsets alone.
+two events, so that the ticks need not stand in the system: it is closed over the offsets alone.  Ties bound
+differences of offsets.  Of a chain those alone are left that some world has, so that no other clock of it
+need stand in the system.
 
     name here       meaning
     slot            of an event the number of its clock among those of the match, from 1; 0 without a clock
@@ -31,11 +33,16 @@ class Stamps(NamedTuple):
     clock: Indexes
     own: Buckets
     offsets: Buckets
+    chain: Indexes
+    along: Ticks
+    is_tied: Flags
 
 
 def stamps_of(clocks: EventClocks) -> Stamps:
     """The arrays of the clocks of some events."""
-    return Stamps(clocks.clock, clocks.own.buckets, clocks.offsets.buckets)
+    return Stamps(
+        clocks.clock, clocks.own.buckets, clocks.offsets.buckets, clocks.chain, clocks.along, clocks.is_tied
+    )
 
 
 def possible_on_clocks(clocks: EventClocks, system: Ticks, matches: Indexes) -> Flags:
@@ -150,6 +157,9 @@ def close_offsets(stamps, system, events, slot, clocks, count, bound):
         if c:
             bound[c, 0] = stamps.offsets.upper[clocks[c]]
             bound[0, c] = -stamps.offsets.lower[clocks[c]]
+        for d in range(1, count + 1):
+            if c and c != d and stamps.chain[clocks[c]] == stamps.chain[clocks[d]]:
+                bound[c, d] = abs(stamps.along[clocks[c]] - stamps.along[clocks[d]])
     for i in range(len(events)):
         for j in range(len(events)):
             if system[i, j] < UNBOUNDED:

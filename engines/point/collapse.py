@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.point.absences import (
@@ -243,7 +243,8 @@ def over_offsets(
 
 def _given_offsets(clocks: EventClocks) -> Iterator[tuple[Masses, float]]:
     """The masses of events for every combination of offsets, and its probability."""
-    used = np.unique(clocks.clock[clocks.clock != NO_CLOCK]).tolist()
+    stamping = np.unique(clocks.clock[clocks.clock != NO_CLOCK])
+    used = clocks.with_chains(np.zeros(len(stamping), np.int64), stamping)[1].tolist()
     choices = [_ticks(clocks.offsets, clock) for clock in used]
     count = math.prod(len(ticks) for ticks, _ in choices)
     if count > MAX_OFFSETS:
@@ -253,7 +254,16 @@ def _given_offsets(clocks: EventClocks) -> Iterator[tuple[Masses, float]]:
         )
     own = clocks.own
     owner = np.repeat(np.arange(len(own.lower)), np.diff(own.starts))
-    for chosen in product(*(zip(*each, strict=True) for each in choices)):
+    tied = [
+        (place, int(clocks.tie[clock])) for place, clock in enumerate(used) if clocks.tie[clock] != NO_TIE
+    ]
+    left = [
+        chosen
+        for chosen in product(*(zip(*each, strict=True) for each in choices))
+        if all(abs(chosen[place][0] - chosen[place - 1][0]) <= ticks for place, ticks in tied)
+    ]
+    whole = math.fsum(math.prod(weight for _, weight in chosen) for chosen in left) if tied else 1.0
+    for chosen in left:
         shift = np.zeros(len(own.lower), dtype=np.int64)
         for clock, (tick, _) in zip(used, chosen, strict=True):
             shift[clocks.clock == clock] = tick
@@ -261,7 +271,7 @@ def _given_offsets(clocks: EventClocks) -> Iterator[tuple[Masses, float]]:
         moved = Masses(
             own.lower + shift, own.upper + shift, own.starts, own.lo + by, own.hi + by, own.density
         )
-        yield moved, math.prod(weight for _, weight in chosen)
+        yield moved, math.prod(weight for _, weight in chosen) / whole
 
 
 def _ticks(offsets: Masses, clock: int) -> tuple[list[int], list[float]]:

@@ -121,7 +121,7 @@ def _owned_only(search: Search, events: Events, owned: tuple[int, int] | None) -
         return search
     component = search.singles[0]
     candidates = list(search.candidates)
-    lower = events.masses.lower[candidates[component]]
+    lower = events.stated_lower[candidates[component]]
     candidates[component] = candidates[component][(lower >= owned[0]) & (lower <= owned[1])]
     return replace(search, candidates=tuple(candidates))
 

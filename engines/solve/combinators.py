@@ -137,6 +137,15 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
     on_own_parts = measure.placed(clocks.own).chains
     events = batch.taken(rows).events
     found, left = chains.clock_chains(clocks, measure.system, measure.window, events, on_own_parts)
+    if len(left) and clocks.is_tied.any():
+        from cepctl.engines.confidence.clocks.tied_chains import tied_chains
+
+        def placed(masses: Masses, copies: Indexes) -> Measured:
+            return measure.placed(masses).chains(copies)
+
+        tied, of_tied = tied_chains(clocks, measure.system, measure.window, events[left], placed)
+        found.put(left[tied], of_tied)
+        left = np.delete(left, tied)
     if not len(left):
         return rows, found
     measured = np.setdiff1d(np.arange(len(rows)), left)

@@ -1,7 +1,9 @@
 """What makes up a possible world: one own tick for every event, and one offset for every clock.
 
 An event happens at its own tick plus the offset of its clock; without a clock at its own tick.  All of these
-are independent, so the probability of a world is the product of their masses.  Source: docs/shared-clocks.md.
+are independent, so the probability of a world is the product of their masses.  Where clocks are tied, worlds
+that break a tie are left out: then a world has an offset for each clock of a chain, whether it stamped an
+event or not.  Source: docs/shared-clocks.md.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
+from cepctl.clock_ties import TiedClocks
 from cepctl.engines.worlds.stream import (
     Mass,
     Row,
@@ -29,8 +32,8 @@ from cepctl.plan.plan import Plan
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MAX_WORLDS = 100_000
-_OFFSET = "\0offset"
-"""In the row of an event that a clock stamped, the buckets of its offset."""
+_CLOCKS = "\0clocks"
+"""In the row of an event that a clock stamped, all clocks."""
 
 Buckets: TypeAlias = Sequence[tuple[int, int, float]]
 
@@ -39,12 +42,14 @@ Buckets: TypeAlias = Sequence[tuple[int, int, float]]
 class Variables:
     """All that varies between worlds: `owns[e]` of event e; `offsets[c]` of clock c.
 
-    `clock_of[e]` is the place of event e's clock among the offsets, None where it has none.
+    `clock_of[e]` is the place of event e's clock among the offsets, None where it has none.  `ties` are two
+    such places each, and how far their offsets may be apart.
     """
 
     owns: tuple[SpanMass, ...]
     offsets: tuple[Mass, ...]
     clock_of: tuple[int | None, ...]
+    ties: tuple[tuple[int, int, int], ...] = ()
 
     @classmethod
     def of(cls, rows: Sequence[Row], clocks: Mapping[str, Buckets]) -> Variables:
@@ -54,10 +59,15 @@ class Variables:
         for name in names:
             if name not in clocks:
                 raise EventSchemaError(f"clock '{name}' has no offset; ingest the events again")
+        ties = clocks.ties if isinstance(clocks, TiedClocks) else ()
+        while more := {name for tie in ties for name in tie[:2] if {*tie[:2]} & {*names}} - {*names}:
+            names += sorted(more)
+        places = [(names.index(a), names.index(b), most) for a, b, most in ties if a in names]
         return cls(
             tuple(own_mass(row, clocks) for row in rows),
             tuple(_weights(_positive(clocks[name])) for name in names),
             tuple(None if name is None else names.index(name) for name in stamping),
+            tuple(places),
         )
 
     def worlds(self) -> Iterator[tuple[Times, int]]:
@@ -72,6 +82,8 @@ class Variables:
         if count > MAX_WORLDS:
             raise too_many_worlds(count)
         for offsets in product(*self.offsets):
+            if any(abs(offsets[a][0] - offsets[b][0]) > most for a, b, most in self.ties):
+                continue
             moved = [0 if clock is None else offsets[clock][0] for clock in self.clock_of]
             weight = math.prod(each for _, each in offsets)
             for world in product(*self.owns):
@@ -92,18 +104,15 @@ def plain_rows(events: pa.Table) -> list[Row]:
 
 
 def rows_of(plan: Plan, events: pa.Table) -> list[Row]:
-    """The events as rows, which know the offset of their clock."""
+    """The events as rows, which know the clocks."""
     rows = plain_rows(events)
-    return [
-        row if row.get("clock") is None else {**row, _OFFSET: plan.clocks.get(cast(str, row["clock"]))}
-        for row in rows
-    ]
+    return [row if row.get("clock") is None else {**row, _CLOCKS: plan.clocks} for row in rows]
 
 
 def worlds_of_events(rows: Sequence[Row]) -> Iterator[tuple[Times, int]]:
-    """The worlds of some events alone, whose rows know their offsets, with weights."""
-    clocks = {cast(str, row["clock"]): cast(Buckets, row[_OFFSET]) for row in rows if row.get(_OFFSET)}
-    return Variables.of(rows, clocks).worlds()
+    """The worlds of some events alone, whose rows know the clocks, with weights."""
+    known = [cast("Mapping[str, Buckets]", row[_CLOCKS]) for row in rows if _CLOCKS in row]
+    return Variables.of(rows, known[0] if known else {}).worlds()
 
 
 def can_happen(row: Row, clocks: Mapping[str, Buckets]) -> bool:

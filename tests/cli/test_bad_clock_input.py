@@ -170,7 +170,7 @@ def ingested(rows: str, clock: str = 'by = "node", from = "clocks.csv"', code: i
             WHOLE.format(sd="inf", jump=""),
             "row 1 ('n') has an sd that is not a number above 0; leave it empty",
         ),
-        (WHOLE.format(sd="", jump="-1"), "row 1 ('n') has a jump below 0; leave it empty where nothing ties"),
+        (WHOLE.format(sd="", jump="-1"), "row 1 ('n') has a `jump` below 0; it is how far two residuals"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused_with_its_row(

@@ -25,6 +25,7 @@ SHARES = {
     "intervals": 0.3,
     "bystanders": 0.25,
     "clocks": 0.2,
+    "tied-clocks": 0.12,
     "given": 0.15,
     "group-by": 0.15,
     "reached": 0.1,
@@ -47,6 +48,7 @@ MEANINGS = {
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
+    "tied-clocks": "clocks whose offsets a tie keeps near to those of others",
     "threshold": "rows with CONFIDENCE >= c are the rows above it without one",
     "top-k": "rows with --top-k are the first of all rows",
     "binding-order": "rows are the same in any --order",
@@ -62,6 +64,7 @@ _NEEDS = {
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
+    "tied-clocks": {"clocks"},
     "summary": {"kleene", "any-match"},
 }
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
-from cepctl.clocks import Offset
+from cepctl.clock_ties import Clocks, ClockTie, Offset, chains_of, tied
 from tests.engines.clock_cases import OFFSETS
 from tests.fuzzing.constructs import Wanted
 from tests.fuzzing.queries import Pattern, parts_of
@@ -24,9 +25,7 @@ _HOLES: tuple[Offset, ...] = (
 )
 
 
-def drawn_events(
-    rng: Random, wanted: Wanted, pattern: Pattern
-) -> tuple[tuple[Event, ...], dict[str, Offset]]:
+def drawn_events(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[tuple[Event, ...], Clocks]:
     """Events for most components, in about their order, others beside them, and clocks that stamped some."""
     parts = parts_of(pattern)
     in_groups = {kind for part in parts if part.kleene for kind in part.types.split("|")}
@@ -39,6 +38,8 @@ def drawn_events(
         events.append(event)
     clocks = _clocks(rng) if "clocks" in wanted else {}
     events = [replace(event, clock=rng.choice([*clocks, "n", None])) if clocks else event for event in events]
+    if "tied-clocks" in wanted:
+        clocks = drawn_chains(rng, clocks)
     if "given" in wanted:
         events = _in_order_of_ids(events)
     return _bounded(rng, events, clocks, rng.choice(WORLDS)), clocks
@@ -101,8 +102,22 @@ def _lasting(rng: Random, event: Event) -> Event:
     return event
 
 
-def _clocks(rng: Random) -> dict[str, Offset]:
+def _clocks(rng: Random) -> Clocks:
     return {name: rng.choice(OFFSETS) for name in "nmk"[: rng.choice([1, 1, 2, 3])]}
+
+
+def drawn_chains(rng: Random, clocks: Clocks) -> Clocks:
+    """The clocks in chains, with some that stamp nothing; there is always a world."""
+    found = {**clocks, **{name: rng.choice(OFFSETS[:3]) for name in "xyz"[: rng.choice([0, 0, 1, 1, 2])]}}
+    names, ties = rng.sample(list(found), len(found)), list[ClockTie]()
+    left = set(_ticks(found[names[0]]))
+    for before, after in pairwise(names):
+        ticks = rng.choice([0, 1, 1, 2])
+        near = {tick for tick in _ticks(found[after]) if any(abs(tick - each) <= ticks for each in left)}
+        if near and rng.random() < 0.85:
+            ties.append(ClockTie(before, after, ticks))
+        left = near if ties and ties[-1].after == after else set(_ticks(found[after]))
+    return tied(found, ties)
 
 
 def _moved(pmf: Offset, by: int) -> Offset:
@@ -118,7 +133,7 @@ def _in_order_of_ids(events: list[Event]) -> list[Event]:
 # --- possible worlds -------------------------------------------------------------------------
 
 
-def _bounded(rng: Random, events: list[Event], clocks: dict[str, Offset], most: int) -> tuple[Event, ...]:
+def _bounded(rng: Random, events: list[Event], clocks: Clocks, most: int) -> tuple[Event, ...]:
     """In another order, and as many made certain, or taken from their clocks, as keep the worlds few."""
     found = rng.sample(events, len(events))
     for place in rng.sample(range(len(found)), len(found)):
@@ -139,10 +154,10 @@ def certain(event: Event) -> Event:
     return replace(sharp, end_lower=end, end_upper=end, end_pmf=None)
 
 
-def worlds_of(events: list[Event], clocks: dict[str, Offset]) -> int:
+def worlds_of(events: list[Event], clocks: Clocks) -> int:
     """How many possible worlds there are."""
-    used = {event.clock for event in events if event.clock is not None}
-    return math.prod(map(_own_worlds, events)) * math.prod(len(_ticks(clocks[name])) for name in used)
+    used = chains_of(clocks, {event.clock for event in events if event.clock is not None})
+    return math.prod(map(_own_worlds, events)) * math.prod(len(_ticks(offset)) for offset in used.values())
 
 
 def _own_worlds(event: Event) -> int:

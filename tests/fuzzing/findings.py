@@ -8,6 +8,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+from cepctl.clock_ties import ClockTie, ties_of
 from tests.fuzzing.queries import Case
 from tests.fuzzing.workers import Judged
 from tests.plans import Event
@@ -27,9 +28,10 @@ def keep(judged: Judged, folder: Path) -> str:
 def description(judged: Judged, place: Path) -> str:
     """The case, and both answers."""
     verdict = judged.verdict
+    ties = "".join(map(_told, ties_of(judged.case.used_clocks)))
     return (
         f"\n=== case {judged.number}: {verdict.reason} ({judged.case.check or 'rows alone'})\n"
-        f"{judged.case.query}\n{events_csv(judged.case)}"
+        f"{judged.case.query}\n{events_csv(judged.case)}{ties}"
         f"--- expected\n{verdict.expected}\n--- found\n{verdict.found}\n"
         f"--- cepctl match -f {place}/query.txt {place}/events.csv --time ticks\n"
     )
@@ -53,6 +55,11 @@ def events_csv(case: Case) -> str:
             row.append("" if event.clock is None else _cell(case.clocks[event.clock]))
         writer.writerow(row)
     return text.getvalue()
+
+
+def _told(tie: ClockTie) -> str:
+    """A tie, which a plain file of events cannot say."""
+    return f"the offsets of {tie.before} and {tie.after} differ by {tie.ticks} at most\n"
 
 
 def _cell(value: object) -> str:

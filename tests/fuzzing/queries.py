@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from cepctl.clocks import Clocks, Offset
+from cepctl.clock_ties import Clocks, chains_of
 from tests.plans import Event, on
 from tests.random_patterns import Part
 
@@ -95,10 +95,9 @@ class Case:
         )
 
     @property
-    def used_clocks(self) -> dict[str, Offset]:
-        """The clocks that stamped some event."""
-        used = {event.clock for event in self.events}
-        return {name: offset for name, offset in self.clocks.items() if name in used}
+    def used_clocks(self) -> Clocks:
+        """The clocks that stamped some event, and those that are tied to them."""
+        return chains_of(self.clocks, {event.clock for event in self.events if event.clock is not None})
 
     @property
     def lasting(self) -> bool:

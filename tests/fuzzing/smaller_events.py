@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from cepctl.clock_ties import tied, ties_of
 from tests.fuzzing.queries import Case
 from tests.plans import Event
 
@@ -55,7 +56,10 @@ def with_narrower_events(case: Case) -> Iterator[Case]:
     for name, offset in case.clocks.items():
         for plainer in (((0, 0, 1.0),), ((0, 1, 1.0),)):
             if _width(offset) > _width(plainer):
-                yield replace(case, clocks={**case.clocks, name: plainer})
+                yield replace(case, clocks=tied({**case.clocks, name: plainer}, ties_of(case.clocks)))
+    for tie in ties_of(case.clocks):
+        others = [each for each in ties_of(case.clocks) if each != tie]
+        yield replace(case, clocks=tied(dict(case.clocks), others))
 
 
 def _width(offset: tuple[tuple[int, int, float], ...]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.clocks import Offset, clocks_of
+from cepctl.clocks import Clocks, Offset, clocks_of
 from cepctl.errors import CepctlError, EventSchemaError, UncertaintyModelError
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
@@ -48,7 +48,7 @@ def intervals(dataset: Path) -> dict[str, tuple[Any, ...]]:
     return {row["event_id"]: tuple(row.get(column) for column in names) for row in table.to_pylist()}
 
 
-def clocks(dataset: Path) -> dict[str, Offset]:
+def clocks(dataset: Path) -> Clocks:
     return clocks_of(pq.read_schema(dataset / "part-00000.parquet").metadata)
 
 

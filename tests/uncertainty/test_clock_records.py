@@ -96,6 +96,12 @@ def test_a_reading_has_the_piece_that_holds_it(data: st.DataObject) -> None:
             HEAD + "n,0,1,0,0,-2,2,,1,1,\nn,1,2,0,0,-2,2,,1,2,\nn,2,3,0,0,-2,2,,1,1,\n",
             r"row 3 \('n'\) goes back to an earlier segment",
         ),
+        (HEAD + "n,0,5,0,0,-2,2,,1,1,\nn,5,9,0,0,-2,2,,1,2,-4\n", r"row 2 \('n'\) has a `jump` below 0"),
+        (HEAD + "n,0,5,0,0,-2,2,,1,1,4\n", r"row 1 \('n'\) has a `jump` and no other segment of its epoch"),
+        (
+            HEAD + "n,0,5,0,0,-2,2,,1,1,\nn,5,9,0,0,-2,2,,2,2,4\n",
+            r"row 2 \('n'\) has a `jump` and no other segment of its epoch",
+        ),
         (HEAD + "n,0,,0,0,-2,2,,1,1,\n", "row 1 has no 'to'"),
         (HEAD, "has no rows"),
         (

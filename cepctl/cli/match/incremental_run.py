@@ -223,14 +223,15 @@ def _attributes(saved: Saved) -> dict[str, pa.DataType]:
 
 
 def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
-    """The clocks of the events that a state keeps."""
+    """The clocks of the events that a state keeps, and all that are tied to these."""
+    from cepctl.clock_ties import chains_of
     from cepctl.schema import CLOCK
 
     if not plan.clocks:
         return {}
     named = [table.column(CLOCK).unique().to_pylist() for table in (progress.events, progress.late)]
     used = {name for names in named for name in names}
-    return {name: offset for name, offset in plan.clocks.items() if name in used}
+    return chains_of(plan.clocks, used)
 
 
 def _sources_after(saved: Saved | None, arrived: Arrivals, progress: Progress) -> tuple[Source, ...]:

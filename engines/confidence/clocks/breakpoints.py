@@ -121,16 +121,45 @@ def breakpoints_of(
             match, ticks = cuts[earlier].differences(cuts[later])
             far = (ticks[:, None] + shifts).reshape(-1)
             parts[earlier, later] = [(np.repeat(match, len(shifts)), far)]
-        parts[0, later].append(_ends_of_offset(frames, later))
+        parts[0, later].append(ends_of_masses(frames, later))
+        parts[0, later] += ends_of_weights(frames, later)
+        if later > 1:
+            parts[later - 1, later].append(ends_of_ties(frames, later))
+    return eliminated(count, most, parts)
+
+
+def eliminated(
+    count: int,
+    levels: int,
+    parts: Mapping[tuple[int, int], list[_Pairs]],
+    within: Ticks | None = None,
+) -> OffsetBreakpoints:
+    """The breakpoints of all levels of `count` matches, from those that are known of pairs of these.
+
+    `within`, shape (count, levels + 1, levels + 1): by how much the offset of a level may exceed that of
+    another; breakpoints where it cannot be are left out.
+    """
     found: dict[tuple[int, int], Segments] = {}
-    for later in range(most, 0, -1):
+    for later in range(levels, 0, -1):
         for earlier in range(later):
-            found[earlier, later] = _united(count, parts[earlier, later])
+            known = parts[earlier, later]
+            if within is not None:
+                # What is summed out may be empty for as many ticks beyond.
+                most, least = within[:, later, earlier] + levels, within[:, earlier, later] + levels
+                known = [_inside(each, most, least) for each in known]
+            found[earlier, later] = _united(count, known)
         for middle in range(1, later):
             for earlier in range(middle):
                 between = found[earlier, later].differences(found[middle, later])
                 parts[earlier, middle].append(between)
     return found
+
+
+def _inside(pairs: _Pairs, most: Ticks, least: Ticks) -> _Pairs:
+    """Those that part what can be, or part it from the rest."""
+    match, ticks = pairs
+    kept = (ticks >= -least[match]) & (ticks <= most[match] + 1)
+    return match[kept], ticks[kept]
 
 
 def _cuts(frames: Frames, constants: Ticks, still: _Pairs | None) -> list[Segments]:
@@ -170,7 +199,21 @@ def _convolved_ends(frames: Frames, level: Indexes) -> list[_Pairs]:
     ]
 
 
-def _ends_of_offset(frames: Frames, level: int) -> _Pairs:
+def ends_of_ties(frames: Frames, level: int) -> _Pairs:
+    """Where, told from the offset of the level before, a tie begins and ceases to allow an offset."""
+    match, apart = frames.tied_levels(level)
+    return np.concatenate([match, match]), np.concatenate([-apart, apart + 1])
+
+
+def ends_of_weights(frames: Frames, level: int) -> list[_Pairs]:
+    """Where the weights that other clocks of a chain leave to the offsets of a level can change."""
+    return [
+        (np.repeat(match, len(cells.begin)), np.tile(cells.begin, len(match)))
+        for match, cells in frames.weighed(level)
+    ]
+
+
+def ends_of_masses(frames: Frames, level: int) -> _Pairs:
     """Where the mass of an offset, or of its difference from the reference, can change."""
     offsets, count = frames.clocks.offsets, len(frames)
     match, clock = frames.clocks_of_level(level)

@@ -6,7 +6,7 @@
     two, one of which has one event                          the closed form told from the other's offset
     all alone on theirs                                      the closed form on own part and offset as one
     one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
-    anything else, or a mass with holes                      left to `conditioned`
+    anything else, a mass with holes, or clocks with ties    left to `conditioned`
 
 Between two breakpoints the confidence of a chain is a polynomial in the offset. In a chain ties run
 along the order, and once at most through the window: cuts of two events meet where they are equal, or where
@@ -27,7 +27,6 @@ from cepctl.engines.confidence.chain.runs import NO_WINDOW
 from cepctl.engines.confidence.clocks.curved_chains import MOST_RAISED
 from cepctl.engines.confidence.clocks.frames import CONVOLVED
 from cepctl.engines.confidence.clocks.moved_chains import copy_parts, move, moved_confidence, room_for
-from cepctl.engines.confidence.clocks.nodes import MOST_NODES, too_many_offsets
 from cepctl.engines.confidence.clocks.offset_masses import (
     Difference,
     has_holes,
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.clocks.offset_masses import (
     mass_between,
     support,
 )
+from cepctl.engines.confidence.clocks.refusals import MOST_NODES, too_many_offsets
 from cepctl.engines.confidence.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
@@ -247,7 +247,7 @@ def _measure(stamps, system, window, matches, size, found, become):
         count = slots(stamps, events, slot, clocks)
         if not close_offsets(stamps, system, events, slot, clocks, count, bound):
             continue
-        if _any_holes(stamps, events):
+        if _any_holes(stamps, events) or _any_tied(stamps, events):
             become[row] = _LEFT
             continue
         sharp = _all_sharp(stamps, events) and count + (slot.min() == 0) == 2
@@ -342,6 +342,15 @@ def _any_holes(stamps, events):
     for j in range(len(events)):
         clock = stamps.clock[events[j]]
         if has_holes(stamps.own, events[j]) or (clock != _NO_CLOCK and has_holes(stamps.offsets, clock)):
+            return True
+    return False
+
+
+@inner
+def _any_tied(stamps, events):
+    for j in range(len(events)):
+        clock = stamps.clock[events[j]]
+        if clock != _NO_CLOCK and stamps.is_tied[clock]:
             return True
     return False
 

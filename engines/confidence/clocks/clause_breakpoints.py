@@ -26,7 +26,12 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints, Segments
+from cepctl.engines.confidence.clocks.breakpoints import (
+    OffsetBreakpoints,
+    Segments,
+    ends_of_ties,
+    ends_of_weights,
+)
 from cepctl.engines.confidence.clocks.frames import (
     CONVOLVED,
     REFERENCE,
@@ -35,6 +40,7 @@ from cepctl.engines.confidence.clocks.frames import (
     is_wide,
     owners,
     stamping,
+    ties_matter,
 )
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
@@ -63,10 +69,12 @@ def frames_of_clauses(clocks: EventClocks, clauses: Clauses) -> Frames:
     fixed[match[~stamped]] = True
     constant = (clauses.left == NO_EVENT) | (clauses.right == NO_EVENT)
     fixed[part[clauses.problem_of_differences[constant]]] = True
+    matters = ties_matter(clocks, keys, fixed)
+    fixed[owner[matters]] = True
     several = np.bincount(owner, minlength=count)
     summed = np.bincount(owner[jittery], minlength=count)
     drops = ~fixed & ((several == 1) | (several == 2) & (summed > 0))
-    return framed(clocks, match, event, keys, jittery | drops[owner], drops)
+    return framed(clocks, match, event, keys, jittery | matters | drops[owner], drops)
 
 
 @dataclass(frozen=True)
@@ -241,7 +249,7 @@ def _part_variables(frames: Frames, clauses: Clauses) -> _PartVariables:
     cut = np.where(x > y, moved_bounds(bound, np.ones_like(bound)), -np.maximum(bound, -LAST))
     apart = np.flatnonzero(x != y)
     of_clauses = np.stack([part[apart], later[apart], earlier[apart], cut[apart]], axis=1)
-    rows = np.unique(np.concatenate([of_clauses, _of_masses(numbers)]), axis=0)
+    rows = np.unique(np.concatenate([of_clauses, _of_masses(numbers), _of_ties(frames)]), axis=0)
     return _PartVariables(
         numbers.offsets, frames.levels, *_ranges(numbers),
         np.searchsorted(rows[:, 0], np.arange(len(frames) + 1)),
@@ -359,6 +367,22 @@ def _of_masses(numbers: _Numbers) -> Indexes:
         against = ends[np.repeat(both, np.diff(begins))]
         against[:, 3] -= others[bucket]
         found.append(against)
+    return np.concatenate(found)
+
+
+def _of_ties(frames: Frames) -> Indexes:
+    """Where ties begin and cease to allow an offset, or weigh it otherwise, as rows.
+
+    Part, its variable, the one that its tick is told from or -1, and the tick.
+    """
+    found = [np.zeros((0, 4), dtype=np.int64)]
+    for level in range(1, frames.most_levels + 1):
+        ends = [(-1, *each) for each in ends_of_weights(frames, level)]
+        if level > 1:
+            ends.append((level - 2, *ends_of_ties(frames, level)))
+        for other, part, tick in ends:
+            rows = part, np.full(len(part), level - 1), np.full(len(part), other), tick
+            found.append(np.stack(rows, axis=1))
     return np.concatenate(found)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Group
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.clocks.union_ranges import NEVER, ends_on_clocks
 from cepctl.engines.confidence.coupled.problem import Problems
@@ -25,6 +25,9 @@ from cepctl.engines.pattern.offset_bounds import stamps_of
 from cepctl.errors import QueryTooLargeError
 
 _STEP = STEP
+_NO_TIE = NO_TIE
+_MOST_DRAWN = 100
+"""How many worlds are drawn at most for each that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -41,20 +44,25 @@ class ClockSampling(Sampling):
         clauses = clauses_of(numbered, len(matches), limited=True)
         seeds = np.array([self.seed(groups, int(row)) for row in matches], dtype=np.uint64)
         hits, count = np.zeros(len(matches), dtype=np.int64), sample_size(self.error)
-        drawing = _drawing(clauses, clocks.clock, self.events.id_rank)
-        _count_hits(drawing, stamps_of(clocks), seeds, count, hits)
+        drawing = _drawing(clauses, clocks, self.events.id_rank)
+        if not _count_hits(drawing, stamps_of(clocks), seeds, count, hits):
+            raise QueryTooLargeError(
+                f"--approximate draws offsets of clocks until {count:,} satisfy the ties of their segments, "
+                f'and fewer than one of {_MOST_DRAWN} does; write residual = "epoch" in the rule of the clock'
+            )
         return matches, hits / count
 
 
 class _Drawing(NamedTuple):
     """What is drawn for each group: its clocks, then its events by the rank of their ids; and its clauses.
 
-    `place`, of each event of a group, is that of its clock there, or -1.  `left` and `right` are places of
-    events.
+    `tie`, of each clock of a group, is that to the one before it.  `place`, of each event of a group, is that
+    of its clock there, or -1.  `left` and `right` are places of events.
     """
 
     clock_offsets: Indexes
     clock: Indexes
+    tie: Ticks
     event_offsets: Indexes
     event: Indexes
     place: Indexes
@@ -67,7 +75,8 @@ class _Drawing(NamedTuple):
     bound: Ticks
 
 
-def _drawing(clauses: Clauses, clock: Indexes, id_rank: Indexes) -> _Drawing:
+def _drawing(clauses: Clauses, stamps: EventClocks, id_rank: Indexes) -> _Drawing:
+    clock = stamps.clock
     groups, of_problem = clauses.groups, clauses.group_of_problems
     problem, event = clauses.events()
     width = len(id_rank) + 1
@@ -76,8 +85,10 @@ def _drawing(clauses: Clauses, clock: Indexes, id_rank: Indexes) -> _Drawing:
     names = np.unique(of_problem[problem] * width + id_rank[event])
     group, events = names // width, event_of_rank[names % width]
     stamped = np.flatnonzero(clock[events] != NO_CLOCK)
-    clocks = int(clock.max(initial=-1)) + 2
+    clocks = len(stamps.tie) + 1
     of_clocks = np.unique(group[stamped] * clocks + clock[events[stamped]])
+    whose, chained = stamps.with_chains(of_clocks // clocks, of_clocks % clocks)
+    of_clocks = whose * clocks + chained
     ends = np.arange(groups + 1)
     clock_offsets = np.searchsorted(of_clocks // clocks, ends).astype(np.int64)
     event_offsets = np.searchsorted(group, ends).astype(np.int64)
@@ -92,7 +103,7 @@ def _drawing(clauses: Clauses, clock: Indexes, id_rank: Indexes) -> _Drawing:
         return np.where(known, np.searchsorted(names, named) - event_offsets[whose], NO_EVENT)
 
     return _Drawing(
-        clock_offsets, of_clocks % clocks, event_offsets, events, place, clauses.problem_offsets,
+        clock_offsets, chained, stamps.tie[chained], event_offsets, events, place, clauses.problem_offsets,
         clauses.clause_offsets, clauses.absent, clauses.difference_offsets, placed(clauses.left),
         placed(clauses.right), clauses.bound,
     )  # fmt: skip
@@ -100,16 +111,27 @@ def _drawing(clauses: Clauses, clock: Indexes, id_rank: Indexes) -> _Drawing:
 
 @kernel
 def _count_hits(drawing, stamps, seeds, count, hits):
-    """Per group, in how many of `count` worlds one of its problems holds."""
+    """Per group, in how many of `count` worlds one of its problems holds; False where too few obey ties."""
     for group in range(len(seeds)):
         clocks = drawing.clock[drawing.clock_offsets[group] : drawing.clock_offsets[group + 1]]
         first, last = drawing.event_offsets[group], drawing.event_offsets[group + 1]
         offset, tick = np.empty(len(clocks), np.int64), np.empty(last - first, np.int64)
-        state = seeds[group]
+        tie = drawing.tie[drawing.clock_offsets[group] : drawing.clock_offsets[group + 1]]
+        state, broken = seeds[group], 0
         for _ in range(count):
-            for c in range(len(clocks)):
+            c = 0
+            while c < len(clocks):
                 state += _STEP
                 offset[c] = drawn(state, clocks[c], stamps.offsets)
+                if tie[c] != _NO_TIE and abs(offset[c] - offset[c - 1]) > tie[c]:
+                    broken += 1
+                    if broken > _MOST_DRAWN * count:
+                        return False
+                    # All of a chain are drawn again.
+                    while tie[c] != _NO_TIE:
+                        c -= 1
+                else:
+                    c += 1
             for e in range(first, last):
                 state += _STEP
                 tick[e - first] = drawn(state, drawing.event[e], stamps.own)
@@ -119,6 +141,7 @@ def _count_hits(drawing, stamps, seeds, count, hits):
                 if _holds(drawing, p, tick):
                     hits[group] += 1
                     break
+    return True
 
 
 @inner

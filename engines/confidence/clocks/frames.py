@@ -6,27 +6,40 @@
     of two clocks, no constant time                      the difference of the offsets is summed over
     anything else                                        the offset of every clock is summed over
 
+Ties of a clock tell something of its offset unless that drops out as the only one.  Then the offsets of
+clocks between two of a chain are summed over, too, and what is before and after these weighs their offsets.
+
 A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
 clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
+from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
+from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.pattern.rivals import Rivals
 
 MOST_PAIRS = 64
 """Of buckets of an own part and of an offset, up to which their sum is written out."""
 CONVOLVED, REFERENCE = -1, 0
 """Levels of clocks that are not summed over; those that are have the levels 1, 2, ..."""
+
+
+class Weighed(NamedTuple):
+    """Matches, and the weights of the offset of their clock of a level."""
+
+    match: Indexes
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,84 @@ class Frames:
         wide = is_wide(self.clocks)[self.event]
         found = np.bincount(self.match[wide], minlength=len(self))
         return found + np.bincount(self.clocks_of_level(CONVOLVED)[0], minlength=len(self))
+
+    def degree_at(self, level: int) -> Indexes:
+        """Of each match the degree in the offset of a level, with those of all later levels summed out."""
+        found = self.degree + np.maximum(self.levels - level, 0)
+        for each in (each for later in range(level, self.most_levels + 1) for each in self.weighed(later)):
+            found[each.match] += each.cells.degree
+        return found
+
+    @property
+    def is_tied(self) -> Flags:
+        """Matches that ties tell something of, shape (n,)."""
+        found = np.zeros(len(self), dtype=bool)
+        for level in range(1, self.most_levels + 1):
+            match, clock = self.clocks_of_level(level)
+            found[match[self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)]] = True
+        return found
+
+    def longest_chain(self, match: int) -> tuple[int, str]:
+        """How many tied clocks of one chain a match sums over at most, and the names of first and last."""
+        many = len(self.clocks.tie)
+        own = self.keys[owners(self.clocks, self.keys) == match] - match * many
+        own = own[self.clocks.is_tied[own]]
+        chains, first, sizes = np.unique(self.clocks.chain[own], return_index=True, return_counts=True)
+        if not self.is_tied[match] or not len(chains):
+            return 0, ""
+        most = int(np.argmax(sizes))
+        begin, names = int(own[first[most]]), self.clocks.names
+        return int(sizes[most]), f"{names[begin]} to {names[begin + int(sizes[most]) - 1]}"
+
+    @cached_property
+    def segments(self) -> Indexes:
+        """Of how many tied clocks of one chain each match sums over the offsets at most, shape (n,)."""
+        owner, many = owners(self.clocks, self.keys), len(self.clocks.tie)
+        summed = self.is_tied[owner] & (self.level > 0) & self.clocks.is_tied[self.keys - owner * many]
+        named = owner[summed] * many + self.clocks.chain[self.keys[summed] - owner[summed] * many]
+        chains, sizes = np.unique(named, return_counts=True)
+        found = np.zeros(len(self), dtype=np.int64)
+        np.maximum.at(found, chains // max(many, 1), sizes)
+        return found
+
+    @cached_property
+    def weights(self) -> ChainWeights:
+        """What other clocks of a chain leave to offsets."""
+        return ChainWeights(self.clocks)
+
+    def weighed(self, level: int) -> tuple[Weighed, ...]:
+        """What weighs the offsets of a level: the clocks before the first of a chain, and after the last."""
+        if level not in self._weighed:
+            self._weighed[level] = tuple(self._weighed_at(level))
+        return self._weighed[level]
+
+    @cached_property
+    def _weighed(self) -> dict[int, tuple[Weighed, ...]]:
+        return {}
+
+    def _weighed_at(self, level: int) -> Iterator[Weighed]:
+        match, clock = self.clocks_of_level(level)
+        some = self.clocks.is_tied[clock] & (self.reference[match] == NO_CLOCK)
+        match, clock = match[some], clock[some]
+        for side in (BEFORE, AFTER):
+            wanted = match * len(self.clocks.tie) + clock + side
+            at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+            ends = np.flatnonzero(self.keys[at] != wanted)
+            for each in np.unique(clock[ends]).tolist():
+                cells = self.weights.cells(each, side)
+                if cells is not None:
+                    yield Weighed(match[ends[clock[ends] == each]], cells)
+
+    def tied_levels(self, level: int) -> tuple[Indexes, Ticks]:
+        """Matches with the clock of a level tied to that of the level before, and by how many ticks."""
+        clocks, (match, clock) = self.clocks, self.clocks_of_level(level)
+        before = np.full(len(self), NO_CLOCK, dtype=np.int64)
+        earlier, other = self.clocks_of_level(level - 1)
+        before[earlier] = other
+        tied = (
+            (clocks.tie[clock] != NO_TIE) & (before[match] == clock - 1) & (self.reference[match] == NO_CLOCK)
+        )
+        return match[tied], clocks.tie[clock[tied]]
 
     @property
     def unmoved(self) -> Flags:
@@ -108,6 +199,11 @@ def frames_of(
     """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants.
 
     `curved` says that any event alone on its clock may have the mass of its own tick and the offset together.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more than MOST_SEGMENTS clocks of one chain.
     """
     match, event = involved(len(clocks.clock), bound, rivals)
     stamped = clocks.clock[event] != NO_CLOCK
@@ -116,23 +212,60 @@ def frames_of(
     may_be = ~is_wide(clocks)[event[stamped]]
     if curved:
         may_be |= _may_be_summed(clocks, event[stamped])
-    convolved = np.zeros(len(keys), dtype=bool)
-    convolved[place[may_be]] = True
-    convolved &= together == 1
     fixed = np.full(count, absolute)
     fixed[match[~stamped]] = True
-    fixed[owner[convolved]] = True
+    matters = ties_matter(clocks, keys, fixed)
+    convolved = np.zeros(len(keys), dtype=bool)
+    convolved[place[may_be]] = True
+    convolved &= (together == 1) & ~matters
+    fixed[owner[convolved | matters]] = True
     left = np.bincount(owner[~convolved], minlength=count)
-    return framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+    found = framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
+    _require_few_segments(found)
+    return found
+
+
+def frames_over_all(clocks: EventClocks, count: int, bound: Sequence[Bindings]) -> Frames:
+    """The frames of `count` matches that sum over the offsets of all of their clocks.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more than MOST_SEGMENTS clocks of one chain.
+    """
+    match, event = involved(len(clocks.clock), bound, [])
+    stamped = clocks.clock[event] != NO_CLOCK
+    keys, _, _ = stamping(clocks, match[stamped], event[stamped])
+    every, none = np.ones(len(keys), dtype=bool), np.zeros(count, dtype=bool)
+    found = framed(clocks, match, event, keys, every, none)
+    _require_few_segments(found)
+    return found
+
+
+def _require_few_segments(frames: Frames) -> None:
+    for many in np.flatnonzero(frames.segments > MOST_SEGMENTS)[:1].tolist():
+        raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many))
+
+
+def ties_matter(clocks: EventClocks, keys: Indexes, fixed: Flags) -> Flags:
+    """Pairs of a match and a clock whose ties tell something, shape of `keys`.
+
+    `fixed`, shape (n,): whether ticks of a match are absolute.
+    """
+    owner = owners(clocks, keys)
+    several = fixed | (np.bincount(owner, minlength=len(fixed)) > 1)
+    clock = keys - owner * len(clocks.tie)
+    return np.asarray(clocks.is_tied[clock] & several[owner])
 
 
 def framed(
     clocks: EventClocks, match: Indexes, event: Indexes, keys: Indexes, kept: Flags, drops: Flags
 ) -> Frames:
-    """Frames that sum over the clocks that are `kept`, shape of `keys`.
+    """Frames that sum over the clocks that are `kept`, shape of `keys`, and over all of their chains.
 
     `drops`, shape (n,): whether one of the offsets of a match drops out; then the first is its reference.
     """
+    keys, kept = _with_chains(clocks, keys, kept, drops)
     owner, count = owners(clocks, keys), len(drops)
     left = np.bincount(owner[kept], minlength=count)
     summed = np.flatnonzero(kept)
@@ -143,6 +276,18 @@ def framed(
     first = summed[(number == 0) & drops[owner[summed]]]
     reference[owner[first]] = keys[first] - owner[first] * len(clocks.offsets.lower)
     return Frames(clocks, match, event, keys, level, left - drops, reference)
+
+
+def _with_chains(clocks: EventClocks, keys: Indexes, kept: Flags, drops: Flags) -> tuple[Indexes, Flags]:
+    """The keys with those of all clocks between two of a chain, unless an offset of the match drops out."""
+    owner = owners(clocks, keys)
+    absolute = kept & ~drops[owner]
+    clock = keys[absolute] - owner[absolute] * len(clocks.tie)
+    whose, chained = clocks.with_between(owner[absolute], clock)
+    found = np.union1d(keys, whose * len(clocks.tie) + chained)
+    summed = np.ones(len(found), dtype=bool)
+    summed[np.searchsorted(found, keys)] = kept
+    return found, summed
 
 
 def stamping(clocks: EventClocks, match: Indexes, event: Indexes) -> tuple[Indexes, Indexes, Indexes]:

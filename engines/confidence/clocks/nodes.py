@@ -9,7 +9,7 @@ degree + 1 offsets of some piece.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,16 +18,13 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
+from cepctl.engines.confidence.clocks.chain_weights import weights_at
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
+from cepctl.engines.confidence.clocks.refusals import MOST_NODES, MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
-from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.errors import QueryTooLargeError
-
-MOST_NODES = 200_000
-"""Combinations of offsets at which one match may be measured."""
 
 
 @dataclass(frozen=True)
@@ -79,23 +76,83 @@ def nodes_of(
         If a match has more than MOST_NODES, and `costly` is not given.
     """
     levels = int(frames.levels[matches[0]]) if len(matches) else 0
+    if costly is not None:
+        costly[matches] |= frames.segments[matches] > MOST_SEGMENTS
+        matches = matches[~costly[matches]]
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
-        nodes = _with_level(frames, nodes, breakpoints, frames.degree + (levels - level), level, edges=edges)
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=edges)
+        nodes = _weighed(frames, _within_ties(frames, nodes, level), level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
-                raise too_many_offsets(levels)
+                raise too_many_offsets(levels, frames.longest_chain(int(np.flatnonzero(over)[0])))
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
+    return _worlds_left(frames, nodes)
+
+
+def nodes_within(
+    frames: Frames, matches: Indexes, breakpoints: OffsetBreakpoints, within: Ticks, levels: int
+) -> Nodes:
+    """The nodes of the first levels of some matches, with the weights of all worlds, ties or not.
+
+    `within`, shape (n, k, k) with k > levels: by how much the offset of a level may exceed that of another,
+    which is 0 for level 0.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has more than MOST_NODES.
+    """
+    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
+    for level in range(1, levels + 1):
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=False)
+        nodes = _weighed(frames, _within(nodes, within, level), level)
+        for many in np.flatnonzero(np.bincount(nodes.match) > MOST_NODES)[:1].tolist():
+            raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many))
     return nodes
 
 
-def too_many_offsets(levels: int) -> QueryTooLargeError:
-    """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets."""
-    why = f"it sums over {levels} clocks of its events and of those that could break it"
-    most = f"{MOST_NODES:,} combinations of offsets"
-    return too_costly("the exact confidence of a match", AT_OFFSETS, most, why, NARROW)
+def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
+    """Those whose offset of a level is as near to that of the level before as a tie asks."""
+    match, apart = frames.tied_levels(level) if level > 1 else (nodes.match[:0], nodes.match[:0])
+    if not len(match):
+        return nodes
+    most = np.full(len(frames), -1, dtype=np.int64)
+    most[match] = apart
+    most = most[nodes.match]
+    return nodes.taken((most < 0) | (np.abs(nodes.offset[:, -1] - nodes.offset[:, -2]) <= most))
+
+
+def _within(nodes: Nodes, within: Ticks, level: int) -> Nodes:
+    """Those whose offset of a level is as near to those of all levels before as it may be."""
+    kept, offset = np.ones(len(nodes), dtype=bool), nodes.offset[:, -1]
+    for other in range(level):
+        apart = offset - (nodes.offset[:, other - 1] if other else 0)
+        kept &= apart <= within[nodes.match, level, other]
+        kept &= -apart <= within[nodes.match, other, level]
+    return nodes.taken(kept)
+
+
+def _weighed(frames: Frames, nodes: Nodes, level: int) -> Nodes:
+    """The nodes with the weights that the other clocks of a chain leave to their offset of a level."""
+    weight = nodes.weight
+    for match, cells in frames.weighed(level):
+        has = np.zeros(len(frames), dtype=bool)
+        has[match] = True
+        at = np.flatnonzero(has[nodes.match])
+        weight = weight.copy()
+        weight[at] *= weights_at(cells, nodes.offset[at, -1])
+    return nodes if weight is nodes.weight else replace(nodes, weight=weight)
+
+
+def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
+    """The nodes with weights that add up to 1 for each match, where ties leave out some worlds."""
+    if not frames.clocks.is_tied.any():
+        return nodes
+    whole = np.bincount(nodes.match, nodes.weight, len(frames))
+    return replace(nodes, weight=nodes.weight / np.where(frames.is_tied, whole, 1.0)[nodes.match])
 
 
 def _with_level(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
@@ -101,7 +101,7 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
     clock = clocks.clock[event]
     stamped = np.flatnonzero(clock != NO_CLOCK)
     of_clocks = np.unique(problem[stamped] * (width + 1) + clock[stamped])
-    owner, named = of_clocks // (width + 1), of_clocks % (width + 1)
+    owner, named = clocks.with_chains(of_clocks // (width + 1), of_clocks % (width + 1))
     names = np.unique(
         np.concatenate([problem * (width + events) + width + event, owner * (width + events) + named])
     )
@@ -111,7 +111,7 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
         (owner, nodes.of_clock(owner, named), np.zeros(len(owner), np.int64), clocks.offsets, named),
         (problem, nodes.of(problem, event), nodes.of_clock(problem, clock), clocks.own, event),
     ]
-    edges, holes = [], []
+    edges, holes = _of_ties(clocks, nodes, owner, named), []
     for whose, node, base, mass, row in masses:
         edges += [
             np.stack([whose, node, base, mass.upper[row]], axis=1),
@@ -125,6 +125,14 @@ def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
         ends = mass.hi[which] + 1, mass.lo[which + 1] - 1
         holes.append(np.stack([whose[place], node[place], base[place], *ends], axis=1))
     return _written(clauses, nodes, np.concatenate(edges), np.concatenate(holes)), nodes
+
+
+def _of_ties(clocks: EventClocks, nodes: _Nodes, owner: Indexes, clock: Indexes) -> list[Ticks]:
+    """How far apart the offsets of tied clocks can be; all of a chain are among the clocks of a problem."""
+    after = np.flatnonzero(clocks.tie[clock] != NO_TIE)
+    sides = nodes.of_clock(owner[after], clock[after]), nodes.of_clock(owner[after], clock[after] - 1)
+    apart = clocks.tie[clock[after]]
+    return [np.stack([owner[after], *each, apart], axis=1) for each in (sides, sides[::-1])]
 
 
 def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Systems:

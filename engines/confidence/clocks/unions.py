@@ -1,9 +1,9 @@
 """The probability that some row of a group holds, for events that share clocks.
 
-The parts of a group that share neither events nor clocks are measured by themselves.  Given the offsets that
-have to be summed over, every row asks for differences between independent variables again: own parts, and
-offsets that stand for sharp events.  That is what the room `occurrence` measures; it is summed over few
-offsets (nodes), between the breakpoints of each part.
+The parts of a group that share neither events nor clocks, nor clocks that are tied, are measured by
+themselves.  Given the offsets that have to be summed over, every row asks for differences between
+independent variables again: own parts, and offsets that stand for sharp events.  That is what the room
+`occurrence` measures; it is summed over few offsets (nodes), between the breakpoints of each part.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ from cepctl.engines.confidence.clocks.clause_breakpoints import (
     places_of,
 )
 from cepctl.engines.confidence.clocks.frames import Frames
-from cepctl.engines.confidence.clocks.nodes import MOST_NODES, Nodes
+from cepctl.engines.confidence.clocks.nodes import Nodes
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
 from cepctl.engines.confidence.clocks.offset_sums import OffsetSum, shifts
+from cepctl.engines.confidence.clocks.refusals import MOST_NODES, refused_at_offsets
 from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
-from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
-from cepctl.errors import QueryTooLargeError
 
 DIFFERENCES_AT_ONCE = 400_000
 
@@ -71,9 +70,8 @@ def union_parts(clocks: EventClocks, clauses: Clauses) -> UnionParts:
     clock = clocks.clock[event]
     stamped = np.flatnonzero(clock != NO_CLOCK)
     width = count + len(clocks.offsets.lower)
-    names = np.concatenate(
-        [group[problem] * width + event, group[problem[stamped]] * width + count + clock[stamped]]
-    )
+    chain = clocks.chain[clock[stamped]]
+    names = np.concatenate([group[problem] * width + event, group[problem[stamped]] * width + count + chain])
     _, shared = np.unique(names, return_inverse=True)
     left = np.concatenate([problem, problem[stamped]])
     right = problems + shared.reshape(-1)
@@ -113,7 +111,9 @@ def occurrences_on_clocks(
 
     def refuse_costly(what: str) -> None:
         if costly.any() and not give_up:
-            raise _too_many(int(frames.levels[costly][0]), what)
+            first = int(np.flatnonzero(costly)[0])
+            levels, chain = int(frames.levels[first]), frames.longest_chain(first)
+            raise refused_at_offsets("the occurrence of a key", what, levels, chain, "group by more")
 
     refuse_costly(f"{MOST_BREAKPOINTS:,} breakpoints of an event")
     clauses_of = parts.clauses.clause_offsets[parts.clauses.problem_offsets]
@@ -132,11 +132,6 @@ def occurrences_on_clocks(
     total[costly] = np.nan
     probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)
-
-
-def _too_many(levels: int, what: str) -> QueryTooLargeError:
-    why = f"it sums over {levels} clocks of its events and of those that could break its matches"
-    return too_costly("the occurrence of a key", AT_OFFSETS, what, why, NARROW, "group by more")
 
 
 def _given_offsets(

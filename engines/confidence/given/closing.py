@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -69,20 +69,24 @@ def events_left(given: Sequence[Given], found: Differences, events: Events) -> E
     tied = distinct(np.concatenate([found.left, found.right]), count)
     tied = tied[clocks.clock[tied] != NO_CLOCK]
     offset = count + clocks.clock[tied]
-    nothing = np.full(2 * len(tied), NO_CLAUSE)
+    after = np.flatnonzero(clocks.tie != NO_TIE)
+    apart, later, before = clocks.tie[after], count + after, count + after - 1
+    nothing = np.full(2 * len(tied) + 2 * len(after), NO_CLAUSE)
     whole = Differences(
-        np.concatenate([found.left, tied, offset]),
-        np.concatenate([found.right, offset, tied]),
-        np.concatenate([found.bound, own.upper[tied], -own.lower[tied]]),
+        np.concatenate([found.left, tied, offset, later, before]),
+        np.concatenate([found.right, offset, tied, before, later]),
+        np.concatenate([found.bound, own.upper[tied], -own.lower[tied], apart, apart]),
         np.concatenate([found.clause, nothing]),
     )
     # Offsets follow the events.
     lower, upper = intervals_left(given, whole, events, clocks.envelopes.followed_by(clocks.offsets))
     stamped = clocks.clock != NO_CLOCK
-    stamps = EventClocks(
-        clocks.clock,
-        cut(own, np.where(stamped, own.lower, lower[:count]), np.where(stamped, own.upper, upper[:count])),
-        cut(clocks.offsets, lower[count:], upper[count:]),
+    stamps = replace(
+        clocks,
+        own=cut(
+            own, np.where(stamped, own.lower, lower[:count]), np.where(stamped, own.upper, upper[:count])
+        ),
+        offsets=cut(clocks.offsets, lower[count:], upper[count:]),
     )
     return replace(events, masses=stamps.envelopes, clocks=events.clocks and stamps)
 

@@ -143,7 +143,7 @@ def known_endpoints(given: Sequence[Given], events: Events) -> Events:
     if stamps is not None:
         masses = stamps.own
         own = first_masses(masses, len(events))
-        of_events = EventClocks(stamps.clock[: len(events)], own, stamps.offsets)
+        of_events = replace(stamps, clock=stamps.clock[: len(events)], own=own)
         known = replace(events, masses=of_events.envelopes, clocks=of_events)
     ends = _with_masses(endpoints, masses, laws)
     found = open_still(found, left)

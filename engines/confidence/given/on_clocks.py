@@ -1,8 +1,8 @@
 """Tied events that share clocks: the clocks that connect components.
 
 Components are connected further by the clocks of their events, unless all of a component are of one clock:
-then the offset drops out of it. What is connected is a whole here; what a match has no event and no clock
-of cancels.
+then the offset drops out of it. Clocks that are tied connect as one. What is connected is a whole here; what
+a match has no event and no clock of cancels.
 """
 
 from __future__ import annotations
@@ -64,10 +64,11 @@ class GivenOnClocks:
         moves = np.zeros(components, dtype=bool)
         moves[owner[clock != first[owner]]] = True
         through = np.flatnonzero(moves[owner] & (clock != NO_CLOCK))
-        whole = connected(components + many, owner[through], components + clock[through])
+        chain = components + clocks.chain
+        whole = connected(components + many, owner[through], chain[clock[through]])
         order = np.argsort(whole[owner], kind="stable")
         offsets = np.searchsorted(whole[owner][order], np.arange(components + many + 1)).astype(np.int64)
-        return cls(clocks, ties, whole[:components], whole[components:], ties.members[order], offsets)
+        return cls(clocks, ties, whole[:components], whole[chain], ties.members[order], offsets)
 
     def events_of(self, whole: int) -> Indexes:
         """The tied events of a whole."""

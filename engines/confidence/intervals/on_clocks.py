@@ -24,8 +24,9 @@ from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.confidence.clocks.frames import Frames, frames_of
-from cepctl.engines.confidence.clocks.nodes import Nodes, too_many_offsets
+from cepctl.engines.confidence.clocks.nodes import Nodes
 from cepctl.engines.confidence.clocks.offset_sums import OffsetSum, copied
+from cepctl.engines.confidence.clocks.refusals import too_many_offsets
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.confidence.intervals.independent import measured_independently
@@ -120,7 +121,8 @@ class _Alike:
         )
         breakpoints, costly = breakpoints_of_clauses(frames, clauses)
         if costly.any():
-            raise too_many_offsets(int(frames.levels[costly][0]))
+            first = int(np.flatnonzero(costly)[0])
+            raise too_many_offsets(int(frames.levels[first]), frames.longest_chain(first))
         offsets = OffsetSum(frames, breakpoints, ranges=self.spans is None)
         return offsets.measured(lambda nodes: self._at(frames, nodes), at_once=COPIES_AT_ONCE)
 

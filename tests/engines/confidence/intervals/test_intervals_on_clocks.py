@@ -233,7 +233,7 @@ def test_both_ends_of_an_event_have_its_clock(monkeypatch: pytest.MonkeyPatch) -
         assert events.clocks is not None
         ends = events.endpoints
         clock = np.concatenate([events.clocks.clock, np.full(len(ends.lasting), NO_CLOCK)])
-        return EventClocks(clock, ends.masses, events.clocks.offsets)
+        return replace(events.clocks, clock=clock, own=ends.masses)
 
     monkeypatch.setattr(Events, "endpoint_clocks", property(forgetful))
     with pytest.raises(AssertionError):

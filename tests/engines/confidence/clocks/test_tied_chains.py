@@ -1,0 +1,98 @@
+"""Chains on tied clocks of wide offsets, against sums over every tick of these."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cepctl.clock_ties import Clocks, ClockTie, tied
+from cepctl.clocks import Offset
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, ChainWeights, weights_at
+from cepctl.engines.event.match import match_events
+from tests.plans import Event, event_table, on, plan_of
+
+
+def ticks_of(offset: Offset) -> list[tuple[int, Fraction]]:
+    return [(tick, Fraction(p) / (hi - lo + 1)) for lo, hi, p in offset for tick in range(lo, hi + 1)]
+
+
+def by_every_tick(clocks: Clocks, ties: list[ClockTie], own: dict[str, list[int]], window: int) -> float:
+    """The probability that all own ticks, moved, rise within the window: `own` by clock, in chain order."""
+    names = list(clocks)
+    holds = whole = Fraction(0)
+    for chosen in product(*(ticks_of(clocks[name]) for name in names)):
+        offset = {name: tick for name, (tick, _) in zip(names, chosen, strict=True)}
+        if any(abs(offset[tie.before] - offset[tie.after]) > tie.ticks for tie in ties):
+            continue
+        weight = Fraction(1)
+        for _, mass in chosen:
+            weight *= mass
+        whole += weight
+        times = [tick + offset[name] for tick, name in sorted((t, n) for n, ts in own.items() for t in ts)]
+        rises = all(one < other for one, other in pairwise(times))
+        holds += weight * (rises and times[-1] - times[0] < window)
+    return float(holds / whole)
+
+
+offsets = st.sampled_from([((-9, 9, 1.0),), ((-4, 7, 1.0),), ((-8, -1, 0.25), (0, 5, 0.75)), ((-5, 5, 1.0),)])
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.data())
+def test_sharp_chains_are_sums_over_offsets(data: st.DataObject) -> None:
+    clocks = {name: data.draw(offsets) for name in ("n#1", "n#2", "n#3")}
+    clocks["m"] = ((-2, 2, 1.0),)
+    ties = [
+        ClockTie(before, after, data.draw(st.integers(2, 9)))
+        for before, after in (("n#1", "n#2"), ("n#2", "n#3"))
+    ]
+    stamping = data.draw(st.permutations(["n#1", "n#2", "m", "n#3"]))[: data.draw(st.integers(2, 3))]
+    own = {name: [2 * place] for place, name in enumerate(stamping)}
+    window = data.draw(st.integers(3, 20))
+    events = [
+        on(name, clocks, Event(f"e{place}", "ABC"[place], own[name][0], own[name][0]))
+        for place, name in enumerate(stamping)
+    ]
+    pattern = ", ".join(f"{kind} {kind.lower()}" for kind in "ABC"[: len(stamping)])
+    plan = plan_of(f"PATTERN SEQ({pattern}) WITHIN {window} ticks", tied(clocks, ties))
+    found = match_events(plan, event_table(events)).column("confidence").to_pylist()
+    expected = by_every_tick(clocks, ties, own, window)
+    assert found == pytest.approx([expected] if expected else [], rel=1e-9)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(offsets, min_size=2, max_size=4), st.lists(st.integers(0, 9), min_size=3, max_size=3))
+def test_weights_are_the_chances_that_the_ties_of_other_clocks_hold(
+    given: list[Offset], apart: list[int]
+) -> None:
+    names = [f"n#{number}" for number in range(len(given))]
+    ties = [ClockTie(*names[at : at + 2], apart[at] + 4) for at in range(len(given) - 1)]
+    clocks = tied(dict(zip(names, given, strict=True)), ties)
+    stamped = events_of(event_table([on("n#0", clocks, Event("a", "A", 0, 0))]), clocks).clocks
+    assert stamped is not None
+    weights = ChainWeights(stamped)
+    left: dict[int, Fraction] = {tick: Fraction(1) for tick, _ in ticks_of(given[0])}
+    for number in range(1, len(given)):
+        before = {tick: mass * left[tick] for tick, mass in ticks_of(given[number - 1])}
+        left = {
+            tick: sum(
+                (mass for each, mass in before.items() if abs(each - tick) <= ties[number - 1].ticks),
+                Fraction(0),
+            )
+            for tick, _ in ticks_of(given[number])
+        }
+        cells = weights.cells(number, BEFORE)
+        assert cells is not None
+        first, last = int(stamped.offsets.lower[number]), int(stamped.offsets.upper[number])
+        found = weights_at(cells, np.arange(first, last + 1))
+        share = found / found.sum()
+        wanted = np.array([float(left[tick]) for tick in range(first, last + 1)])
+        assert share == pytest.approx(wanted / wanted.sum(), rel=1e-9)
+    assert weights.cells(0, BEFORE) is None
+    assert weights.cells(len(given) - 1, AFTER) is None
