@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cepctl.errors import UsageError
 from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -19,7 +20,7 @@ from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
 from cepctl.plan.grouping import ungrouped
-from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES, LAWLESS
 from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 class Question:
     """A query, which of its matches are wanted, and how they are to be found.
 
-    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `sketch`:
-    whether sketches tell what is not read.
+    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `lawless`: one
+    that says what is without a law of order is added; `sketch`: whether sketches tell what is not read.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Question:
     execution: Execution
     judged: bool
     columns: tuple[str, ...] = ()
+    lawless: bool = False
     sketch: SketchUse = "off"
 
 
@@ -128,7 +130,15 @@ def opened_search(
     if question.sketch == "auto" and question.execution.engine == "event":
         inputs = told_by_sketches(plan, inputs)
     type_counts = inputs.schema.type_counts
-    options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
+    options = question.matching.options(
+        *(plan, type_counts, question.kleene),
+        judged=question.judged,
+        lawless=question.lawless,
+    )
+    if question.lawless and not (plan.laws or question.columns):
+        raise UsageError(
+            f"the column '{LAWLESS}' compares with a law of order, and the events are under none"
+        )
     require_columns(question.columns, columns_of(plan, options))
     return plan, inputs, options
 

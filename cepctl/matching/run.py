@@ -219,7 +219,7 @@ def types_read(plan: Plan) -> set[str] | None:
     """Event types that can matter to a plan; None for all."""
     alternatives = (*plan.alternatives, *(each.alternative for each in plan.given))
     components = [each for alternative in alternatives for each in alternative.components]
-    if plan.strategy.asks_all or not all(component.event_types for component in components):
+    if plan.strategy.asks_all or plan.laws or not all(component.event_types for component in components):
         return None
     return {name for component in components for name in component.event_types}
 

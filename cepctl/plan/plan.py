@@ -26,6 +26,7 @@ from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, Probability, Query, ReachedTick
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
 from cepctl.language.traversal import walk
+from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import TimeUnit
 
 CONFIDENCE_ERROR = "confidence_error"
@@ -36,6 +37,12 @@ OCCURRENCE_ERROR = "occurrence_error"
 
 EXPECTED_ERROR = "expected_error"
 """The same of the expected numbers of matches: the errors of their confidences, added up."""
+
+LAWLESS = "lawless"
+"""The column of rows under a law of order that gives the confidence, or occurrence, without it."""
+
+LAW = "law"
+"""The column that says whether a row was computed under the law: false where its key was too much work."""
 
 FOUND_AT_RAW_TIMES = "cepctl found at raw times"
 """The column of matches that says whether raw times alone find them; it is counted and never shown."""
@@ -188,7 +195,7 @@ class EventSchema:
     `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
     with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
     what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
-    some event has an end of its own.
+    some event has an end of its own.  `laws` are the laws of order that the events are under.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -197,6 +204,7 @@ class EventSchema:
     clocks: Clocks = field(default_factory=dict)
     given: tuple[str, ...] = ()
     lasting: bool = False
+    laws: tuple[OrderLaw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,7 +216,8 @@ class Plan:
     None where rows are matches; `minimum_confidence` then speaks of occurrences.  `never` says why the
     query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
     `given` is what every world satisfies, whether query or dataset say so.
-    `lasting` says whether some event has an end of its own.
+    `lasting` says whether some event has an end of its own.  `laws` are the laws of order by which worlds are
+    weighed; a plan without one is as if there were none.
     """
 
     query: Query
@@ -226,6 +235,7 @@ class Plan:
     clocks: Clocks = field(default_factory=dict, hash=False)
     given: tuple[Given, ...] = ()
     lasting: bool = False
+    laws: tuple[OrderLaw, ...] = field(default=(), hash=False)
 
     @property
     def tick_columns(self) -> tuple[str, ...]:
@@ -248,7 +258,8 @@ class Plan:
     @property
     def apart_by_key(self) -> bool:
         """Whether events of each key of the partition can be matched by themselves."""
-        return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given)
+        cut = any(law.by not in self.partition_by for law in self.laws)
+        return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given or cut)
 
     @property
     def of_intervals(self) -> bool:
