@@ -53,7 +53,6 @@ class Cluster:
     begin: int
     end: int
     factors: Factors
-    name: str
 
     @property
     def says_nothing(self) -> bool:
@@ -70,6 +69,7 @@ class KeyOrders:
     `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
     those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
     of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.
+    `names`: for each law the attribute that makes its keys.
     """
 
     masses: Masses
@@ -81,7 +81,7 @@ class KeyOrders:
     before: Indexes
     after: Indexes
     factors: tuple[Factors, ...]
-    names: pl.Series
+    names: tuple[pl.Series, ...]
     _made: dict[int, Cluster] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -98,10 +98,15 @@ class KeyOrders:
                 int(self.before[number]),
                 int(self.after[number]),
                 self.factors[self.law[events[0]]],
-                str(self.names[int(events[0])]),
             )
             self._made[number] = found
         return found
+
+    def name_of(self, number: int) -> str:
+        """The key of a cluster."""
+        event = int(self.order[self.starts[number]])
+        values = self.names[self.law[event]]
+        return f"{values.name} = {values[event]}"
 
 
 def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
@@ -112,7 +117,7 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
     EventSchemaError
         If two laws speak of one event.
     """
-    law, key, names = key_of_event(laws, events.frame)
+    law, key = key_of_event(laws, events.frame)
     factors = tuple(Factors.of(each) for each in laws)
     codes = np.zeros(len(events), dtype=np.int64)
     for number, each in enumerate(laws):
@@ -149,7 +154,7 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
         _neighbours(key, order, codes, law, factors, begins, -1),
         _neighbours(key, order, codes, law, factors, ends, 1),
         factors,
-        names,
+        tuple(events.frame.get_column(each.by) for each in laws),
     )
 
 

@@ -1,12 +1,13 @@
 """Whether some of a few rows hold, as a machine that reads the events that decide them in the order of time.
 
-A row holds when its own events come one after the other, each at a later tick, and no rival lies strictly
-inside a gap from which it must be absent: before the first event, between two, or after the last.  A rival at
-the tick of an end of its gap is no harm, whichever comes first there; so a rival is remembered until its tick
-has ended.
+A row holds when its own events come one after the other, each at a later tick and inside its window, and no
+rival lies strictly inside a gap from which it must be absent: before the first event, between two, or after
+the last.  A rival at the tick of an end of its gap is no harm, whichever comes first there; so a rival is
+remembered until its tick has ended.
 
-    letter     an event of a row, or all rivals that are absent from the same gaps of the same rows
-    gaps       a bit for each gap of a row: bit 0 before its first event, bit l after its last
+    letter     an event of rows, or all rivals that mean the same to every row, by the number of the event, -1
+               for rivals, and what it means to each row: a bit for each gap from which it must be absent
+    gaps       bit 0 is before the first event of a row, bit l after its last; OUTSIDE: not in the row's window
 """
 
 from __future__ import annotations
@@ -21,21 +22,23 @@ from cepctl.arrays import Flags, Indexes
 
 MOST_STATES = 4096
 """A machine of more is not made."""
+OUTSIDE = 1 << 62
+"""An event of the row is where the row's window does not reach."""
 
-Rows: TypeAlias = tuple[tuple[int, ...], ...]
-"""The letters of the events of each row, in its order."""
+Letter: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Question:
-    """Whether some of `rows` hold; `gaps`: for every letter the gaps of each row from which it is absent.
+    """Whether some of `rows` hold, each the numbers of its events in order; `own` events stand in some row."""
 
-    The first `own` letters stand for one event each, which rows bind.
-    """
-
-    rows: Rows
-    gaps: Rows
+    rows: tuple[tuple[int, ...], ...]
+    letters: tuple[Letter, ...]
     own: int
+
+
+NOTHING_ASKED = Question((), (), 0)
+"""What is always answered with yes."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class QuestionStates:
     accepted: Flags
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class _Standing:
     """How one row stands: whether this tick holds an event of it, and a rival in its present gap."""
 
@@ -89,46 +92,45 @@ def states_of(question: Question) -> QuestionStates | None:
 
     while len(moves) < len(order) <= MOST_STATES:
         state = order[len(moves)]
-        moves.append([number(_read(question, state, letter)) for letter in range(len(question.gaps))])
+        moves.append([number(_read(question, state, letter)) for letter in question.letters])
         rests.append(number(_rested(state)))
     if len(order) > MOST_STATES:
         return None
     happened = np.array([[each.happened >> i & 1 for i in range(question.own)] for each in order], dtype=bool)
-    held = [each.won or any(not one.lost for one in each.standing) for each in order]
-    shape = (len(order), len(question.gaps))
+    happened = happened.reshape(len(order), question.own)
+    held = np.array([each.won or any(not one.lost for one in each.standing) for each in order])
     return QuestionStates(
-        np.array(moves, dtype=np.int64).reshape(shape),
+        np.array(moves, dtype=np.int64).reshape(len(order), len(question.letters)),
         np.array(rests, dtype=np.int64),
-        happened.reshape(len(order), question.own),
-        np.array(held) & happened.reshape(len(order), question.own).all(axis=1),
+        happened,
+        held & happened.all(axis=1),
     )
 
 
-def _read(question: Question, state: _State, letter: int) -> _State | None:
+def _read(question: Question, state: _State, letter: Letter) -> _State | None:
     """The state after one more event, in the same tick; None where no row can hold any more."""
-    own = letter < question.own
-    if own and state.happened >> letter & 1:
+    own, meaning = letter
+    if own >= 0 and state.happened >> own & 1:
         return None
-    happened = state.happened | (1 << letter if own else 0)
+    happened = state.happened | (1 << own if own >= 0 else 0)
     if state.won:
         return _State(happened, True, ())
-    standing, won = [], False
+    standing = []
     for number, row in enumerate(question.rows):
-        at, done = state.standing[number], sum(state.happened >> i & 1 for i in row)
-        after = _after(at, row, done, letter, question.gaps[letter][number])
+        done = sum(state.happened >> i & 1 for i in row)
+        after = _after(state.standing[number], row, done, own, meaning[number])
+        last = not after.lost and own in row and done + 1 == len(row)
+        if last and not any(gaps[number] >> len(row) & 1 for _, gaps in question.letters):
+            return _State(happened, True, ())
         standing.append(after)
-        waits = any(gaps[number] >> len(row) & 1 for gaps in question.gaps)
-        won |= not after.lost and letter in row and done + 1 == len(row) and not waits
-    if won:
-        return _State(happened, True, ())
     return None if all(each.lost for each in standing) else _State(happened, False, tuple(standing))
 
 
-def _after(at: _Standing, row: tuple[int, ...], done: int, letter: int, gaps: int) -> _Standing:
+def _after(at: _Standing, row: tuple[int, ...], done: int, own: int, gaps: int) -> _Standing:
     if at.lost:
         return at
-    if letter in row:
-        in_turn = row.index(letter) == done and not at.own_now
+    if own in row:
+        in_turn = row.index(own) == done and not at.own_now and not gaps & OUTSIDE
         return _Standing(own_now=True) if in_turn else _LOST
     if gaps >> done & 1 and not at.own_now:
         return _Standing(rival_now=True)

@@ -1,31 +1,37 @@
-"""The confidence of one row under laws of order: the weights of the worlds that return it over those of all.
+"""How probable it is that some of a few rows hold: the weights of the worlds that return one over those of all.
 
 Only the clusters of the events that decide a row matter to it (`key_orders.py`); of all other keys the weight
-cancels.  Decisive events without an open order join with the factor 1.  The window needs the tick of the first
-event, what must be absent before the first the tick of the last: the sum over few of their ticks holds them.
+cancels.  Decisive events without an open order join with the factor 1.  A window needs the tick of the first
+event of a row, what must be absent before the first that of the last: sums over few of their ticks hold them.
+
+    name here      meaning
+    anchor         an event whose tick is held, and how far from it time is cut besides
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
-from cepctl.engines.order_laws.key_orders import Cluster, KeyOrders
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.order_laws.key_orders import Cluster
 from cepctl.engines.order_laws.pieces import Pieces, held, pieces_of
-from cepctl.engines.order_laws.questions import Question, states_of
-from cepctl.engines.order_laws.tables import Members, Table, joined_members, scaled_sum, total
-from cepctl.errors import QueryTooLargeError
+from cepctl.engines.order_laws.questions import OUTSIDE, Question, states_of
+from cepctl.engines.order_laws.row_tables import Budget, Members, Table, joined_members, scaled_sum
+
+_MOST_ANCHORS = 3
 
 
 @dataclass(frozen=True)
 class Row:
     """What one row asks: `events` in this order, and of each rival to be absent from gaps.
 
-    `rivals` maps an event to its gaps, a bit for each: bit 0 before the first event, bit l after the last.
+    `rivals`: events with their gaps, a bit for each: bit 0 before the first event, bit l after the last.
     """
 
     events: tuple[int, ...]
@@ -33,139 +39,181 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Which ends of a window decide some rows: the span of a row, what comes after it, what before."""
+class _Limits:
+    """Which ends of its window decide a row: that of its span, of what comes after it, of what before."""
 
     span: bool
     after: bool
     before: bool
 
 
-def probability(orders: KeyOrders, row: Row, window: int | None, clusters: Sequence[Cluster]) -> float:
-    """P(the row holds) under the laws of these clusters, those of the events that decide it."""
-    asked = _Asked(orders, row, window, tuple(clusters))
-    whole, exponent = 1.0, 0
-    for each in clusters:
-        factor, shift = total((each,), np.sort(each.events), pieces_of(orders.masses, np.sort(each.events)))
-        whole, exponent = whole * factor, exponent + shift
-    found, held_at = asked.summed()
-    return min(found / whole * 2.0 ** max(held_at - exponent, -2000), 1.0)
-
-
 @dataclass(frozen=True)
-class _Asked:
-    orders: KeyOrders
-    row: Row
-    window: int | None
+class AskedRows:
+    """Some rows, whose events are in these clusters or in none; `window` in ticks, 0 for none."""
+
+    masses: Masses
+    rows: tuple[Row, ...]
+    window: int
     clusters: tuple[Cluster, ...]
+    budget: Budget
+
+    def summed(self) -> tuple[float, int]:
+        """The weights of all orders in which some row holds, as a number and an exponent of 2.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If they take too much work.
+        """
+        pieces = pieces_of(self.masses, self.events)
+        own = np.full(len(self.events), -1, dtype=np.int64)
+        own[np.searchsorted(self.events, self.own)] = np.arange(len(self.own))
+        gaps = np.zeros((len(self.events), len(self.rows)), dtype=np.int64)
+        for number, row in enumerate(self.rows):
+            for event, each in row.rivals:
+                gaps[np.searchsorted(self.events, event), number] |= each
+        members, first = joined_members(self.clusters, self.events, gaps, own, pieces.each)
+        pieces = replace(pieces, each=pieces.each[first])
+        pairs, gaps = members.pairs(pieces.each), gaps[first]
+        found = [
+            self._table(members, way, pairs, self._meaning(members, way, gaps, anchored)).summed(self.budget)
+            for way, anchored in self._ways(members, pieces)
+        ]
+        return scaled_sum(np.array([each for each, _ in found]), np.array([shift for _, shift in found]))
+
+    @cached_property
+    def own(self) -> Indexes:
+        """The events of rows, ascending."""
+        return np.unique([event for row in self.rows for event in row.events]).astype(np.int64)
 
     @cached_property
     def events(self) -> Indexes:
         """All events that matter, ascending."""
-        own = np.array([*self.row.events, *(event for event, _ in self.row.rivals)], dtype=np.int64)
-        return np.unique(np.concatenate([own, *(each.events for each in self.clusters)]))
+        rivals = np.array([event for row in self.rows for event, _ in row.rivals], dtype=np.int64)
+        return np.unique(np.concatenate([self.own, rivals, *(each.events for each in self.clusters)]))
+
+    @property
+    def text(self) -> bytes:
+        """Equal bytes for what is the same question, at whatever time and in whatever key."""
+        masses = self.masses.take(self.events)
+        parts = [masses.starts, masses.lo - masses.lo[0], masses.hi - masses.lo[0], masses.density]
+        for each in self.clusters:
+            order = np.argsort(each.events)
+            parts += [np.searchsorted(self.events, each.events[order]), each.codes[order]]
+            parts.append(np.array([each.begin, each.end, id(each.factors), len(each.events)]))
+        for row in self.rows:
+            rivals = np.array(row.rivals, dtype=np.int64).reshape(-1, 2)
+            parts += [np.searchsorted(self.events, row.events), np.searchsorted(self.events, rivals[:, 0])]
+            parts += [rivals[:, 1], np.array([len(row.events), len(rivals), self.window])]
+        return b"".join(each.tobytes() for each in parts)
 
     @cached_property
-    def limits(self) -> Limits:
-        """Which ends of the window decide it."""
-        if self.window is None:
-            return Limits(span=False, after=False, before=False)
-        masses, row = self.orders.masses, self.row
-        lower, upper = int(masses.lower[row.events[0]]), int(masses.upper[row.events[-1]])
-        waits, leads = 1 << len(row.events), 1
-        return Limits(
+    def limits(self) -> tuple[_Limits, ...]:
+        """Which ends of the window decide each row."""
+        return tuple(map(self._limits_of, self.rows))
+
+    def _limits_of(self, row: Row) -> _Limits:
+        if not self.window:
+            return _Limits(span=False, after=False, before=False)
+        lower, upper = int(self.masses.lower[row.events[0]]), int(self.masses.upper[row.events[-1]])
+        waits, first, last = 1 << len(row.events), self.masses.lower, self.masses.upper
+        return _Limits(
             upper - lower >= self.window,
-            any(gaps & waits and masses.upper[e] >= lower + self.window for e, gaps in row.rivals),
-            any(gaps & leads and masses.lower[e] <= upper - self.window for e, gaps in row.rivals),
+            any(gaps & waits and last[e] >= lower + self.window for e, gaps in row.rivals),
+            any(gaps & 1 and first[e] <= upper - self.window for e, gaps in row.rivals),
         )
 
-    def summed(self) -> tuple[float, int]:
-        """The weights of all orders in which it holds, as a number and an exponent of 2."""
-        pieces = pieces_of(self.orders.masses, self.events)
-        own = np.full(len(self.events), -1, dtype=np.int64)
-        own[np.searchsorted(self.events, self.row.events)] = np.arange(len(self.row.events))
-        gaps = np.zeros(len(self.events), dtype=np.int64)
-        for event, each in self.row.rivals:
-            gaps[np.searchsorted(self.events, event)] |= each
-        members, number = joined_members(self.clusters, self.events, gaps, own, pieces.each)
-        first = np.unique(number, return_index=True)[1]
-        pieces = replace(pieces, each=pieces.each[first])
-        pairs, gaps = members.pairs(pieces.each), gaps[first]
-        found = [
-            self._table(members, each, pairs, letters).summed()
-            for each, letters in self._placed(members, pieces, gaps)
+    @cached_property
+    def anchors(self) -> Mapping[int, tuple[int, ...]]:
+        """The events whose ticks are held, and where time is cut from there."""
+        found: dict[int, set[int]] = {}
+        spans = []
+        for row, limits in zip(self.rows, self.limits, strict=True):
+            if limits.after:
+                found.setdefault(row.events[0], {0}).add(self.window)
+            if limits.before:
+                found.setdefault(row.events[-1], {0}).add(1 - self.window)
+            if limits.span and not (limits.after or limits.before):
+                spans.append((row.events[0], row.events[-1]))
+        common = Counter(event for ends in spans for event in set(ends))
+        for first, last in spans:
+            if self.window in found.get(first, ()) or 1 - self.window in found.get(last, ()):
+                continue
+            at_last = common[last] > common[first]
+            found.setdefault(last if at_last else first, {0}).add(1 - self.window if at_last else self.window)
+        return {event: tuple(sorted(offsets)) for event, offsets in found.items()}
+
+    def _ways(self, members: Members, pieces: Pieces) -> Iterator[tuple[Pieces, dict[int, int]]]:
+        """The ways in which the ticks of all anchors are held, and the first of these of each."""
+        places = [
+            (int(np.flatnonzero(members.own == np.searchsorted(self.own, event))[0]), event, offsets)
+            for event, offsets in self.anchors.items()
         ]
-        return scaled_sum(np.array([each for each, _ in found]), np.array([shift for _, shift in found]))
+        if len(places) > _MOST_ANCHORS:
+            raise self.budget.exceeded()
+        yield from self._held(members, pieces, places, {})
 
-    def _placed(self, members: Members, pieces: Pieces, gaps: Indexes) -> Iterator[tuple[Pieces, Indexes]]:
-        """The ways in which what the window needs is held; and the gaps of each kind in each piece."""
-        limits, window = self.limits, self.window or 0
-        everywhere = np.repeat(gaps[:, None], pieces.each.shape[1], axis=1)
-        if not (limits.span or limits.after or limits.before):
-            yield pieces, everywhere
+    def _held(
+        self, members: Members, pieces: Pieces, places: list[tuple[int, int, tuple[int, ...]]],
+        anchored: dict[int, int],
+    ) -> Iterator[tuple[Pieces, dict[int, int]]]:  # fmt: skip
+        if not places:
+            yield pieces, anchored
             return
-        first, last = (int(np.flatnonzero(members.own == i)[0]) for i in (0, len(self.row.events) - 1))
-        if limits.after and limits.before and first != last:
-            yield from self._both_held(members, pieces, gaps, first, last)
-            return
-        one = last if limits.before else first
-        offsets = sorted({0, *([window] if one == first else []), *([1 - window] if one == last else [])})
-        for each in held(pieces, one, offsets, members.counts):
-            yield self._cut(members, each, gaps, one == first, one == last, offsets)
+        (place, event, offsets), *others = places
+        steps = {0}
+        for _ in others:
+            between = {0, 1, *(each for _, _, every in places for each in every)}
+            steps = {step + i - j for step in steps for i in between for j in between}
+        changes = sorted({offset + step for offset in (*offsets, 1) for step in steps}) if others else []
+        for found in held(pieces, place, offsets, members.counts, changes):
+            mark = found.marks[offsets.index(0)]
+            if not others:
+                yield found, {**anchored, event: int(found.cut[0, mark])}
+                continue
+            for way, weight in enumerate(found.weight.tolist()):
+                one = _without_empty(found, way)
+                at = {**anchored, event: int(found.cut[way, mark])}
+                for inner, every in self._held(members, one, others, at):
+                    yield replace(inner, weight=inner.weight * weight), every
 
-    def _cut(
-        self, members: Members, pieces: Pieces, gaps: Indexes, first: bool, last: bool, offsets: list[int]
-    ) -> tuple[Pieces, Indexes]:
-        """Own events stay within the window of the held one; beyond it nobody need be absent."""
-        window = self.window or 0
-        (own,) = np.nonzero(members.own >= 0)
-        absent = np.repeat(gaps[:, None], pieces.each.shape[1], axis=1)
-        if first:
-            end = pieces.marks[offsets.index(window)]
-            pieces = pieces.cleared(own, slice(end, None))
-            absent[:, end:] &= ~(1 << len(self.row.events))
-        if last:
-            begin = pieces.marks[offsets.index(1 - window)]
-            pieces = pieces.cleared(own, slice(None, begin))
-            absent[:, :begin] &= ~1
-        return pieces, absent
+    def _meaning(self, members: Members, pieces: Pieces, gaps: Indexes, anchored: dict[int, int]) -> Indexes:
+        """What each kind means to each row in each piece, shape (E, P, rows)."""
+        meaning = np.repeat(gaps[:, None, :], pieces.each.shape[1], axis=1)
+        begin = pieces.cut[0, :-1]
+        for number, (row, limits) in enumerate(zip(self.rows, self.limits, strict=True)):
+            own = np.flatnonzero(np.isin(members.own, np.searchsorted(self.own, row.events)))
+            first, last = anchored.get(row.events[0]), anchored.get(row.events[-1])
+            if first is not None and self.window in self.anchors[row.events[0]]:
+                after = np.flatnonzero(begin >= first + self.window)
+                meaning[np.ix_(own, after, [number])] |= OUTSIDE
+                meaning[:, after, number] &= ~(1 << len(row.events))
+            if last is not None and 1 - self.window in self.anchors[row.events[-1]]:
+                before = np.flatnonzero(begin < last - self.window + 1)
+                meaning[np.ix_(own, before, [number])] |= OUTSIDE
+                meaning[:, before, number] &= ~1
+        return meaning
 
-    def _both_held(
-        self, members: Members, pieces: Pieces, gaps: Indexes, first: int, last: int
-    ) -> Iterator[tuple[Pieces, Indexes]]:
-        window = self.window or 0
-        after, before = sorted({0, window}), sorted({0, 1 - window})
-        changes = sorted({i - j for i in (0, 1, window) for j in before})
-        for outer in held(pieces, first, after, members.counts, changes):
-            for way in range(len(outer.weight)):
-                one = replace(outer, cut=outer.cut[way : way + 1])
-                one, _ = self._cut(members, one, gaps, True, False, after)
-                end = int(one.cut[0, outer.marks[after.index(window)]]) if outer.marks[-1] < outer.cut.shape[1] else None
-                for inner in held(_without_empty(one), last, before, members.counts):
-                    cut, absent = self._cut(members, inner, gaps, False, True, before)
-                    if end is not None:
-                        absent[:, cut.cut[0, :-1] >= end] &= ~(1 << len(self.row.events))
-                    yield replace(cut, weight=cut.weight * outer.weight[way]), absent
-
-    def _table(self, members: Members, pieces: Pieces, pairs: np.ndarray, absent: Indexes) -> Table:
-        """The table of the question, whose letters are those of own events and of gaps."""
-        length = len(self.row.events)
-        gaps = sorted({int(each) for each in np.unique(absent[members.own < 0])} - {0})
+    def _table(self, members: Members, pieces: Pieces, pairs: Reals, meaning: Indexes) -> Table:
+        own = np.repeat(members.own[:, None], meaning.shape[1], axis=1)
+        read = (own >= 0) | (meaning != 0).any(axis=2)
+        said = np.column_stack([own[read], meaning[read]])
+        letters, number = np.unique(said, axis=0, return_inverse=True)
+        letter = np.full(own.shape, -1, dtype=np.int64)
+        letter[read] = number.reshape(-1)
         question = Question(
-            (tuple(range(length)),), (*([(0,)] * length), *((each,) for each in gaps)), length
+            tuple(tuple(np.searchsorted(self.own, row.events).tolist()) for row in self.rows),
+            tuple((each[0], tuple(each[1:])) for each in letters.tolist()),
+            len(self.own),
         )
         states = states_of(question)
         if states is None:
-            raise QueryTooLargeError("a row")
-        number = np.searchsorted(np.array(gaps, dtype=np.int64), absent) + length
-        letter = np.where(absent > 0, number, -1)
-        letter = np.where((members.own >= 0)[:, None], members.own[:, None], letter)
-        return Table(members, pieces, pairs, letter, question, states)
+            raise self.budget.exceeded()
+        return Table(members, pieces, pairs, letter, states)
 
 
-def _without_empty(pieces: Pieces) -> Pieces:
-    """Pieces of one way, without those of no ticks."""
-    kept = np.flatnonzero(np.diff(pieces.cut[0]) > 0)
-    return Pieces(
-        np.append(pieces.cut[0, kept], pieces.cut[0, -1])[None, :], pieces.each[:, kept], np.ones(1)
-    )
+def _without_empty(pieces: Pieces, way: int) -> Pieces:
+    """One way, without pieces of no ticks."""
+    cut = pieces.cut[way]
+    kept = np.flatnonzero(np.diff(cut) > 0)
+    return Pieces(np.append(cut[kept], cut[-1])[None, :], pieces.each[:, kept], np.ones(1))

@@ -8,18 +8,43 @@ belongs to the mass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
 from cepctl.engines.order_laws.key_orders import Cluster
-from cepctl.engines.order_laws.pieces import Pieces
-from cepctl.engines.order_laws.questions import Question, QuestionStates, states_of
+from cepctl.engines.order_laws.pieces import Pieces, pieces_of
+from cepctl.engines.order_laws.questions import NOTHING_ASKED, QuestionStates, states_of
 from cepctl.engines.order_laws.sweep import Keys, Kinds, Machine, sweep
+from cepctl.errors import QueryTooLargeError
 
-NOTHING_ASKED = Question((), (), 0)
+
+class Budget:
+    """What one answer may take, in steps of the pass."""
+
+    def __init__(self) -> None:
+        self._left = most_products(ORDERS)
+
+    def spend(self, steps: float) -> None:
+        """Raise QueryTooLargeError when there were too many."""
+        self._left -= steps
+        if self._left < 0:
+            raise self.exceeded()
+
+    def exceeded(self) -> QueryTooLargeError:
+        """What is raised then."""
+        return too_costly(
+            "a confidence",
+            ORDERS,
+            f"{most_products(ORDERS):,} steps",
+            "too many events of its keys may happen in any order",
+            NARROW,
+            "leave the law out with --no-laws",
+        )
 
 
 @dataclass(frozen=True)
@@ -43,14 +68,13 @@ class Members:
         first = happens.argmax(axis=1)
         last = happens.shape[1] - 1 - happens[:, ::-1].argmax(axis=1)
         open_order = (first[:, None] <= last) & (first <= last[:, None])
-        shared = (happens.astype(np.float64) @ happens.T) > 0.0
         pairs = np.ones((len(self.counts), len(self.counts)))
         for number, cluster in enumerate(self.clusters):
             (own,) = np.nonzero(self.key == number)
             code = self.code[own]
             alike = (code[:, None] == code) * self.counts[own]
-            # How many events of the second's step share a tick with the first.
-            repeats = shared[np.ix_(own, own)] @ alike.T
+            # How many events of the second's step can share a tick with the first.
+            repeats = open_order[np.ix_(own, own)] @ alike.T
             habit = np.maximum(np.maximum(repeats, repeats.T), 1)
             factor = cluster.factors.before[np.ix_(code, code)] ** (1.0 / habit)
             pairs[np.ix_(own, own)] = np.where(open_order[np.ix_(own, own)], factor, 1.0)
@@ -68,11 +92,16 @@ class Table:
     pieces: Pieces
     pairs: Reals
     letter: Indexes
-    question: Question
     states: QuestionStates
 
-    def summed(self) -> tuple[float, int]:
-        """The weights of all orders with the answer yes, as a number and an exponent of 2."""
+    def summed(self, budget: Budget) -> tuple[float, int]:
+        """The weights of all orders with the answer yes, as a number and an exponent of 2.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If that takes more steps than are left.
+        """
         pieces, members = self.pieces, self.members
         happens = pieces.each > 0.0
         if not happens.any(axis=1).all():
@@ -92,9 +121,19 @@ class Table:
         rows = np.flatnonzero(members.own >= 0)
         gates = np.exp(states.happened[:, members.own[rows]] @ logs[rows])
         machine = Machine(states.moves, states.rests, gates, states.accepted)
+        ticked = self._ticked(happens)
+        budget.spend(len(lengths) * self._steps(happens, ticked, len(keys.close)))
         found, exponents = np.empty(len(lengths)), np.empty(len(lengths), dtype=np.int64)
-        sweep(kinds, machine, keys, self._ticked(happens), lengths, every, found, exponents)
+        sweep(kinds, machine, keys, ticked, lengths, every, found, exponents)
         return scaled_sum(found * pieces.weight, exponents)
+
+    def _steps(self, happens: Flags, ticked: Flags, combinations: int) -> float:
+        """About how many steps one way takes."""
+        counts = self.members.counts * (self.members.own < 0)
+        sets = np.exp(np.log1p(counts) @ alive_in(happens))
+        placed = self.members.counts @ happens
+        passes = np.where(ticked, placed * (placed + 1) / 2, placed)
+        return float((sets * passes * happens.sum(axis=0)).sum()) * combinations * len(self.states.rests)
 
     def _ticked(self, happens: Flags) -> Flags:
         """Where the question tells the ticks of a piece apart: two events that it reads, one of them its own."""
@@ -149,8 +188,10 @@ def scaled_sum(found: Reals, exponents: Indexes) -> tuple[float, int]:
     return float((found * 2.0 ** np.maximum(exponents - most, -2000.0)).sum()), most
 
 
-def joined_members(clusters: Sequence[Cluster], events: Indexes, told: Indexes, own: Indexes, each: Reals) -> tuple[Members, Indexes]:
-    """Kinds of some events, and the number of each event's kind; `told` tells apart what the question does.
+def joined_members(
+    clusters: Sequence[Cluster], events: Indexes, told: Indexes, own: Indexes, each: Reals
+) -> tuple[Members, Indexes]:
+    """Kinds of some events, and the place of the first of each; `told` tells apart what the question does.
 
     `events` are those of the clusters, and others.  `own` as in `Members`, `each` the masses, of events.
     """
@@ -161,23 +202,36 @@ def joined_members(clusters: Sequence[Cluster], events: Indexes, told: Indexes, 
         key[place], code[place] = number, cluster.codes[order]
     rows = np.column_stack([key, code, told, np.where(own >= 0, own, -1), each])
     _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    number = number.reshape(-1)
     order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    number, first = rank[number], first[order]
-    counts = np.bincount(number)
-    return Members(tuple(clusters), counts, key[first], code[first], own[first]), number
+    counts, first = np.bincount(number.reshape(-1))[order], first[order]
+    return Members(tuple(clusters), counts, key[first], code[first], own[first]), first
 
 
-def total(clusters: Sequence[Cluster], events: Indexes, pieces: Pieces) -> tuple[float, int]:
-    """The weights of all orders of some events, whatever happens."""
+def total(cluster: Cluster, masses: Masses) -> tuple[float, int]:
+    """The weights of all orders of a cluster, whatever happens, as a number and an exponent of 2."""
+    events = np.sort(cluster.events)
+    pieces = pieces_of(masses, events)
     none = np.full(len(events), -1, dtype=np.int64)
-    members, number = joined_members(clusters, events, none, none, pieces.each)
-    each = pieces.each[np.unique(number, return_index=True)[1]]
+    members, first = joined_members((cluster,), events, none, none, pieces.each)
+    pieces = replace(pieces, each=pieces.each[first])
     states = states_of(NOTHING_ASKED)
     assert states is not None
-    table = Table(
-        members, Pieces(pieces.cut, each, pieces.weight), members.pairs(each), np.full(each.shape, -1), NOTHING_ASKED, states
-    )
-    return table.summed()
+    nothing = np.full(pieces.each.shape, -1, dtype=np.int64)
+    return Table(members, pieces, members.pairs(pieces.each), nothing, states).summed(Budget())
+
+
+def sets_alive(cluster: Cluster, masses: Masses) -> float:
+    """How many sets of its events may have happened in one piece of time, at most."""
+    events = np.sort(cluster.events)
+    pieces = pieces_of(masses, events)
+    none = np.full(len(events), -1, dtype=np.int64)
+    members, first = joined_members((cluster,), events, none, none, pieces.each)
+    happens = pieces.each[first] > 0.0
+    return float(np.exp(np.log1p(members.counts) @ alive_in(happens)).max())
+
+
+def alive_in(happens: Flags) -> Flags:
+    """In which pieces each kind may have happened and may still happen, or happens."""
+    begun = np.logical_or.accumulate(happens, axis=1)
+    left = np.logical_or.accumulate(happens[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(begun & left)
