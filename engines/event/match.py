@@ -331,4 +331,9 @@ def _rows(
     if _is_costly(plan):
         find = partial(_reached, source, kept)
         computed |= return_columns(source.events, source.alternative, plan.returns, kept, find)
+    names = source.options.columns_of_law(plan)
+    if names:
+        from cepctl.engines.event.ordered_keys import law_columns
+
+        computed |= law_columns(source, kept, names)
     return NumberedRows(maker, kept, computed, "" if judge is None else judge.why_not)

@@ -23,6 +23,10 @@ from cepctl.engines.order_laws.sweep import Keys, Kinds, Machine, sweep
 from cepctl.errors import QueryTooLargeError
 
 
+class TooManyStepsError(QueryTooLargeError):
+    """An answer takes more steps than it may."""
+
+
 class Budget:
     """What one answer may take, in steps of the pass."""
 
@@ -30,21 +34,22 @@ class Budget:
         self._left = most_products(ORDERS)
 
     def spend(self, steps: float) -> None:
-        """Raise QueryTooLargeError when there were too many."""
+        """Raise TooManyStepsError when there were too many."""
         self._left -= steps
         if self._left < 0:
             raise self.exceeded()
 
-    def exceeded(self) -> QueryTooLargeError:
+    def exceeded(self) -> TooManyStepsError:
         """What is raised then."""
-        return too_costly(
+        problem = too_costly(
             "a confidence",
             ORDERS,
             f"{most_products(ORDERS):,} steps",
             "too many events of its keys may happen in any order",
             NARROW,
-            "leave the law out with --no-laws",
+            "leave the law out (--no-laws leaves out that of the dataset)",
         )
+        return TooManyStepsError(str(problem))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Flags, Reals
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.order_laws.key_orders import KeyOrders
-from cepctl.engines.order_laws.row_tables import Budget, sets_alive, total
+from cepctl.engines.order_laws.row_tables import Budget, TooManyStepsError, sets_alive, total
 from cepctl.engines.order_laws.rows import AskedRows, Row
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.laws import Beyond
@@ -31,8 +31,12 @@ class LawfulOrders:
     _wholes: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
     _known: dict[bytes, float] = field(default_factory=dict, compare=False, repr=False)
 
-    def probabilities(self, asked: Sequence[tuple[Row, ...]], window: int | None) -> tuple[Reals, Flags]:
+    def probabilities(
+        self, asked: Sequence[tuple[Row, ...]], window: int | None, *, every: bool = False
+    ) -> tuple[Reals, Flags]:
         """P(some row of each holds), NaN where no law says anything of it; and where a key is beyond.
+
+        `every`: also where no law says anything.
 
         Raises
         ------
@@ -42,7 +46,7 @@ class LawfulOrders:
         found, beyond = np.full(len(asked), np.nan), np.zeros(len(asked), dtype=bool)
         for place, rows in enumerate(asked):
             numbers = self._clusters_of(rows)
-            if not numbers:
+            if not (numbers or every):
                 continue
             large = next((each for each in numbers if self._sets_alive(each) > self.limit), None)
             if large is None:
@@ -52,6 +56,52 @@ class LawfulOrders:
             else:
                 raise self._refused(large)
         return found, beyond
+
+    def unions(
+        self, rows: Sequence[Row], of: Indexes, count: int, window: int | None
+    ) -> tuple[Reals, Flags]:
+        """P(some row of each of `count` groups holds), NaN where that takes too much work.
+
+        `of`: the group of each row.  Also of which groups a key is beyond: they are NaN as well.
+        """
+        missing, beyond = np.ones(count), np.zeros(count, dtype=bool)
+        for part in self._parts(rows, of):
+            group = int(of[part[0]])
+            try:
+                found, large = self.probabilities([tuple(rows[i] for i in part)], window, every=True)
+            except TooManyStepsError:
+                missing[group] = np.nan
+                continue
+            beyond[group] |= large[0]
+            missing[group] *= 1.0 - found[0]
+        return 1.0 - missing, beyond
+
+    def _parts(self, rows: Sequence[Row], of: Indexes) -> list[list[int]]:
+        """Rows of one group that share an uncertain event, or a cluster."""
+        parts: dict[int, list[int]] = {}
+        owner: dict[tuple[int, bool, int], int] = {}
+        part_of = list(range(len(rows)))
+        for number, row in enumerate(rows):
+            parts[number] = [number]
+            for shared in self._shared(row):
+                other = part_of[owner.setdefault((int(of[number]), *shared), number)]
+                own = part_of[number]
+                if other != own:
+                    for each in parts[own]:
+                        part_of[each] = other
+                    parts[other] += parts.pop(own)
+        return [sorted(each) for each in parts.values()]
+
+    def _shared(self, row: Row) -> set[tuple[bool, int]]:
+        events = [*row.events, *(each for each, _ in row.rivals)]
+        lower, upper = self.orders.masses.lower, self.orders.masses.upper
+        clusters = {(True, int(self.orders.cluster[event])) for event in events} - {(True, -1)}
+        return clusters | {(False, event) for event in events if lower[event] < upper[event]}
+
+    def beyond_of(self, rows: Sequence[Row]) -> Flags:
+        """Which rows have a key that is beyond the limit."""
+        found = [any(self._sets_alive(one) > self.limit for one in self._clusters_of((each,))) for each in rows]
+        return np.array(found, dtype=bool)
 
     def _clusters_of(self, rows: tuple[Row, ...]) -> list[int]:
         """The clusters of the events that decide, of those in which an order has more weight than another."""
