@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from cepctl.engines.order_laws.questions import OUTSIDE, Question, states_of
 from cepctl.engines.order_laws.row_tables import Budget, Members, Table, joined_members, scaled_sum
 
 _MOST_ANCHORS = 3
+_Marks: TypeAlias = dict[tuple[int, int], int]
+"""By event held and distance from its tick: the piece that begins there."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,8 @@ class AskedRows:
         pieces = replace(pieces, each=pieces.each[first])
         pairs, gaps = members.pairs(pieces.each), gaps[first]
         found = [
-            self._table(members, way, pairs, self._meaning(members, way, gaps, anchored)).summed(self.budget)
-            for way, anchored in self._ways(members, pieces)
+            self._table(members, way, pairs, self._meaning(members, way, gaps, marks)).summed(self.budget)
+            for way, marks in self._ways(members, pieces)
         ]
         return scaled_sum(np.array([each for each, _ in found]), np.array([shift for _, shift in found]))
 
@@ -143,8 +146,8 @@ class AskedRows:
             found.setdefault(last if at_last else first, {0}).add(1 - self.window if at_last else self.window)
         return {event: tuple(sorted(offsets)) for event, offsets in found.items()}
 
-    def _ways(self, members: Members, pieces: Pieces) -> Iterator[tuple[Pieces, dict[int, int]]]:
-        """The ways in which the ticks of all anchors are held, and the first of these of each."""
+    def _ways(self, members: Members, pieces: Pieces) -> Iterator[tuple[Pieces, _Marks]]:
+        """The ways in which the ticks of all anchors are held, and the pieces that begin so far from each."""
         places = [
             (int(np.flatnonzero(members.own == np.searchsorted(self.own, event))[0]), event, offsets)
             for event, offsets in self.anchors.items()
@@ -155,10 +158,10 @@ class AskedRows:
 
     def _held(
         self, members: Members, pieces: Pieces, places: list[tuple[int, int, tuple[int, ...]]],
-        anchored: dict[int, int],
-    ) -> Iterator[tuple[Pieces, dict[int, int]]]:  # fmt: skip
+        ticks: dict[int, int],
+    ) -> Iterator[tuple[Pieces, _Marks]]:  # fmt: skip
         if not places:
-            yield pieces, anchored
+            yield pieces, {}
             return
         (place, event, offsets), *others = places
         steps = {0}
@@ -167,31 +170,32 @@ class AskedRows:
             steps = {step + i - j for step in steps for i in between for j in between}
         changes = sorted({offset + step for offset in (*offsets, 1) for step in steps}) if others else []
         for found in held(pieces, place, offsets, members.counts, changes):
-            mark = found.marks[offsets.index(0)]
             if not others:
-                yield found, {**anchored, event: int(found.cut[0, mark])}
+                marks = {(event, offset): mark for offset, mark in zip(offsets, found.marks, strict=True)}
+                for other, tick in ticks.items():
+                    for offset in self.anchors[other]:
+                        marks[other, offset] = int(np.searchsorted(found.cut[0, :-1], tick + offset))
+                yield found, marks
                 continue
             for way, weight in enumerate(found.weight.tolist()):
+                tick = int(found.cut[way, found.marks[offsets.index(0)]])
                 one = _without_empty(found, way)
-                at = {**anchored, event: int(found.cut[way, mark])}
-                for inner, every in self._held(members, one, others, at):
-                    yield replace(inner, weight=inner.weight * weight), every
+                for inner, marks in self._held(members, one, others, {**ticks, event: tick}):
+                    yield replace(inner, weight=inner.weight * weight), marks
 
-    def _meaning(self, members: Members, pieces: Pieces, gaps: Indexes, anchored: dict[int, int]) -> Indexes:
+    def _meaning(self, members: Members, pieces: Pieces, gaps: Indexes, marks: _Marks) -> Indexes:
         """What each kind means to each row in each piece, shape (E, P, rows)."""
         meaning = np.repeat(gaps[:, None, :], pieces.each.shape[1], axis=1)
-        begin = pieces.cut[0, :-1]
         for number, (row, limits) in enumerate(zip(self.rows, self.limits, strict=True)):
             own = np.flatnonzero(np.isin(members.own, np.searchsorted(self.own, row.events)))
-            first, last = anchored.get(row.events[0]), anchored.get(row.events[-1])
-            if first is not None and self.window in self.anchors[row.events[0]]:
-                after = np.flatnonzero(begin >= first + self.window)
-                meaning[np.ix_(own, after, [number])] |= OUTSIDE
-                meaning[:, after, number] &= ~(1 << len(row.events))
-            if last is not None and 1 - self.window in self.anchors[row.events[-1]]:
-                before = np.flatnonzero(begin < last - self.window + 1)
-                meaning[np.ix_(own, before, [number])] |= OUTSIDE
-                meaning[:, before, number] &= ~1
+            end = marks.get((row.events[0], self.window))
+            if end is not None:
+                meaning[own, end:, number] |= OUTSIDE
+                meaning[:, end:, number] &= ~(1 << len(row.events))
+            begin = marks.get((row.events[-1], 1 - self.window))
+            if begin is not None:
+                meaning[own, :begin, number] |= OUTSIDE
+                meaning[:, :begin, number] &= ~1
         return meaning
 
     def _table(self, members: Members, pieces: Pieces, pairs: Reals, meaning: Indexes) -> Table:
