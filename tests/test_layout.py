@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"order_laws", "io.contract", "io.source", "plan"},
     "sketches": {"io.contract", "io.source", "language", "plan", "datasets"},
     "engines.columns": {"language", "plan", "polars_expressions"},
-    "engines.rows": {"plan", "engines.columns"},
+    "engines.rows": {"order_laws", "plan", "engines.columns"},
     "io.containers": {"io.contract", "io.source"},
     "io.ganglia": {"io.contract", "io.source"},
     "io.hadoop": {"io.contract", "io.source"},
@@ -91,6 +91,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.formats": {"io.contract", "io.source", "io.clues", "io.trial"},
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
     "ingestion": {
+        "order_laws",
         "interrupts",
         "runners",
         "io.contract",
@@ -190,6 +191,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.intervals",
     },
     "engines.event": {
+        "order_laws",
         "engines.concurrency",
         "language",
         "plan",
@@ -246,6 +248,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.event",
     },
     "matching": {
+        "order_laws",
         "runners",
         "spark",
         "language",
@@ -319,6 +322,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "state",
     },
     "library": {
+        "order_laws",
         "calibration",
         "clock_checks",
         "clock_logs",
@@ -356,6 +360,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistants": {"language", "matching", "engines.diagnosis", "library", "render"},
     "cli.output": {"spark", "io.rows", "library", "render"},
     "cli.options": {
+        "order_laws",
         "language",
         "datasets",
         "runners",
@@ -387,6 +392,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "library",
     },
     "cli.commands": {
+        "order_laws",
         "assistants",
         "spark",
         "io.rows",

@@ -19,8 +19,10 @@ from cepctl.library.sketch import SketchUse, told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.grouping import ungrouped
-from cepctl.plan.plan import FOUND_AT_RAW_TIMES, LAWLESS
+from cepctl.plan.laws import law_name
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
@@ -99,7 +101,7 @@ def find_matches(
         counts = counts_of_rows(plan, inputs, rows, judged=judged)
         unanswered = None if plan.group_by is None else ""
         answer = beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered)
-        summary = summary_of(inputs, rows.found, counts, ran, judged=judged, answer=answer)
+        summary = summary_of(plan, inputs, rows.found, counts, ran, judged=judged, answer=answer)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"
@@ -167,7 +169,14 @@ def _is_judged(plan: Plan, execution: Execution) -> bool:
 
 
 def summary_of(
-    inputs: EventInputs, found: int, counts: RowCounts, ran: Ran, *, judged: bool, answer: str | None = None
+    plan: Plan,
+    inputs: EventInputs,
+    found: int,
+    counts: RowCounts,
+    ran: Ran,
+    *,
+    judged: bool,
+    answer: str | None = None,
 ) -> MatchSummary:
     """The summary of a run that has found so many rows; `counts` are of those that are kept."""
     slicing = ran.progress.slicing
@@ -183,6 +192,7 @@ def summary_of(
         judged=judged,
         answer=answer,
         impossible=ran.progress.impossible,
+        laws=tuple(map(law_name, plan.laws)),
     )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
 from cepctl.library.options import require_choice
+from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE, Beyond
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan.laws import BEYOND, MOST_SETS_ALIVE, Beyond
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import EventSchema

@@ -21,8 +21,8 @@ from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import AUTO
 from cepctl.memory import budget_of, default_budget
+from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.plan.evaluation_order import OrderName
-from cepctl.plan.laws import MOST_SETS_ALIVE, Beyond
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
 

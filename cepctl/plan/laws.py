@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.messages import did_you_mean, name_list
+from cepctl.order_laws.choices import LAW, LAWLESS
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS
-from cepctl.plan.plan import LAW, LAWLESS, EventSchema, Plan, ReturnColumn
-
-Beyond = Literal["refuse", "lawless"]
-BEYOND: tuple[Beyond, ...] = ("refuse", "lawless")
-"""What becomes of a key of which too many sets of events may have happened in one cell of time."""
-MOST_SETS_ALIVE = 1 << 16
-"""So many are not too many."""
+from cepctl.plan.plan import EventSchema, Plan, ReturnColumn
 
 
 def laws_of(schema: EventSchema | None, returns: Sequence[ReturnColumn]) -> tuple[OrderLaw, ...]:
@@ -41,6 +35,15 @@ def laws_of(schema: EventSchema | None, returns: Sequence[ReturnColumn]) -> tupl
 def law_name(law: OrderLaw) -> str:
     """How messages call a law."""
     return f"the law of order of each {law.by}"
+
+
+def law_text(law: OrderLaw) -> str:
+    """The same, with how much it says."""
+    counts = {"of what comes next": len(law.following), "of what comes before": len(law.before)}
+    said = [
+        f"{count:,} factor{'' if count == 1 else 's'} {of_what}" for of_what, count in counts.items() if count
+    ]
+    return f"of the order of each {law.by}, in steps of {'+'.join(law.step)}: {', '.join(said)}"
 
 
 def refuse_laws(plan: Plan, what: str) -> None:

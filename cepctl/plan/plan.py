@@ -38,12 +38,6 @@ OCCURRENCE_ERROR = "occurrence_error"
 EXPECTED_ERROR = "expected_error"
 """The same of the expected numbers of matches: the errors of their confidences, added up."""
 
-LAWLESS = "lawless"
-"""The column of rows under a law of order that gives the confidence, or occurrence, without it."""
-
-LAW = "law"
-"""The column that says whether a row was computed under the law: false where its key was too much work."""
-
 FOUND_AT_RAW_TIMES = "cepctl found at raw times"
 """The column of matches that says whether raw times alone find them; it is counted and never shown."""
 

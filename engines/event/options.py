@@ -10,9 +10,9 @@ from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, default_budget
+from cepctl.order_laws.choices import LAW, LAWLESS, MOST_SETS_ALIVE, Beyond
 from cepctl.plan.evaluation_order import OrderName
-from cepctl.plan.laws import MOST_SETS_ALIVE, Beyond
-from cepctl.plan.plan import LAW, LAWLESS, Alternative, Plan
+from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
 
 _ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24

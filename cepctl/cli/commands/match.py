@@ -42,7 +42,7 @@ from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
-from cepctl.plan.plan import LAWLESS
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
