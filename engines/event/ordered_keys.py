@@ -18,7 +18,8 @@ from cepctl.engines.order_laws.rows import Row
 from cepctl.engines.order_laws.under_laws import LawfulOrders
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
-from cepctl.plan.plan import LAW, LAWLESS, Plan
+from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 
 

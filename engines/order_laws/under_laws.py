@@ -15,7 +15,7 @@ from cepctl.engines.order_laws.key_orders import KeyOrders
 from cepctl.engines.order_laws.row_tables import Budget, TooManyStepsError, sets_alive, total
 from cepctl.engines.order_laws.rows import AskedRows, Row
 from cepctl.errors import QueryTooLargeError
-from cepctl.plan.laws import Beyond
+from cepctl.order_laws.choices import Beyond
 
 _MOST_KEPT = 1 << 16
 
