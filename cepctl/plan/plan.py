@@ -252,7 +252,8 @@ class Plan:
     @property
     def apart_by_key(self) -> bool:
         """Whether events of each key of the partition can be matched by themselves."""
-        cut = any(law.by not in self.partition_by for law in self.laws)
+        # Another attribute beside that of a law would cut its keys.
+        cut = any(self.partition_by != (law.by,) for law in self.laws)
         return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given or cut)
 
     @property

@@ -62,7 +62,7 @@ _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
 }
 """What an engine runs, but not beside others that it runs as well."""
 _UNDER_A_LAW: Mapping[Engine, frozenset[Construct]] = {
-    "event": frozenset(),
+    "event": frozenset({Construct.SEQUENCE, Construct.NEGATION, Construct.GROUP_BY}),
     "point": frozenset(),
     "worlds": frozenset(Construct),
 }

@@ -150,6 +150,10 @@ def found_batches(
     require_engine(plan, "event")
     require_known_clocks(plan, table)
     events = _in_worlds_left(plan, with_own_laws(events_of(table, plan.clocks)))
+    if plan.laws:
+        from cepctl.engines.event.ordered_keys import with_orders
+
+        events = with_orders(plan, events, options)
     prepared = prepared_alternatives(plan, events, options)
     judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
@@ -327,4 +331,9 @@ def _rows(
     if _is_costly(plan):
         find = partial(_reached, source, kept)
         computed |= return_columns(source.events, source.alternative, plan.returns, kept, find)
+    names = source.options.columns_of_law(plan)
+    if names:
+        from cepctl.engines.event.ordered_keys import law_columns
+
+        computed |= law_columns(source, kept, names)
     return NumberedRows(maker, kept, computed, "" if judge is None else judge.why_not)
