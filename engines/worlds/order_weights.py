@@ -23,6 +23,8 @@ from fractions import Fraction
 from itertools import pairwise, permutations, product
 from typing import cast
 
+import pyarrow as pa
+
 from cepctl.engines.worlds.stream import Row, Times, Value
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
@@ -154,7 +156,7 @@ def step_of(row: Row, law: OrderLaw) -> str:
 def _text(value: Value) -> str:
     if value is None:
         return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, str) else cast(str, pa.scalar(value).cast(pa.string()).as_py())
 
 
 def _overlap(one: Row, other: Row) -> bool:
