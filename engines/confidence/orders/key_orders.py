@@ -141,10 +141,10 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
         return None
     first = open_run.copy()
     first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
-    number = np.cumsum(first)[open_run] - 1
+    numbers = np.cumsum(first)[open_run] - 1
     cluster = np.full(len(events), -1, dtype=np.int64)
-    cluster[order[open_run]] = number
-    begins, sizes = np.flatnonzero(first), np.bincount(number)
+    cluster[order[open_run]] = numbers
+    begins, sizes = np.flatnonzero(first), np.bincount(numbers)
     ends = begins + sizes - 1
     return KeyOrders(
         masses,

@@ -214,9 +214,9 @@ def joined_members(
         order = np.argsort(cluster.events)
         key[place], code[place] = number, cluster.codes[order]
     rows = np.column_stack([key, code, told, np.where(own >= 0, own, -1), each])
-    _, places, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    _, places, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(places)
-    counts, first = np.bincount(number.reshape(-1))[order], places[order]
+    counts, first = np.bincount(kind.reshape(-1))[order], places[order]
     return Members(tuple(clusters), counts, key[first], code[first], own[first]), first
 
 
