@@ -13,14 +13,14 @@ from cepctl.library.laws import LawChoice, LawFile
 from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE
 
 
-def _law_file(context: click.Context, option: click.Parameter, path: str | None) -> LawFile | None:
+def law_file(context: click.Context, option: click.Parameter, path: str | None) -> LawFile | None:
     """The laws of a file; a wrong one is refused before any work is done."""
     return None if path is None else LawFile.read(path)
 
 
 _FILE = grouped_option(
     "--laws",
-    callback=_law_file,
+    callback=law_file,
     type=click.Path(),
     metavar="FILE",
     help="Weigh the orders of events by the laws ([[law]]) of a model file, instead of those that the "
