@@ -218,10 +218,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.event",
     },
     "engines.diagnosis": {
+        "order_laws",
         "language",
         "plan",
         "polars_expressions",
         "engines.columns",
+        "engines.order_laws",
         "engines.rows",
         "engines.pattern",
         "engines.confidence",
@@ -311,6 +313,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "matching",
     },
     "render": {
+        "order_laws",
         "calibration",
         "terminal",
         "clock_checks",

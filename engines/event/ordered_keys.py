@@ -46,7 +46,9 @@ def without_orders(source: PreparedAlternative) -> PreparedAlternative:
     return replace(source, events=replace(source.events, orders=None))
 
 
-def law_columns(source: PreparedAlternative, matches: MatchBatch, names: Sequence[str]) -> dict[str, pa.Array]:
+def law_columns(
+    source: PreparedAlternative, matches: MatchBatch, names: Sequence[str]
+) -> dict[str, pa.Array]:
     """What rows tell of the law: the confidence without it, and whether it was applied."""
     columns = {}
     if LAWLESS in names:
