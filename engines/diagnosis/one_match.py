@@ -94,7 +94,7 @@ def one_match(
 
 
 def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
-    """A match with the confidence that it has under the laws of its plan; no posterior is known of it then."""
+    """A match with its confidence under the laws of its plan; no posterior of its events is known then."""
     if not match.plan.laws:
         return match
     from cepctl.engines.diagnosis.order_laws import law_shown

@@ -49,11 +49,10 @@ def test_a_match_has_both_confidences_and_the_orders_of_its_neighbours() -> None
     assert match.law is not None
     assert match.confidence == match.law.confidence == pytest.approx(float(Fraction(144, 269)))
     assert match.law.without == pytest.approx(0.25)
-    told = [(each.first, each.second, each.without, each.under) for each in match.law.neighbours]
-    assert told == [
-        ("a", "b", pytest.approx(3 / 8), pytest.approx(float(Fraction(171, 269)))),
-        ("b", "c", pytest.approx(13 / 16), pytest.approx(judged("SEQ(B b, C c)", L3))),
-    ]
+    told = match.law.neighbours
+    assert [(each.first, each.second) for each in told] == [("a", "b"), ("b", "c")]
+    assert [each.without for each in told] == pytest.approx([3 / 8, 13 / 16])
+    assert [each.under for each in told] == pytest.approx([171 / 269, judged("SEQ(B b, C c)", L3)])
 
 
 @pytest.mark.parametrize(
