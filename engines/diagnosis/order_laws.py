@@ -90,7 +90,7 @@ def law_shown(
         without=confidence,
         confidence=lawful,
         neighbours=tuple(asked.neighbours(row, events)),
-        factors=tuple(asked.factors(row, lawful, plan.laws)),
+        factors=tuple(asked.factors(row, confidence, lawful, plan.laws)),
     )
 
 
@@ -116,12 +116,15 @@ class _Asked:
         for (first, second), without, under in zip(pairs, lawless, lawful, strict=True):
             yield NeighbourOrder(events.ids[first], events.ids[second], float(without), float(under))
 
-    def factors(self, row: Row, lawful: float, laws: tuple[OrderLaw, ...]) -> list[FactorShown]:
+    def factors(
+        self, row: Row, lawless: float, lawful: float, laws: tuple[OrderLaw, ...]
+    ) -> list[FactorShown]:
         """The factors without which the confidence would change most."""
         tried = sorted(self._candidates(row, laws), key=lambda each: -abs(log(each[-1])))[:_MOST_TRIED]
         found = []
         for number, kind, steps, factor in tried:
             otherwise = self.under(row, self._without(number, kind, steps))
+            otherwise = lawless if np.isnan(otherwise) else otherwise
             change = abs(log(otherwise / lawful)) if otherwise > 0 and lawful > 0 else inf
             found.append((change, FactorShown(kind, *steps, factor, otherwise)))
         found.sort(key=lambda each: -round(each[0], 12))
