@@ -114,6 +114,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
     },
     "engines.confidence.sets": {"engines.columns", "engines.pattern", "engines.confidence"},
+    "engines.confidence.orders": {"order_laws", "engines.columns", "engines.confidence"},
     "engines.search": {
         "plan",
         "engines.columns",
@@ -185,6 +186,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
         "engines.confidence.sets",
+        "engines.confidence.orders",
         "engines.confidence.points",
         "engines.confidence.clocks",
         "engines.confidence.given",
@@ -200,6 +202,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.pattern",
         "engines.confidence",
         "engines.confidence.coupled",
+        "engines.confidence.orders",
         "engines.search",
         "engines.confidence.points",
         "engines.confidence.clocks",

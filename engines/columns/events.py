@@ -30,7 +30,7 @@ from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 
 if TYPE_CHECKING:
-    from cepctl.engines.order_laws.under_laws import LawfulOrders
+    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 
 _MOST_TEXT = 1 << 31
 """Bytes that a column of strings holds, if its offsets have 32 bits."""
@@ -60,8 +60,8 @@ class Events:
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
     `clocks` how probable that is; `ends` then are of their own parts.  Where something is given that ties
-    events, `ties` says what; `endpoint_ties`, where something is given beside events that last.  `orders` says
-    which orders of events laws weigh, where there are such.
+    events, `ties` says what; `endpoint_ties`, where something is given beside events that last.  `orders`
+    says which orders of events laws weigh, where there are such.
     """
 
     masses: Masses

@@ -27,8 +27,8 @@ from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.engines.search.kleene.counts import GroupBudget
-from cepctl.plan.counted_sets import counted_sets
 from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 
 _MOST_COUNTED = 2**53

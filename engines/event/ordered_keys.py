@@ -1,4 +1,4 @@
-"""Events under the laws of order of a plan, what keys of GROUP BY are by these, and what rows tell of them."""
+"""Events under the laws of order of a plan; keys of GROUP BY, and what rows tell of the law."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch
+from cepctl.engines.columns.bindings import Bindings, MatchBatch
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.rows import Row
+from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.order_laws.key_orders import key_orders
-from cepctl.engines.order_laws.rows import Row
-from cepctl.engines.order_laws.under_laws import LawfulOrders
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
 from cepctl.order_laws.choices import LAW, LAWLESS
@@ -98,5 +98,5 @@ def _rows(source: PreparedAlternative, matches: MatchBatch) -> list[Row]:
     return rows_of(Batch(source.measure, bound, rivals))
 
 
-def _bound(source: PreparedAlternative, matches: MatchBatch) -> dict[int, np.ndarray]:
+def _bound(source: PreparedAlternative, matches: MatchBatch) -> dict[int, Bindings]:
     return dict(zip(source.search.singles, matches.bound, strict=True))

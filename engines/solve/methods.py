@@ -66,7 +66,7 @@ METHODS: tuple[MatchMethod, ...] = (
     Method(work.ENDS_APART, lambda form: form.lasting,
            PARTS, combinators.endpoints, "interval events, or conditions on ends"),
     Method(work.ORDERS, lambda form: form.under_law,
-           PARTS, partial(ordered_keys.under_laws, measure), "a law weighs the orders of the events of its keys"),
+           PARTS, partial(ordered_keys.under_laws, measure), "a law weighs the orders of the events of keys"),
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),

@@ -15,7 +15,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 
 if TYPE_CHECKING:
-    from cepctl.engines.order_laws.rows import Row
+    from cepctl.engines.confidence.orders.rows import Row
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
@@ -38,7 +38,7 @@ def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def rows_of(batch: Batch) -> list[Row]:
     """What each match of a batch asks; only rivals that can decide it count."""
-    from cepctl.engines.order_laws.rows import Row
+    from cepctl.engines.confidence.orders.rows import Row
 
     rivals: list[dict[int, int]] = [{} for _ in range(len(batch))]
     for each in batch.deciding:

@@ -55,7 +55,9 @@ def _asked(form: Form) -> Iterator[_Method]:
     if form.lasting:
         yield from _sums()
     elif any(each.guarantee is Guarantee.PARTS for each in taking):
-        yield from _asked(replace(form, on_clocks=form.on_clocks and form.given, given=False, under_law=False))
+        yield from _asked(
+            replace(form, on_clocks=form.on_clocks and form.given, given=False, under_law=False)
+        )
 
 
 def _sums() -> Iterable[_Method]:

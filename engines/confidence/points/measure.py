@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.clocks import EventClocks
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.sampling import Sampling
+    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
     from cepctl.engines.confidence.points.rival_blocks import BlockMemory
-    from cepctl.engines.order_laws.under_laws import LawfulOrders
 
 
 @dataclass(frozen=True)

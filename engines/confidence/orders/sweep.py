@@ -1,16 +1,16 @@
-"""One pass over time that sums the weights of all orders of some events in which a question is answered yes.
+"""One pass over time that sums the weights of all orders of some events by which a question is answered yes.
 
-Time is cut into pieces in which every event has one mass per tick.  What is kept between two pieces says which
-of the events alive have happened, which step came last in each key, and how far the question is (`questions.py`
-makes a machine of it).  Ticks that are equal share the mean over their orders: k events in one given order on
-the n ticks of a piece have n^k / k!.  Where the question tells ticks apart, a piece is summed by its b distinct
-ticks, C(n, b), and the j-th event of a tick counts 1/j.
+Time is cut into pieces in which every event has one mass per tick.  What is kept between two pieces says
+which of the events alive have happened, which step came last in each key, and how far the question is
+(`questions.py` makes a machine of it).  Events at one tick have the mean over their orders: k events in one
+given order on the n ticks of a piece have n^k / k!.  Where the question tells ticks apart, a piece is summed
+by its b distinct ticks, C(n, b), and the j-th event of a tick counts 1/j.
 
-All terms are positive: nothing cancels.  Sums are scaled by powers of two, so that no product of factors leaves
-the floats.
+All terms are positive: nothing cancels.  Sums are scaled by powers of two, so that no product of factors
+leaves the floats.
 
     name here      meaning
-    kind           events of one step and mass that the question does not tell apart, `count` of them
+    kind           events of one step and mass that the question does not tell apart, `counts` of them
     digit          how many events of a kind that is alive have happened
     gate           factors of an event beside those that the machine keeps
 """
@@ -28,14 +28,14 @@ from cepctl.engines.kernels.kernel import inner, kernel
 class Kinds(NamedTuple):
     """K kinds over P pieces.
 
-    `count`, `first`, `last`, shape (K,): events, first and last piece alive.  `kept`: whether the machine
+    `counts`, `first`, `last`, shape (K,): events, first and last piece alive.  `kept`: whether the machine
     knows if it has happened; then it is one event.  `key`, shape (K,): number of its key, -1 for none;
     `after`: what its key ends with once it has happened.  `follows`, shape (K, S): factor after each of what
     its key may end with.  `pairs`, shape (K, K): factor of the second after the first.  `letter`,
     shape (K, P): what the machine reads, -1 for nothing.
     """
 
-    count: Indexes
+    counts: Indexes
     first: Indexes
     last: Indexes
     kept: Flags
@@ -98,11 +98,11 @@ def _swept(kinds, machine, keys, ticked, lengths, masses):
     states = np.zeros((len(machine.rests), 1, combinations))
     states[0, 0, keys.begin] = 1.0
     none = np.zeros(0, dtype=np.int64)
-    digits = _Piece(none, none, none, np.ones((1, len(kinds.count))))
+    digits = _Piece(none, none, none, np.ones((1, len(kinds.counts))))
     exponent = 0
     for p in range(len(lengths)):
         later = _digits_of(kinds, p)
-        states = _carried(states, digits, later, kinds.count)
+        states = _carried(states, digits, later, kinds.counts)
         digits = later
         if ticked[p]:
             states = _by_ticks(states, kinds, machine, keys, digits, p, lengths[p], masses)
@@ -111,11 +111,11 @@ def _swept(kinds, machine, keys, ticked, lengths, masses):
         most = states.max()
         if most == 0.0:
             return 0.0, 0
-        shift = np.int64(np.floor(np.log2(most)))
+        shift = int(np.floor(np.log2(most)))
         states = states * 2.0 ** (-shift)
         exponent += shift
     none_left = _Piece(none, none, none, digits.factors[:1])
-    states = _carried(states, digits, none_left, kinds.count)
+    states = _carried(states, digits, none_left, kinds.counts)
     total = 0.0
     for a in range(len(machine.rests)):
         if machine.accepted[a]:
@@ -126,9 +126,9 @@ def _swept(kinds, machine, keys, ticked, lengths, masses):
 
 @inner
 def _digits_of(kinds, p):
-    """Which kinds are told by digits in a piece, and the factor of each kind after what has happened of them."""
+    """Which kinds have digits in a piece, and the factor of each kind after what has happened of them."""
     number = 0
-    for k in range(len(kinds.count)):
+    for k in range(len(kinds.counts)):
         number += not kinds.kept[k] and kinds.first[k] <= p <= kinds.last[k]
     alive, stride, radix = (
         np.empty(number, dtype=np.int64),
@@ -136,16 +136,16 @@ def _digits_of(kinds, p):
         np.empty(number, dtype=np.int64),
     )
     size, place = 1, 0
-    for k in range(len(kinds.count)):
+    for k in range(len(kinds.counts)):
         if not kinds.kept[k] and kinds.first[k] <= p <= kinds.last[k]:
-            alive[place], stride[place], radix[place] = k, size, kinds.count[k] + 1
-            size *= kinds.count[k] + 1
+            alive[place], stride[place], radix[place] = k, size, kinds.counts[k] + 1
+            size *= kinds.counts[k] + 1
             place += 1
-    factors = np.ones((size, len(kinds.count)))
+    factors = np.ones((size, len(kinds.counts)))
     for d in range(size):
         for i in range(number):
             digit = d // stride[i] % radix[i]
-            for k in range(len(kinds.count)):
+            for k in range(len(kinds.counts)):
                 for _ in range(digit):
                     factors[d, k] *= kinds.pairs[alive[i], k]
     return _Piece(alive, stride, radix, factors)
@@ -222,39 +222,46 @@ def _by_ticks(states, kinds, machine, keys, digits, p, length, masses):
 @inner
 def _one_more(states, kinds, machine, keys, digits, p, masses, share, at_rest):
     """One event more in every possible way, each with this share of its mass; also whether there is any."""
-    combinations = states.shape[2]
     placed, some = np.zeros_like(states), False
-    for k in range(len(kinds.count)):
+    for k in range(len(kinds.counts)):
         mass = masses[k, p] * share
         if mass == 0.0:
             continue
-        letter, key, place = kinds.letter[k, p], kinds.key[k], -1
-        for i in range(len(digits.alive)):
-            if digits.alive[i] == k:
-                place = i
+        letter = kinds.letter[k, p]
         for a in range(states.shape[0]):
             target = a if letter < 0 else machine.moves[a, letter]
             if at_rest and target >= 0:
                 target = machine.rests[target]
-            if target < 0:
-                continue
-            for d in range(states.shape[1]):
-                left, moved = kinds.count[k], d
-                if place >= 0:
-                    left -= d // digits.stride[place] % digits.radix[place]
-                    moved += digits.stride[place]
-                if left == 0:
-                    continue
-                weight = mass * left * machine.gates[a, k] * digits.factors[d, k]
-                for c in range(combinations):
-                    value = states[a, d, c]
-                    if value == 0.0:
-                        continue
-                    some = True
-                    if key < 0:
-                        placed[target, moved, c] += value * weight
-                    else:
-                        last = c // keys.stride[key] % keys.size[key]
-                        end = c + (kinds.after[k] - last) * keys.stride[key]
-                        placed[target, moved, end] += value * weight * kinds.follows[k, last]
+            if target >= 0:
+                weight = mass * machine.gates[a, k]
+                more = _place(states[a], placed[target], kinds, keys, digits, k, weight)
+                some = some or more
     return placed, some
+
+
+@inner
+def _place(states, placed, kinds, keys, digits, k, weight):
+    """Add an event of a kind to what has happened; whether there was any state for it."""
+    some, key, stride, radix = False, kinds.key[k], 0, 1
+    for i in range(len(digits.alive)):
+        if digits.alive[i] == k:
+            stride, radix = digits.stride[i], digits.radix[i]
+    for d in range(states.shape[0]):
+        left = kinds.counts[k]
+        if stride:
+            left -= d // stride % radix
+        if left == 0:
+            continue
+        each = weight * left * digits.factors[d, k]
+        for c in range(states.shape[1]):
+            value = states[d, c]
+            if value == 0.0:
+                continue
+            some = True
+            if key < 0:
+                placed[d + stride, c] += value * each
+            else:
+                last = c // keys.stride[key] % keys.size[key]
+                end = c + (kinds.after[k] - last) * keys.stride[key]
+                placed[d + stride, end] += value * each * kinds.follows[k, last]
+    return some

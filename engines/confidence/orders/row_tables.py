@@ -15,11 +15,11 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.orders.key_orders import Cluster
+from cepctl.engines.confidence.orders.pieces import Pieces, pieces_of
+from cepctl.engines.confidence.orders.questions import NOTHING_ASKED, QuestionStates, states_of
+from cepctl.engines.confidence.orders.sweep import Keys, Kinds, Machine, sweep
 from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
-from cepctl.engines.order_laws.key_orders import Cluster
-from cepctl.engines.order_laws.pieces import Pieces, pieces_of
-from cepctl.engines.order_laws.questions import NOTHING_ASKED, QuestionStates, states_of
-from cepctl.engines.order_laws.sweep import Keys, Kinds, Machine, sweep
 from cepctl.errors import QueryTooLargeError
 
 
@@ -31,7 +31,7 @@ class Budget:
     """What one answer may take, in steps of the pass."""
 
     def __init__(self) -> None:
-        self._left = most_products(ORDERS)
+        self._left = float(most_products(ORDERS))
 
     def spend(self, steps: float) -> None:
         """Raise TooManyStepsError when there were too many."""
@@ -57,8 +57,8 @@ class Members:
     """E kinds of events that are summed together.
 
     `counts`, shape (E,): how many events of each.  `key`, `code`, shape (E,): number of the cluster in
-    `clusters`, -1 for none, and code of the step.  `own`, shape (E,): letter of the event of a row that it is,
-    -1 for none.
+    `clusters`, -1 for none, and code of the step.  `own`, shape (E,): number of the event of a row that it
+    is, -1 for none.
     """
 
     clusters: tuple[Cluster, ...]
@@ -68,7 +68,7 @@ class Members:
     own: Indexes
 
     def pairs(self, each: Reals) -> Reals:
-        """Factor of the second of two kinds after the first, 1 where they are in one order; `each`: masses."""
+        """Factor of the second of two kinds after the first, 1 where their order is certain."""
         happens = each > 0.0
         first = happens.argmax(axis=1)
         last = happens.shape[1] - 1 - happens[:, ::-1].argmax(axis=1)
@@ -120,7 +120,15 @@ class Table:
         masses = pieces.each * np.exp(logs.T @ (over * members.counts[:, None]))
         every = masses[None, :, :] * lengths[:, None, :]
         kinds = Kinds(
-            members.counts, first, last, members.own >= 0, members.key, after, follows, self.pairs, self.letter
+            members.counts,
+            first,
+            last,
+            members.own >= 0,
+            members.key,
+            after,
+            follows,
+            self.pairs,
+            self.letter,
         )
         states = self.states
         rows = np.flatnonzero(members.own >= 0)
@@ -141,7 +149,7 @@ class Table:
         return float((sets * passes * happens.sum(axis=0)).sum()) * combinations * len(self.states.rests)
 
     def _ticked(self, happens: Flags) -> Flags:
-        """Where the question tells the ticks of a piece apart: two events that it reads, one of them its own."""
+        """Where ticks are told apart: the question reads two events there, one of them of a row."""
         read = happens & (self.letter >= 0)
         several = (read * self.members.counts[:, None]).sum(axis=0) > 1
         return np.asarray(several & (read & (self.members.own >= 0)[:, None]).any(axis=0))
@@ -200,15 +208,15 @@ def joined_members(
 
     `events` are those of the clusters, and others.  `own` as in `Members`, `each` the masses, of events.
     """
-    key, code = np.full((2, len(events)), -1, dtype=np.int64)
+    key, code = (np.full(len(events), -1, dtype=np.int64) for _ in range(2))
     for number, cluster in enumerate(clusters):
         place = np.searchsorted(events, np.sort(cluster.events))
         order = np.argsort(cluster.events)
         key[place], code[place] = number, cluster.codes[order]
     rows = np.column_stack([key, code, told, np.where(own >= 0, own, -1), each])
-    _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    counts, first = np.bincount(number.reshape(-1))[order], first[order]
+    _, places, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(places)
+    counts, first = np.bincount(number.reshape(-1))[order], places[order]
     return Members(tuple(clusters), counts, key[first], code[first], own[first]), first
 
 

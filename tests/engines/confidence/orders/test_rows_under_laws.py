@@ -10,12 +10,11 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
-from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.order_laws.law import OrderLaw
-from tests.engines.agreement import EXAMPLES, assert_same_rows, check
-from tests.engines.order_laws.lawful_cases import LawfulCase, lawful_cases
+from tests.engines.agreement import assert_same_rows, check
+from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
 from tests.fuzzing.answers import require_same, rows_of
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
@@ -51,7 +50,7 @@ def test_repeats_count_as_one_habit() -> None:
     assert rows.column("confidence").to_pylist() == pytest.approx([123 / 224] * 2)
 
 
-AGREEING = {
+AGREEING: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     "chains": chain_cases,
     "next match": next_match_cases,
     "negation": negation_cases,

@@ -20,7 +20,7 @@ import polars as pl
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.order_laws.steps import key_of_event, steps_of
+from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 
@@ -35,7 +35,9 @@ class Factors:
     @classmethod
     def of(cls, law: OrderLaw) -> Factors:
         """The factors that a law states, 1 for all others."""
-        named = dict.fromkeys([BEGIN, END, *(step for pair in (*law.following, *law.before) for step in pair)])
+        named = dict.fromkeys(
+            [BEGIN, END, *(step for pair in (*law.following, *law.before) for step in pair)]
+        )
         codes = {step: number for number, step in enumerate(named, start=1)}
         following, before = np.ones((2, len(codes) + 1, len(codes) + 1))
         for table, stated in ((following, law.following), (before, law.before)):
@@ -123,7 +125,9 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
     for number, each in enumerate(laws):
         own = np.flatnonzero(law == number)
         texts = steps_of(each, events.frame[own])
-        known = pl.DataFrame({"text": list(factors[number].codes), "code": list(factors[number].codes.values())})
+        known = pl.DataFrame(
+            {"text": list(factors[number].codes), "code": list(factors[number].codes.values())}
+        )
         found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
         codes[own] = found.get_column("code").fill_null(0).to_numpy()
     masses = events.masses
@@ -132,17 +136,15 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
     if not len(order):
         return None
     run = _runs(masses, key, order)
-    size = np.bincount(run)
-    open_run = size[run] > 1
+    open_run = np.bincount(run)[run] > 1
     if not open_run.any():
         return None
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1] | ~open_run[1:]
-    begins = np.flatnonzero(first & open_run)
-    number = np.cumsum(first & open_run) - 1
+    first = open_run.copy()
+    first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
+    number = np.cumsum(first)[open_run] - 1
     cluster = np.full(len(events), -1, dtype=np.int64)
-    cluster[order[open_run]] = number[open_run]
-    sizes = np.bincount(number[open_run])
+    cluster[order[open_run]] = number
+    begins, sizes = np.flatnonzero(first), np.bincount(number)
     ends = begins + sizes - 1
     return KeyOrders(
         masses,

@@ -5,9 +5,9 @@ rival lies strictly inside a gap from which it must be absent: before the first 
 the last.  A rival at the tick of an end of its gap is no harm, whichever comes first there; so a rival is
 remembered until its tick has ended.
 
-    letter     an event of rows, or all rivals that mean the same to every row, by the number of the event, -1
-               for rivals, and what it means to each row: a bit for each gap from which it must be absent
-    gaps       bit 0 is before the first event of a row, bit l after its last; OUTSIDE: not in the row's window
+    letter     an event of rows, or all rivals that mean the same to every row: the number of the event, -1
+               for rivals, and what it means to each row, a bit for each gap from which it must be absent
+    gaps       bit 0 is before the first event of a row, bit l after its last; OUTSIDE: not in its window
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Letter: TypeAlias = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Question:
-    """Whether some of `rows` hold, each the numbers of its events in order; `own` events stand in some row."""
+    """Whether some of `rows` hold: of each the numbers of its events, of which there are `own` in all."""
 
     rows: tuple[tuple[int, ...], ...]
     letters: tuple[Letter, ...]

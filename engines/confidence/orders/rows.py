@@ -1,4 +1,4 @@
-"""How probable it is that some of a few rows hold: the weights of the worlds that return one over those of all.
+"""How probable it is that some of a few rows hold: the weights of the worlds that return one, over all.
 
 Only the clusters of the events that decide a row matter to it (`key_orders.py`); of all other keys the weight
 cancels.  Decisive events without an open order join with the factor 1.  A window needs the tick of the first
@@ -11,7 +11,7 @@ event of a row, what must be absent before the first that of the last: sums over
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -20,10 +20,10 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.order_laws.key_orders import Cluster
-from cepctl.engines.order_laws.pieces import Pieces, held, pieces_of
-from cepctl.engines.order_laws.questions import OUTSIDE, Question, states_of
-from cepctl.engines.order_laws.row_tables import Budget, Members, Table, joined_members, scaled_sum
+from cepctl.engines.confidence.orders.key_orders import Cluster
+from cepctl.engines.confidence.orders.pieces import Pieces, held, pieces_of
+from cepctl.engines.confidence.orders.questions import OUTSIDE, Question, states_of
+from cepctl.engines.confidence.orders.row_tables import Budget, Members, Table, joined_members, scaled_sum
 
 _MOST_ANCHORS = 3
 _Marks: TypeAlias = dict[tuple[int, int], int]
@@ -186,7 +186,7 @@ class AskedRows:
     def _meaning(self, members: Members, pieces: Pieces, gaps: Indexes, marks: _Marks) -> Indexes:
         """What each kind means to each row in each piece, shape (E, P, rows)."""
         meaning = np.repeat(gaps[:, None, :], pieces.each.shape[1], axis=1)
-        for number, (row, limits) in enumerate(zip(self.rows, self.limits, strict=True)):
+        for number, row in enumerate(self.rows):
             own = np.flatnonzero(np.isin(members.own, np.searchsorted(self.own, row.events)))
             end = marks.get((row.events[0], self.window))
             if end is not None:

@@ -31,8 +31,8 @@ def key_of_event(laws: Sequence[OrderLaw], frame: pl.DataFrame) -> tuple[Indexes
         if len(twice):
             first = laws[law[twice[0]]]
             raise EventSchemaError(
-                f"event '{_id(frame, twice)}' has a {first.by} and a {each.by}, and is under the laws of order "
-                "of both; leave one of the laws out"
+                f"event '{_id(frame, twice)}' has a {first.by} and a {each.by}, and is under the laws of "
+                "order of both; leave one of the laws out"
             )
         law[under], key[under] = number, numbers[under] + known
         known += int(numbers.max(initial=-1)) + 1

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.order_laws.key_orders import KeyOrders
-from cepctl.engines.order_laws.row_tables import Budget, TooManyStepsError, sets_alive, total
-from cepctl.engines.order_laws.rows import AskedRows, Row
+from cepctl.engines.confidence.orders.key_orders import KeyOrders
+from cepctl.engines.confidence.orders.row_tables import Budget, TooManyStepsError, sets_alive, total
+from cepctl.engines.confidence.orders.rows import AskedRows, Row
 from cepctl.errors import QueryTooLargeError
 from cepctl.order_laws.choices import Beyond
 
@@ -57,9 +57,7 @@ class LawfulOrders:
                 raise self._refused(large)
         return found, beyond
 
-    def unions(
-        self, rows: Sequence[Row], of: Indexes, count: int, window: int | None
-    ) -> tuple[Reals, Flags]:
+    def unions(self, rows: Sequence[Row], of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
         """P(some row of each of `count` groups holds), NaN where that takes too much work.
 
         `of`: the group of each row.  Also of which groups a key is beyond: they are NaN as well.
@@ -100,7 +98,9 @@ class LawfulOrders:
 
     def beyond_of(self, rows: Sequence[Row]) -> Flags:
         """Which rows have a key that is beyond the limit."""
-        found = [any(self._sets_alive(one) > self.limit for one in self._clusters_of((each,))) for each in rows]
+        found = [
+            any(self._sets_alive(one) > self.limit for one in self._clusters_of((each,))) for each in rows
+        ]
         return np.array(found, dtype=bool)
 
     def _clusters_of(self, rows: tuple[Row, ...]) -> list[int]:
@@ -141,6 +141,6 @@ class LawfulOrders:
         return QueryTooLargeError(
             f"the law of order of {self.orders.name_of(number)}: {self._sets_alive(number):,.0f} sets of its "
             f"events may have happened in one cell of time, {self.limit:,} are allowed; raise --law-limit, "
-            "compute such keys without the law (--beyond lawless), or leave the law out (--no-laws leaves out "
-            "that of the dataset)"
+            "compute such keys without the law (--beyond lawless), or leave the law out (--no-laws leaves "
+            "out that of the dataset)"
         )

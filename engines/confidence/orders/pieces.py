@@ -1,8 +1,8 @@
 """Time cut into pieces in which events have one mass per tick; cut again around ticks at which one is held.
 
 A sum over the ticks of one event takes few of them: while these move inside a stretch of time that no cut
-enters, every piece that they cut is longer or shorter by as much, and all sums are polynomials in the tick, of
-a degree that the events cut by it bound (`cepctl.engines.confidence.quadrature`).
+enters, every piece that they cut is longer or shorter by as much, and all sums are polynomials in the tick,
+of a degree that the events cut by it bound (`cepctl.engines.confidence.quadrature`).
 
     name here      meaning
     held           the event at whose ticks the others are summed
@@ -85,16 +85,15 @@ def _held(
     pieces: Pieces, event: int, offsets: Sequence[int], counts: Indexes, begin: int, stop: int, *,
     nested: bool,
 ) -> Pieces:  # fmt: skip
-    """The ways to hold an event at the ticks from `begin` to `stop` - 1, between which no cut meets another."""
+    """The ways to hold an event at the ticks from `begin` to `stop` - 1: no cut meets another there."""
     cut, each = pieces.cut[0], pieces.each
     own = int(np.searchsorted(cut, begin, side="right"))
     marks = [(offset, int(np.searchsorted(cut, begin + offset, side="right"))) for offset in offsets]
     at = offsets.index(0)
     marks.insert(at + 1, (1, own))
     inside = [(offset, place) for offset, place in marks if 0 < place < len(cut)]
-    others = np.ones(len(counts), dtype=bool)
-    if not nested:
-        others = (each[:, [place - 1 for _, place in inside]] > 0.0).any(axis=1)
+    happens = each > 0.0
+    others = happens.any(axis=1) if nested else happens[:, [place - 1 for _, place in inside]].any(axis=1)
     others[event] = False
     nodes, weights = _nodes(stop - begin, int(counts[others].sum()) + nested)
     ticks = begin + nodes
