@@ -150,10 +150,15 @@ def explained(
         estimated = partial(_memory, plan, counts or {}, memory)
         room, room_figures = shown(SideFigure.MEMORY, estimated, (None, None))
         ties = shown(SideFigure.TIES, partial(_ties, plan, inputs), None)
+        widest = partial(_orders, plan, inputs, under.law_limit)
+        orders, order_figures = shown(SideFigure.ORDERS, widest, (None, None))
         ranges = shown(SideFigure.RANGES, partial(_ranges, plan, inputs), ())
         trial = partial(_forecast, plan, read, order, memory)
         said, figures = shown(SideFigure.FORECAST, trial, (None, None))
-        facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
+        facts = ShownFacts(
+            *(counts, order, slices, room, room_figures, sketch, ties),
+            *(orders, order_figures, said, figures, ranges),
+        )
         return Explanation(plan, replace(facts, **_methods(plan)))
 
 
@@ -190,6 +195,22 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     return (
         f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
     )
+
+
+def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Mapping[str, Any] | None]:
+    """What laws of order leave to be summed, in words and in numbers; None where none is asked."""
+    if not plan.laws or plan.never is not None or engine_refusals(plan, "event"):
+        return None, None
+    from cepctl.engines.event.open_orders import open_orders
+
+    found = open_orders(plan, inputs.read(plan.attributes), limit)
+    if found.widest is None:
+        return "all that the law says something of are certain", found.to_json()
+    runs = f"{counted(found.runs, 'run')} of events in open order, {counted(found.events, 'event')} in all"
+    alive = f"{found.sets:,.0f} sets alive in one cell of time, {limit:,} are allowed"
+    sets = f"the widest of {found.widest}: {alive}"
+    beyond = f"; {counted(found.beyond, 'run')} beyond" if found.beyond else ""
+    return f"{runs}; {sets}{beyond}; {found.work:,.0f} sets to sum over", found.to_json()
 
 
 def _ranges(plan: Plan, inputs: EventInputs) -> tuple[StatedRange, ...]:

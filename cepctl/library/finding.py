@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.errors import UsageError
 from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -19,7 +18,6 @@ from cepctl.library.sketch import SketchUse, told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
-from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.grouping import ungrouped
 from cepctl.plan.laws import law_name
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
@@ -137,10 +135,6 @@ def opened_search(
         judged=question.judged,
         lawless=question.lawless,
     )
-    if question.lawless and not (plan.laws or question.columns):
-        raise UsageError(
-            f"the column '{LAWLESS}' compares with a law of order, and the events are under none"
-        )
     require_columns(question.columns, columns_of(plan, options))
     return plan, inputs, options
 

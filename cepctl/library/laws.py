@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
@@ -24,7 +23,7 @@ class LawFile:
     laws: tuple[OrderLaw, ...]
 
     @classmethod
-    def read(cls, path: str | Path) -> LawFile:
+    def read(cls, path: str | os.PathLike[str]) -> LawFile:
         """Read a file of which nothing but `[[law]]` counts.
 
         Raises

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from cepctl.errors import UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
@@ -182,4 +183,8 @@ def match(
     with ExitStack() as opened:
         paths = paths_of(events, opened)
         refuse_for_datasets(paths, reading)
-        return find_matches(question, paths, times=time, opened=opened)
+        found = find_matches(question, paths, times=time, opened=opened)
+        if lawless and not found.found.plan.laws:
+            found.close()
+            raise UsageError("lawless compares with a law of order, and these events are under none")
+        return found

@@ -125,7 +125,9 @@ def command(
         asked = _Asked(text, events, raw_input, signature, rank or 1, no_given, under)
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
-        match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
+        match = one_match(
+            plan, inputs.read(plan.attributes), ids_of(ids), drawing_width(), asked.under.law_limit
+        )
         recorded = clock_evidence(match, inputs)
     if as_json:
         facts = match_facts(match, cast(Times, times))

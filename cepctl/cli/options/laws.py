@@ -13,21 +13,21 @@ from cepctl.library.laws import LawChoice, LawFile
 from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE
 
 
-def _law_file(context: click.Context, option: click.Parameter, path: str | None) -> LawFile | None:
+def law_file(context: click.Context, option: click.Parameter, path: str | None) -> LawFile | None:
     """The laws of a file; a wrong one is refused before any work is done."""
     return None if path is None else LawFile.read(path)
 
 
 _FILE = grouped_option(
     "--laws",
-    callback=_law_file,
+    callback=law_file,
     type=click.Path(),
     metavar="FILE",
     help="Weigh the orders of events by the laws ([[law]]) of a model file, instead of those that the "
     "dataset keeps.",
     group=HelpGroup.ASK_FURTHER,
 )
-_NONE = grouped_option(
+no_laws_option = grouped_option(
     "--no-laws",
     is_flag=True,
     help="Ignore the laws of order of the dataset ([[law]] in its model).",
@@ -51,9 +51,9 @@ _LIMIT = grouped_option(
     help="A key is too much work if more than N sets of its events may have happened in some cell of time.",
     group=HelpGroup.ASK_FURTHER,
 )
-LAW_OPTIONS = (_FILE, _NONE, _BEYOND, _LIMIT)
+LAW_OPTIONS = (_FILE, no_laws_option, _BEYOND, _LIMIT)
 
 
 def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Under which laws one query is looked at: the parameter under (LawChoice)."""
-    return with_options(gathered(command, "under", LawChoice), (_FILE, _NONE, _LIMIT))
+    return with_options(gathered(command, "under", LawChoice), (_FILE, no_laws_option, _LIMIT))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.numbering import numbers_of
@@ -58,13 +59,10 @@ def steps_of(law: OrderLaw, frame: pl.DataFrame) -> pl.Series:
 
 
 def _texts(values: pl.Series) -> pl.Series:
-    if values.dtype == pl.Float64:
-        # Texts of floats are those of Python.
-        distinct = values.unique().drop_nulls()
-        return values.replace_strict(
-            distinct, [str(each) for each in distinct.to_list()], default=None, return_dtype=pl.String
-        ).fill_null("")
-    return values.cast(pl.String).fill_null("")
+    """The values as text, as calibrate and learn write them: by Arrow."""
+    if values.dtype == pl.String:
+        return values.fill_null("")
+    return pl.Series(values.to_arrow().cast(pa.string())).fill_null("")
 
 
 def _id(frame: pl.DataFrame, rows: Indexes) -> str:
