@@ -79,8 +79,8 @@ class Case:
     """A query, events given as their own parts, the offsets of the clocks that stamped them, and a check.
 
     `laws` weigh the orders of the events of keys.  `check` is what is compared beside the rows of the judge,
-    by its name in `tests.fuzzing.constructs`; `setting`, in [0, 1), says with which threshold, in which slices
-    and so on.
+    by its name in `tests.fuzzing.constructs`; `setting`, in [0, 1), says with which threshold, in which
+    slices and so on.
     """
 
     query: Query

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,8 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
+from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 
@@ -103,6 +106,11 @@ class KeyOrders:
             )
             self._made[number] = found
         return found
+
+    @cached_property
+    def sets(self) -> Reals:
+        """How many sets of events may have happened in one cell of time, at most, shape (clusters,)."""
+        return sets_alive(Keys(self.masses.take(self.order), self.starts, self.codes[self.order]))
 
     def name_of(self, number: int) -> str:
         """The key of a cluster."""

@@ -233,16 +233,6 @@ def total(cluster: Cluster, masses: Masses) -> tuple[float, int]:
     return Table(members, pieces, members.pairs(pieces.each), nothing, states).summed(Budget())
 
 
-def sets_alive(cluster: Cluster, masses: Masses) -> float:
-    """How many sets of its events may have happened in one piece of time, at most."""
-    events = np.sort(cluster.events)
-    pieces = pieces_of(masses, events)
-    none = np.full(len(events), -1, dtype=np.int64)
-    members, first = joined_members((cluster,), events, none, none, pieces.each)
-    happens = pieces.each[first] > 0.0
-    return float(np.exp(np.log1p(members.counts) @ alive_in(happens)).max())
-
-
 def alive_in(happens: Flags) -> Flags:
     """In which pieces each kind may have happened and may still happen, or happens."""
     begun = np.logical_or.accumulate(happens, axis=1)
