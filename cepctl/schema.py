@@ -55,6 +55,7 @@ META_CLOCKS = b"cepctl.clocks"
 META_CLOCK_TIES = b"cepctl.clock_ties"
 META_CLOCK_RECORDS = b"cepctl.clock_records"
 META_GIVEN = b"cepctl.given"
+META_LAWS = b"cepctl.laws"
 META_TEMPLATES = b"cepctl.templates"
 META_LAYOUTS = b"cepctl.layouts"
 

@@ -227,7 +227,7 @@ def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Fla
         ),
         (
             np.flatnonzero(has_jump & (own.jump < 0)),
-            "has a `jump` below 0; it is how far two residuals can be apart, and empty where nothing ties them",
+            "has a `jump` below 0; it is how far two residuals can be apart, empty for any distance",
         ),
         (
             follows[own.begin[follows] < own.end[before]],

@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.clock_ties import Clocks, ClockTie, tied
 from cepctl.clocks import Offset, checked_offset, offset_text, parse_offset
 from cepctl.errors import UncertaintyModelError

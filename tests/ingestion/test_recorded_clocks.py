@@ -57,7 +57,7 @@ def ingested(
 
 @pytest.fixture(scope="module")
 def with_residuals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, cepctl.Ingested]:
-    """The log with a residual for each segment, tied to the one before it or not, and with one for an epoch."""
+    """The log with a residual for each segment, tied to the one before or not, and with one for an epoch."""
     return {
         name: ingested(tmp_path_factory.mktemp("events"), CLOCKS.format(jump=jump), residual=residual)
         for name, jump, residual in (("tied", JUMP, ""), ("apart", "", ""), ("epoch", JUMP, EPOCH))
