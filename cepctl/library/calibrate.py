@@ -48,6 +48,7 @@ class Asked:
     """What is asked: a query, or pairs where its `text` is None; of which events, and how often.
 
     `blur` are the four ways to hide times, of which one is not None: coarsen, jitter, clock, model.
+    `command`: who asks.
     """
 
     text: str | None
@@ -59,6 +60,7 @@ class Asked:
     repeat: int = 1
     blurred: str | None = None
     no_given: bool = False
+    command: str = "calibrate"
 
 
 @told_in_keywords
@@ -151,14 +153,24 @@ def calibrate(
 
 def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget) -> Calibration:
     """The calibration of events at some paths; logs the notes on reading them."""
-    from cepctl.calibration.blurs import blur_of
     from cepctl.calibration.result import calibration
     from cepctl.language.parser import parse
-    from cepctl.matching.inputs import open_events
 
     query = None if asked.text is None else _without_threshold(parse(asked.text))
     if asked.text is None and asked.by is None:
         asked = replace(asked, by=CASE)
+    truth, blur, unit = truth_of(paths, asked, choices, memory)
+    run = _Run(asked, query, blur, truth, unit, memory)
+    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
+
+
+def truth_of(
+    paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget
+) -> tuple[TrueEvents, Blur, TimeUnit]:
+    """The events that are asked about with their true times, and how these are hidden; tells of reading."""
+    from cepctl.calibration.blurs import blur_of
+    from cepctl.matching.inputs import open_events
+
     _refuse_before_reading(asked)
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
@@ -166,11 +178,10 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         blur = blur_of(*asked.blur, unit)
         _refuse(inputs, asked, blur)
         attributes = _attributes_read(inputs, asked, blur)
-        inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
+        inputs.require_room(attributes, _COPIES + asked.repeat, memory, asked.command)
         truth = _truth(inputs, attributes, asked)
     _tell_unstamped(truth, blur)
-    run = _Run(asked, query, blur, truth, unit, memory)
-    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
+    return truth, blur, unit
 
 
 def _without_threshold(query: Query) -> Query:
@@ -204,11 +215,11 @@ def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
         _require_attribute(f"the blur {blur.text}", name, inputs)
     if schema.lasting:
         raise UnsupportedQueryError(
-            "calibrate of interval events is not supported; ingest the log without --intervals"
+            f"{asked.command} of interval events is not supported; ingest the log without --intervals"
         )
     if schema.given and not asked.no_given:
         raise UnsupportedQueryError(
-            "calibrate with [[given]] of the dataset is not supported; --no-given leaves that out"
+            f"{asked.command} with [[given]] of the dataset is not supported; --no-given leaves that out"
         )
     if asked.blurred is not None:
         from cepctl.calibration.storing import refuse_to_keep
@@ -248,7 +259,7 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
         truth = truth.part(Part.read(asked.part))
     if not len(truth):
         raise UsageError(
-            "no event is left to be calibrated; name another part of the keys (--part), or another --by"
+            "no event is left; name another part of the keys (--part), or another --by"
         )
     return truth
 
