@@ -2,7 +2,8 @@
 
 A rule says which events it fits (`event_type`, `source`, `where`) and which true times a logged
 time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
-(clock_rules.py).
+(clock_rules.py).  Beside the rules a model may state what every world satisfies (`[[given]]`) and laws of
+order (`[[law]]`, cepctl/order_laws/reading.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
+from cepctl.order_laws.law import OrderLaw
+from cepctl.order_laws.reading import read_laws
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
@@ -75,7 +78,8 @@ class UncertaintyModel:
     """Rules in order, the first that fits wins; `text` is the TOML it was read from.
 
     `time_unit` is None when the model leaves it to the events; `file` names the model in messages.
-    `given` is what every world satisfies, in the words of the query language.
+    `given` is what every world satisfies, in the words of the query language; `laws` say which orders of
+    events are more probable than others.
     """
 
     time_unit: TimeUnit | None = None
@@ -83,6 +87,7 @@ class UncertaintyModel:
     text: str = ""
     file: str = "uncertainty model"
     given: tuple[str, ...] = ()
+    laws: tuple[OrderLaw, ...] = ()
 
     @property
     def records(self) -> dict[str, str]:
@@ -118,7 +123,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
     try:
-        _known_keys(document, ("time_unit", "rule", "given"))
+        _known_keys(document, ("time_unit", "rule", "given", "law"))
         unit = (
             TimeUnit.parse(text_in_quotes(document["time_unit"], "time_unit"))
             if "time_unit" in document
@@ -133,7 +138,8 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
                 f"{file}: rule {rule.number + 1} is never reached: rule {rule.number} fits every event; "
                 f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
             )
-    return UncertaintyModel(unit, rules, text, file, _given(document.get("given", []), file))
+    given = _given(document.get("given", []), file)
+    return UncertaintyModel(unit, rules, text, file, given, read_laws(document.get("law", []), file))
 
 
 def _given(tables: object, file: str) -> tuple[str, ...]:
