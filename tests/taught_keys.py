@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from cepctl.engines.columns.masses import Masses
 from cepctl.learning.keys import TaughtKeys
 
 _EVENT = re.compile(r"(\w+?)(\d+)-(\d+)(?:@(\d+))?")
@@ -23,8 +24,9 @@ def taught_keys(*keys: str) -> TaughtKeys:
         rows=np.arange(len(flat)),
         step=np.array([steps.index(event[0]) for event in flat], dtype=np.int64),
         steps=steps,
-        lower=lower,
-        upper=upper,
+        masses=Masses(
+            lower, upper, np.arange(len(flat) + 1), lower, upper, 1.0 / (upper - lower + 1)
+        ),
         tick=tick,
     )
 

@@ -281,6 +281,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.event",
         "engines.diagnosis",
     },
+    "learning": {"calibration", "engines.columns", "engines.concurrency", "engines.order_laws", "order_laws"},
     "report": {
         "calibration",
         "io.rows",
@@ -307,6 +308,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "render": {
         "calibration",
+        "learning",
         "terminal",
         "clock_checks",
         "clock_logs",
@@ -320,6 +322,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "library": {
         "calibration",
+        "learning",
         "clock_checks",
         "clock_logs",
         "engines.columns",

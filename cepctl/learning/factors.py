@@ -15,6 +15,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.order_laws.keys import Factors
 from cepctl.learning.keys import TaughtKeys
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
@@ -27,9 +28,8 @@ NONE = -1
 class OpenFactors:
     """Places of factors in a vector, NONE where a factor is not open.
 
-    `steps`: s texts.  `following`: shape (s + 2, s + 2), of a step and the next, where s stands for the
-    begin and s + 1 for the end of a key.  `before`: shape (s, s), of a step and a greater one.  `count`: of
-    open factors.
+    `steps`: s texts.  `following`: shape (s + 1, s + 1), of a step and the next; row s is the begin of a key,
+    column s its end.  `before`: shape (s, s), of a step and a greater one.  `count`: of open factors.
     """
 
     steps: tuple[str, ...]
@@ -41,7 +41,7 @@ class OpenFactors:
     def of(cls, keys: TaughtKeys) -> OpenFactors:
         """The factors that some keys leave open."""
         size = len(keys.steps)
-        follows, precedes = np.zeros((size + 2, size + 2), dtype=bool), np.zeros((size, size), dtype=bool)
+        follows, precedes = np.zeros((size + 1, size + 1), dtype=bool), np.zeros((size, size), dtype=bool)
         for one, other in _neighbours(keys):
             follows[one, other] = True
         for one, other in _together(keys):
@@ -54,33 +54,28 @@ class OpenFactors:
         before[precedes] = first + np.arange(second)
         return cls(keys.steps, following, before, first + second)
 
-    def logarithms(self, vector: Reals) -> tuple[Reals, Reals]:
-        """ln next(., .), shape (s + 2, s + 2), and ln before(., .), shape (s, s)."""
-        padded = np.append(vector, 0.0)
-        half = padded[self.before]
-        return padded[self.following], half - half.T
+    def factors(self, vector: Reals) -> Factors:
+        """The factors that a vector of logarithms says, to measure keys by."""
+        following, before = np.append(vector, 0.0)[self.following], np.append(vector, 0.0)[self.before]
+        return Factors(np.exp(following), np.exp(before - before.T))
+
+    def gradient(self, following: Reals, before: Reals) -> Reals:
+        """Counts of steps and their next, and of pairs by their order, as a vector: d / d ln of each factor."""
+        found = np.zeros(self.count + 1)
+        found[self.following] = following
+        found[self.before] = before - before.T
+        return found[:-1]
 
     def law(self, vector: Reals, by: str, step: tuple[str, ...]) -> OrderLaw:
         """The law that a vector says, its factors rounded to DIGITS; those that are then 1 are left out."""
-        following, before = (np.exp(each) for each in self.logarithms(vector))
-        names = (*self.steps, BEGIN, END)
+        factors = self.factors(vector)
+        begins, ends = (*self.steps, BEGIN), (*self.steps, END)
         return OrderLaw(
             by=by,
             step=step,
-            following={(names[i], names[j]): factor for i, j, factor in _rounded(following)},
-            before={(names[i], names[j]): factor for i, j, factor in _rounded(before)},
+            following={(begins[i], ends[j]): each for i, j, each in _rounded(factors.following)},
+            before={(begins[i], ends[j]): each for i, j, each in _rounded(factors.before)},
         )
-
-    def vector(self, law: OrderLaw) -> Reals:
-        """The vector that a law of these factors says, as far as one number says both of before(A, B)."""
-        place = {step: number for number, step in enumerate((*self.steps, BEGIN, END))}
-        found = np.zeros(self.count)
-        for (one, other), factor in law.following.items():
-            found[self.following[place[one], place[other]]] = np.log(factor)
-        for (one, other), factor in law.before.items():
-            if place[one] < place[other]:
-                found[self.before[place[one], place[other]]] = np.log(factor)
-        return found
 
 
 def _rounded(factors: Reals) -> Iterator[tuple[int, int, float]]:
@@ -107,7 +102,7 @@ def _neighbours(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
     told = np.flatnonzero((first & runs.is_open)[runs.stretch])
     yield np.full(len(told), size), runs.step[told]
     told = np.flatnonzero((last & runs.is_open)[runs.stretch])
-    yield runs.step[told], np.full(len(told), size + 1)
+    yield runs.step[told], np.full(len(told), size)
     either = np.append(runs.is_open[:-1] | runs.is_open[1:], False)[: len(last)] & ~last
     one = np.flatnonzero(either[runs.stretch])
     following = runs.stretch[one] + 1

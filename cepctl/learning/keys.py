@@ -16,6 +16,8 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.draws import drawn
 from cepctl.calibration.truth import numbered_texts
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.masses import Masses
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class TaughtKeys:
     """n events of some keys: key i has those from offsets[i] to offsets[i + 1].
 
     `names`: of the keys.  `rows`: of each event in the blurred events; within a key they are in the order of
-    `lower`, then id.  `step`: the place of each event's step in `steps`.  `lower`, `upper`: by the stamps;
-    `tick`: true.  All of shape (n,).
+    `lower`, then id.  `step`: the place of each event's step in `steps`.  `masses`: by the stamps; `tick`:
+    true.  All of n events.
     """
 
     names: tuple[str, ...]
@@ -32,8 +34,7 @@ class TaughtKeys:
     rows: Indexes
     step: Indexes
     steps: tuple[str, ...]
-    lower: Ticks
-    upper: Ticks
+    masses: Masses
     tick: Ticks
 
     def __len__(self) -> int:
@@ -44,7 +45,6 @@ class TaughtKeys:
         """All keys of blurred events; `steps`: of each event."""
         key, (step, names) = blurred.truth.key, numbered_texts(steps)
         rows = np.argsort(key, kind="stable")
-        lower, upper = (blurred.table.column(name).to_numpy()[rows] for name in ("lower", "upper"))
         there, sizes = np.unique(key, return_counts=True)
         return cls(
             names=tuple(blurred.truth.keys[each] for each in there.tolist()),
@@ -52,10 +52,19 @@ class TaughtKeys:
             rows=rows,
             step=step[rows],
             steps=names,
-            lower=lower,
-            upper=upper,
+            masses=events_of(blurred.table).masses.take(rows),
             tick=blurred.truth.tick[rows],
         )
+
+    @property
+    def lower(self) -> Ticks:
+        """The first tick of each event by its stamp."""
+        return self.masses.lower
+
+    @property
+    def upper(self) -> Ticks:
+        """The last one."""
+        return self.masses.upper
 
     @cached_property
     def key(self) -> Indexes:
@@ -83,10 +92,9 @@ class TaughtKeys:
 
     @cached_property
     def can_teach(self) -> Flags:
-        """Keys of which the order of some steps is hidden, and whose true ticks are where they can be."""
+        """Keys of which the order of some steps is hidden, shape (keys,)."""
         some = np.zeros(len(self), dtype=bool)
         some[self.key[self.is_open]] = True
-        some[self.key[(self.tick < self.lower) | (self.tick > self.upper)]] = False
         return some
 
     def in_hashed_order(self, seed: int) -> Indexes:
@@ -103,7 +111,7 @@ class TaughtKeys:
         """The events of some keys, in the order of keys as they are here."""
         wanted = np.zeros(len(self), dtype=bool)
         wanted[keys] = True
-        kept = wanted[self.key]
+        kept = np.flatnonzero(wanted[self.key])
         sizes = np.diff(self.offsets)[wanted]
         return TaughtKeys(
             names=tuple(name for name, taken in zip(self.names, wanted.tolist(), strict=True) if taken),
@@ -111,7 +119,6 @@ class TaughtKeys:
             rows=self.rows[kept],
             step=self.step[kept],
             steps=self.steps,
-            lower=self.lower[kept],
-            upper=self.upper[kept],
+            masses=self.masses.take(kept),
             tick=self.tick[kept],
         )
