@@ -67,6 +67,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sketches": {"io.contract", "io.source", "language", "plan", "datasets"},
     "engines.columns": {"language", "plan", "polars_expressions"},
     "engines.rows": {"plan", "engines.columns"},
+    "order_laws": set(),
+    "engines.order_laws": {"order_laws", "engines.columns"},
     "io.containers": {"io.contract", "io.source"},
     "io.ganglia": {"io.contract", "io.source"},
     "io.hadoop": {"io.contract", "io.source"},

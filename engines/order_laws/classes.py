@@ -1,0 +1,190 @@
+"""Classes of events: those of one key with the same step and mass, which a table counts and does not tell apart.
+
+A table over sets of events has a place for each set.  Of c events that are alike only the number that has
+happened matters, c + 1 places in place of 2^c.  Classes stand by key and by their first tick, so that those
+with which one shares a tick, from the later ones, stand side by side after it: that is where its pairs are.
+
+m of a pair is the larger of how many events of the other's step share a tick with one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import alike_events
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.order_laws.keys import Factors, Keys
+
+_MANY = 62
+"""Of so many classes alive at once the number of sets is beyond every limit."""
+
+
+class ClassColumns(NamedTuple):
+    """What a kernel reads of classes.
+
+    `starts`: those of key k are from starts[k] to starts[k + 1].  `event`: one of each, for its mass.
+    `members`: how many events it has.  `pairs`: the pairs of class a with classes after it begin at pairs[a].
+    """
+
+    starts: Indexes
+    event: Indexes
+    members: Indexes
+    step: Indexes
+    rank: Indexes
+    lower: Ticks
+    upper: Ticks
+    pairs: Indexes
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of some keys.
+
+    Attributes
+    ----------
+    columns
+        Of each class.
+    of_event
+        The class of each event, shape (n,).
+    """
+
+    columns: ClassColumns
+    of_event: Indexes
+
+    @classmethod
+    def of(cls, keys: Keys, marked: Flags | None = None) -> Classes:
+        """The classes of all events; each that is marked is one of its own."""
+        masses, key = keys.masses, keys.key
+        count = len(key)
+        rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
+        own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
+        told = [own, rank, keys.step, alike_events(masses), masses.upper, masses.lower, key]
+        order = np.lexsort(told)
+        new = np.ones(count, dtype=bool)
+        new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
+        number = np.cumsum(new) - 1
+        of_event = np.empty(count, dtype=np.int64)
+        of_event[order] = number
+        event = order[new]
+        starts = np.searchsorted(key[event], np.arange(keys.count + 1)).astype(np.int64)
+        lower, upper = masses.lower[event], masses.upper[event]
+        pairs = np.zeros(len(event) + 1, dtype=np.int64)
+        _count_later(starts, lower, upper, pairs[1:])
+        columns = ClassColumns(
+            starts, event, np.bincount(number, minlength=len(event)), keys.step[event], rank[event],
+            lower, upper, np.cumsum(pairs),
+        )  # fmt: skip
+        return cls(columns, of_event)
+
+    def sets_alive(self) -> Reals:
+        """The most sets of a key's events that are alive in one cell, shape (k,); infinite from 2^62 on."""
+        most = np.ones(len(self.columns.starts) - 1)
+        _count_sets(self.columns, most)
+        return most
+
+    @property
+    def pair_classes(self) -> tuple[Indexes, Indexes]:
+        """Both classes of each pair, the one that begins earlier first."""
+        first, place = places_in_runs(np.diff(self.columns.pairs))
+        return first, first + 1 + place
+
+
+@kernel
+def _count_later(starts, lower, upper, count):
+    """How many classes of its key stand after each and begin before it ends."""
+    for key in range(len(starts) - 1):
+        for a in range(starts[key], starts[key + 1]):
+            begin, end = a + 1, starts[key + 1]
+            while begin < end:
+                middle = (begin + end) // 2
+                if lower[middle] <= upper[a]:
+                    begin = middle + 1
+                else:
+                    end = middle
+            count[a] = begin - a - 1
+
+
+@kernel
+def _count_sets(classes, most):
+    for key in range(len(most)):
+        alive = np.empty(_MANY, dtype=np.int64)
+        count = 0
+        for a in range(classes.starts[key], classes.starts[key + 1]):
+            kept = 0
+            for i in range(count):
+                if classes.upper[alive[i]] >= classes.lower[a]:
+                    alive[kept] = alive[i]
+                    kept += 1
+            if kept == _MANY:
+                most[key] = np.inf
+                break
+            alive[kept] = a
+            count = kept + 1
+            sets = 1.0
+            for i in range(count):
+                sets *= classes.members[alive[i]] + 1.0
+            most[key] = max(most[key], sets)
+
+
+def habits(keys: Keys, classes: Classes) -> Indexes:
+    """The m of each pair of classes."""
+    steps = int(keys.step.max(initial=0)) + 1
+    group = keys.key * steps + keys.step
+    columns = classes.columns
+    by_lower = np.lexsort((keys.masses.lower, group))
+    by_upper = np.lexsort((keys.masses.upper, group))
+    first, second = classes.pair_classes
+    found = np.ones(len(first), dtype=np.int64)
+    ends = np.unique(group[by_lower], return_index=True)
+    begin = np.append(ends[1], len(group))
+    place = np.searchsorted(ends[0], group[columns.event])
+    _count_sharing(
+        columns, first, second, place, begin,
+        keys.masses.lower[by_lower], keys.masses.upper[by_upper], found,
+    )  # fmt: skip
+    return found
+
+
+@kernel
+def _count_sharing(classes, first, second, group, begin, lowers, uppers, found):
+    for pair in range(len(found)):
+        a, b = first[pair], second[pair]
+        one = _sharing(classes, a, begin[group[b]], begin[group[b] + 1], lowers, uppers)
+        other = _sharing(classes, b, begin[group[a]], begin[group[a] + 1], lowers, uppers)
+        found[pair] = max(one, other)
+
+
+@inner
+def _sharing(classes, a, begin, end, lowers, uppers):
+    """How many events of a key's step, from begin to end, share a tick with those of a class."""
+    begun = np.searchsorted(lowers[begin:end], classes.upper[a], side="right")
+    return begun - np.searchsorted(uppers[begin:end], classes.lower[a], side="left")
+
+
+def pair_factors(factors: Factors, classes: Classes, habit: Indexes) -> tuple[Reals, Reals]:
+    """Of each pair of classes before[x, y]^(1/m) for the first one first, and for the second one first.
+
+    Of events of one step one comes first in every order: their factor is left out.
+    """
+    first, second = classes.pair_classes
+    step = classes.columns.step
+    apart = step[first] != step[second]
+    one = np.where(apart, factors.before[step[first], step[second]], 1.0)
+    other = np.where(apart, factors.before[step[second], step[first]], 1.0)
+    return _roots(one, habit), _roots(other, habit)
+
+
+def _roots(factor: Reals, degree: Indexes) -> Reals:
+    if not len(factor):
+        return factor
+    both = np.stack([factor, degree.astype(np.float64)])
+    distinct, which = np.unique(both, axis=1, return_inverse=True)
+    # Python's own power is the same on every machine, which NumPy's is not.
+    root = np.array([float(base) ** (1.0 / m) for base, m in distinct.T])
+    found: Reals = root[which.reshape(-1)]
+    return found

@@ -1,0 +1,127 @@
+"""Events by key, and the factors of a law for their steps, as columns: what the table of a key is made of.
+
+keys       events side by side by key: when each happened, and which step it is
+factors    following[x, y] and before[x, y] for the steps that occur
+
+from cepctl.engines.order_laws.keys import Factors, Keys
+from cepctl.engines.order_laws.table import measure_keys
+
+factors = Factors.of_law(law, ("A", "B"))            # step codes 0 and 1
+keys = Keys(masses, starts, step)                    # masses_of(events); events of a key side by side
+measured = measure_keys(keys, factors, limit=DEFAULT_LIMIT)
+measured.beyond, measured.log_z                      # of each key
+measured.pairs.first, .second, .in_order, .earlier   # of two events that can share a tick
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.order_laws.law import BEGIN, END, OrderLaw
+
+DEFAULT_LIMIT = 1 << 16
+"""Sets of events, alive in a cell of time, up to which a key is measured."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The events of k keys, those of a key side by side.
+
+    Attributes
+    ----------
+    masses
+        When each of the n events happened.
+    starts
+        Offsets of the keys into the events, shape (k + 1,).
+    step
+        The code of each event's step, shape (n,).
+    rank
+        Shape (n,), or None.  Only orders count in which no event comes before one of a lower rank of
+        its key: the truth, for instance, where it is known.
+    """
+
+    masses: Masses
+    starts: Indexes
+    step: Indexes
+    rank: Indexes | None = None
+
+    @property
+    def count(self) -> int:
+        """How many keys there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def key(self) -> Indexes:
+        """The number of each event's key, shape (n,)."""
+        return np.repeat(np.arange(self.count), np.diff(self.starts))
+
+    def take(self, keys: Indexes) -> Keys:
+        """Some of the keys, in this order."""
+        sizes = np.diff(self.starts)[keys]
+        run, place = places_in_runs(sizes)
+        events = self.starts[:-1][keys][run] + place
+        rank = None if self.rank is None else self.rank[events]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return Keys(self.masses.take(events), starts, self.step[events], rank)
+
+    def ranked(self, rank: Indexes | None) -> Keys:
+        """The same keys in orders that a rank allows."""
+        return replace(self, rank=rank)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factors of a law for s steps.
+
+    Attributes
+    ----------
+    following
+        Shape (s + 1, s + 1): following[x, y] for y next after x; row s is `^`, column s is `$`.
+    before
+        Shape (s, s): before[x, y] for x anywhere before y.
+    """
+
+    following: Reals
+    before: Reals
+
+    @classmethod
+    def of_law(cls, law: OrderLaw, steps: Sequence[str]) -> Factors:
+        """What a law says of these steps, whose codes are their places.
+
+        Examples
+        --------
+        >>> law = OrderLaw("case", following={("^", "A"): 2.0}, before={("A", "B"): 4.0})
+        >>> factors = Factors.of_law(law, ["A", "B"])
+        >>> factors.following.tolist(), factors.before.tolist()
+        ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], [[1.0, 4.0], [1.0, 1.0]])
+        """
+        code = {step: place for place, step in enumerate(steps)}
+        before, after = {**code, BEGIN: len(code)}, {**code, END: len(code)}
+        following = np.ones((len(code) + 1, len(code) + 1))
+        for (one, other), factor in law.following.items():
+            if one in before and other in after:
+                following[before[one], after[other]] = factor
+        pairs = np.ones((len(code), len(code)))
+        for (one, other), factor in law.before.items():
+            if one in code and other in code:
+                pairs[code[one], code[other]] = factor
+        return cls(following, pairs)
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return len(self.before)
+
+    @cached_property
+    def alike(self) -> Indexes:
+        """For each step and `^`, the first whose following factors are the same, shape (s + 1,)."""
+        _, first, same = np.unique(self.following, axis=0, return_index=True, return_inverse=True)
+        found: Indexes = first[same.reshape(-1)]
+        return found

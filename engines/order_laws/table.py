@@ -1,0 +1,184 @@
+"""Measure keys under a law of order: the sum over all orders, and how probable each order of two events is.
+
+A world's weight is the mean over the orders that agree with its ticks, so that of one order every world
+with which it agrees has a share.  One pass forwards through the cells of a key sums them all; a pass
+backwards tells how probable each step is.
+
+    log_z      ln of the mean weight of the key's worlds, `ln Z`
+    following  expected number of times that y is next after x: d ln Z / d ln following[x, y]
+    before     expected number of pairs with x before y, each divided by m: d ln Z / d ln before[x, y]
+    pairs      of two events that can share a tick, the order and the strict order of their ticks
+
+What has the same factor in every order is left out of the weight: pairs of events that share no tick, and
+pairs of one step.  It would change ln Z by a constant, and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.order_laws.classes import Classes, habits, pair_factors
+from cepctl.engines.order_laws.key_passes import measure
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
+
+_LN_2 = log(2.0)
+
+
+@dataclass(frozen=True)
+class OrderPairs:
+    """Pairs of events of one key that can share a tick; of other pairs the order is certain.
+
+    Attributes
+    ----------
+    first, second
+        Places of both events among the events of the keys.
+    in_order
+        How probable it is that the first comes before the second in the order.
+    earlier, later
+        How probable it is that the tick of the first is before that of the second, and after it; what is
+        missing to 1 is that both are at one tick.
+    """
+
+    first: Indexes
+    second: Indexes
+    in_order: Reals
+    earlier: Reals
+    later: Reals
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a law says of k keys.
+
+    Attributes
+    ----------
+    beyond
+        Keys that are not measured: of more sets alive in a cell than the limit.  Shape (k,).
+    sets
+        The most sets alive in a cell of each, infinite from 2^62 on.
+    log_z
+        ln of the mean weight, NaN of keys beyond, -inf of a rank that no world agrees with.
+    following
+        Expected counts by fold, shape (f, s + 1, s + 1), as the factors stand; None unless asked for.
+    before
+        Expected pairs by fold, each divided by its m, shape (f, s, s); None unless asked for.
+    pairs
+        None unless asked for.
+    """
+
+    beyond: Flags
+    sets: Reals
+    log_z: Reals
+    following: Reals | None
+    before: Reals | None
+    pairs: OrderPairs | None
+
+
+def sets_alive(keys: Keys, marked: Flags | None = None) -> Reals:
+    """The most sets of events that are alive in a cell of each key, shape (k,): the work before any of it.
+
+    Events of one step and mass count once, but for those that are `marked`, shape (n,).  Infinite from 2^62.
+    """
+    return Classes.of(keys, marked).sets_alive()
+
+
+def measure_keys(
+    keys: Keys,
+    factors: Factors,
+    limit: int = DEFAULT_LIMIT,
+    *,
+    folds: Indexes | None = None,
+    expected: bool = False,
+    pairs: bool = False,
+) -> Measured:
+    """Measure keys under a law.
+
+    Parameters
+    ----------
+    keys
+        Their events.
+    factors
+        Of the steps whose codes the events have.
+    limit
+        Sets alive in a cell up to which a key is measured.
+    folds
+        The fold of each key, shape (k,), by which expected counts are summed; all are in one if None.
+    expected, pairs
+        What is wanted beside ln Z.
+    """
+    sets = sets_alive(keys)
+    beyond = sets > limit
+    within = np.flatnonzero(~beyond)
+    kept = keys.take(within) if len(within) < keys.count else keys
+    classes = Classes.of(kept)
+    habit = habits(kept, classes)
+    roots = np.stack(pair_factors(factors, classes, habit))
+    rows = np.arange(factors.steps + 1) if expected else factors.alike
+    fold = np.zeros(keys.count, dtype=np.int64) if folds is None else folds
+    count = int(fold.max(initial=0)) + 1
+    following = np.zeros((count if expected else 0, factors.steps + 1, factors.steps + 1))
+    values, exponents = np.zeros(kept.count), np.zeros(kept.count, dtype=np.int64)
+    found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(habit)))
+    measure(
+        kept.masses.buckets, classes.columns, roots, factors.following, rows, fold[within],
+        values, exponents, following, found,
+    )  # fmt: skip
+    log_z = np.full(keys.count, np.nan)
+    log_z[within] = [_ln(value) + power * _LN_2 for value, power in zip(values, exponents, strict=True)]
+    return Measured(
+        beyond,
+        sets,
+        log_z,
+        following if expected else None,
+        _expected_before(factors, classes, habit, fold[within], found[0], count) if expected else None,
+        _pairs_of_events(kept, keys, within, classes, found) if pairs else None,
+    )
+
+
+def _ln(value: float) -> float:
+    return log(value) if value > 0 else -np.inf
+
+
+def _expected_before(
+    factors: Factors, classes: Classes, habit: Indexes, fold: Indexes, in_order: Reals, folds: int
+) -> Reals:
+    """Sums over pairs of classes of what is expected of each pair of their events, by fold and steps."""
+    first, second = classes.pair_classes
+    step, count = classes.columns.step, classes.columns.members
+    key = np.repeat(np.arange(len(fold)), np.diff(classes.columns.starts))
+    steps = factors.steps
+    found = np.zeros(folds * steps * steps)
+    for one, other, probability in ((first, second, in_order[0]), (second, first, in_order[1])):
+        place = (fold[key[one]] * steps + step[one]) * steps + step[other]
+        pairs = np.where(step[one] == step[other], 0.0, probability * count[one] * count[other] / habit)
+        found += np.bincount(place, weights=pairs, minlength=len(found))
+    return found.reshape(folds, steps, steps)
+
+
+def _pairs_of_events(kept: Keys, keys: Keys, within: Indexes, classes: Classes, found: Reals) -> OrderPairs:
+    """What was found for pairs of classes, for each pair of their events."""
+    columns = classes.columns
+    order = np.argsort(classes.of_event, kind="stable")
+    begin = np.concatenate([[0], np.cumsum(columns.members)])
+    # Events in the order of their classes: those of later classes that share a tick come right after it.
+    own = classes.of_event[order]
+    later = begin[own + 1 + np.diff(columns.pairs)[own]] - np.arange(len(order)) - 1
+    first, place = places_in_runs(later)
+    second = first + 1 + place
+    one, other = own[first], own[second]
+    alike = one == other
+    pair = np.where(alike, 0, columns.pairs[one] + other - one - 1)
+    in_order, earlier, after = (
+        np.where(alike, same[one], values[pair] if len(values) else 0.0)
+        for values, same in (
+            (found[0, 0], np.full(len(columns.event), 0.5)),
+            (found[1, 0], np.zeros(len(columns.event))),
+            (found[1, 1], np.zeros(len(columns.event))),
+        )
+    )
+    return OrderPairs(order[first], order[second], in_order, earlier, after)
