@@ -12,23 +12,22 @@ import numpy as np
 from cepctl.arrays import Reals
 
 _STEPS = 500
-_SMALL = 1e-9
-"""A step that gains less than this share of all ends the climb."""
 
 Sum = Callable[[Reals], tuple[float, Reals]]
 
 
-def fitted(summed: Sum, start: Reals, sigma: float) -> Reals:
+def fitted(summed: Sum, start: Reals, sigma: float, share: float) -> Reals:
     """The logarithms of the factors, shape of `start`, under a normal prior with mean 0 and deviation `sigma`.
 
-    `summed`: the sum over the keys, and its gradient.
+    `summed`: the sum over the keys, and its gradient.  A step that gains less than this `share` of all ends
+    the climb.
 
     Examples
     --------
     Eight of ten: the maximum of 8 t - 10 ln(1 + e^t) - t^2 / 2.
 
     >>> found = fitted(lambda t: (8 * t[0] - 10 * np.log1p(np.exp(t[0])), 8 - 10 / (1 + np.exp(-t))),
-    ...                np.zeros(1), 1.0)
+    ...                np.zeros(1), 1.0, 1e-9)
     >>> round(float(found[0]), 4)
     1.0192
     """
@@ -41,6 +40,6 @@ def fitted(summed: Sum, start: Reals, sigma: float) -> Reals:
         value, gradient = summed(vector)
         return float(vector @ vector) / (2 * sigma**2) - value, vector / sigma**2 - gradient
 
-    options = {"maxiter": _STEPS, "ftol": _SMALL, "gtol": 1e-4}
+    options = {"maxiter": _STEPS, "ftol": share, "gtol": 1e-4}
     found: Reals = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     return np.asarray(found)

@@ -27,6 +27,8 @@ from cepctl.schema import TimeUnit
 
 SIGMAS = (0.5, 1.0, 1.5, 3.0)
 FOLDS = 5
+_CLOSE, _CLOSE_ENOUGH = 1e-9, 1e-6
+"""Of the sum that is maximised, what the last step may still gain: of a law that is kept, and of one of a fold."""
 FEWEST_KEYS = 10
 """Of fewer keys with open pairs a standard error says little: 10 that agree by chance are one in 512."""
 
@@ -128,7 +130,7 @@ def learned(
     if not scores[sigma].is_better:
         raise NoLawError(_no_better(scores[sigma], pairs, keys, lesson))
     likelihood = lessons.likelihood(np.ones(FOLDS, dtype=bool), threads)
-    vector = fitted(likelihood, np.zeros(lessons.factors.count), sigma)
+    vector = fitted(likelihood, np.zeros(lessons.factors.count), sigma, _CLOSE)
     law = lessons.factors.law(vector, lesson.by, lesson.step)
     return Learned(law, lesson, len(keys), beyond, spare, len(pairs), sigma, scores[sigma])
 
@@ -194,7 +196,7 @@ def _held_out(lessons: Lessons, pairs: OpenPairs, fold: Indexes, threads: int) -
         likelihood = lessons.likelihood(np.arange(FOLDS) != left_out, threads)
         vector = np.zeros(lessons.factors.count)
         for sigma in SIGMAS:
-            vector = fitted(likelihood, vector, sigma)
+            vector = fitted(likelihood, vector, sigma, _CLOSE_ENOUGH)
             factors = lessons.factors.factors(vector)
             found[sigma][asked] = pairs.under(factors, lessons.keys, lessons.pieces, asked)
     return found

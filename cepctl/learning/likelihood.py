@@ -1,8 +1,9 @@
 """How probable the true orders of keys are under a law, and how that changes with each of its factors.
 
-ln P(true order | stamps) of a key is the sum over its pieces of ln Z of the orders that agree with the truth
-less ln Z of all orders, but for what no law changes.  Where the truth is one order the first is the sum of the
-logarithms of the factors that count in it, so that the whole is concave in them.
+ln P(true order | stamps) of a key is the sum over its pieces of the logarithms of the factors that count in the
+true order, less ln Z of all orders, but for what no law changes: it is concave in them.  Where events are truly
+at one tick any order of them is as true: their factors count as the mean over these, which is ln Z of the piece
+at its true ticks.
 
     d / d ln factor = (how often it counts in the true order) - (how often it is expected to)
 
@@ -65,8 +66,8 @@ class Weighed:
 class Likelihood:
     """The summed ln P of the true orders of some keys, as a function of the logarithms of `factors`.
 
-    `parts`: pieces whose ln Z is taken off; `tied`: those whose true orders are several, whose ln Z is added;
-    `counted`: how often each factor counts in the true orders of all others.
+    `parts`: pieces whose ln Z is taken off; `tied`: those with ties at their true ticks, whose ln Z is added;
+    `counted`: how often each factor counts in true orders beside these.
     """
 
     factors: OpenFactors
@@ -126,25 +127,25 @@ class Lessons:
             factors,
             Kinds.of(pieces.kind, own, folds),
             Kinds(tied[true.example], true.counts),
-            np.stack([true_counts(keys, pieces, factors, (own == f) & ~pieces.tied) for f in range(folds)]),
+            np.stack([true_counts(keys, pieces, factors, own == each) for each in range(folds)]),
         )
 
     def likelihood(self, folds: Flags, threads: int) -> Likelihood:
         """The likelihood of the keys of some folds."""
         return Likelihood(
             self.factors,
-            self._weighed(self.kinds, folds, in_true_order=False),
-            self._weighed(self.tied, folds, in_true_order=True),
+            self._weighed(self.kinds, folds, at_true_ranks=False),
+            self._weighed(self.tied, folds, at_true_ranks=True),
             self.counted[folds].sum(0),
             threads,
         )
 
-    def _weighed(self, kinds: Kinds, folds: Flags, *, in_true_order: bool) -> tuple[Weighed, ...]:
+    def _weighed(self, kinds: Kinds, folds: Flags, *, at_true_ranks: bool) -> tuple[Weighed, ...]:
         count = kinds.counts[folds].sum(0)
         there = np.flatnonzero(count)
         if not len(there):
             return ()
-        whole = self.pieces.as_keys(self.keys, kinds.example[there], in_true_order=in_true_order)
+        whole = self.pieces.as_keys(self.keys, kinds.example[there], at_true_ranks=at_true_ranks)
         sizes = np.diff(whole.starts)
         # The dearest first, dealt in turn: each part has its share of them.
         order = np.argsort(-(sets_alive(whole) * sizes), kind="stable")
@@ -163,5 +164,5 @@ def within_limit(keys: TaughtKeys, limit: int = DEFAULT_LIMIT) -> Flags:
     every = np.arange(len(pieces))
     beyond[pieces.key[sets_alive(pieces.as_keys(keys, every)) > limit]] = True
     tied = np.flatnonzero(pieces.tied)
-    beyond[pieces.key[tied[sets_alive(pieces.as_keys(keys, tied, in_true_order=True)) > limit]]] = True
+    beyond[pieces.key[tied[sets_alive(pieces.as_keys(keys, tied, at_true_ranks=True)) > limit]]] = True
     return np.asarray(~beyond)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Numbers
-from cepctl.engines.columns.masses import alike_events
+from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Keys
 from cepctl.learning.keys import TaughtKeys
@@ -62,14 +62,16 @@ class Pieces:
         """The piece of each event, shape (n,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def as_keys(self, keys: TaughtKeys, some: Indexes, *, in_true_order: bool = False) -> Keys:
-        """Some pieces as keys to be measured, in this order; of the orders that agree with the truth, or all."""
+    def as_keys(self, keys: TaughtKeys, some: Indexes, *, at_true_ranks: bool = False) -> Keys:
+        """Some pieces as keys to be measured, in this order: by their stamps, or at their true ranks."""
         run, place = places_in_runs(np.diff(self.starts)[some])
         at = self.starts[some][run] + place
         starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[some])])
         event = self.event[at]
-        rank = self.rank[at] if in_true_order else None
-        return Keys(keys.masses.take(event), starts, keys.step[event], rank)
+        stamps = keys.masses.take(event)
+        if at_true_ranks:
+            return Keys(Masses.at(self.rank[at]), starts, keys.step[event], stamps=stamps)
+        return Keys(stamps, starts, keys.step[event])
 
     def true_kinds(self) -> Indexes:
         """Numbers that are equal for pieces that are alike in their true ranks, too; shape (p,)."""

@@ -1,4 +1,7 @@
-"""How often each factor of a law counts in the true order of pieces whose true ticks tell one."""
+"""How often each factor of a law counts in the true order of pieces, as far as true ticks tell.
+
+Left to ln Z at the true ticks are steps next to one another in pieces with ties, and the order of tied events.
+"""
 
 from __future__ import annotations
 
@@ -20,39 +23,37 @@ _PAIRS_AT_ONCE = 1 << 20
 
 def true_counts(keys: TaughtKeys, pieces: Pieces, factors: OpenFactors, some: Flags) -> Reals:
     """The sum over some pieces, as a vector of open factors."""
-    asked = pieces.as_keys(keys, np.flatnonzero(some), in_true_order=True)
     size = len(keys.steps)
     following, before = np.zeros((size + 1, size + 1)), np.zeros((size, size))
-    _add_following(asked, following)
-    _add_before(asked, before)
+    _add_following(pieces.as_keys(keys, np.flatnonzero(some & ~pieces.tied), at_true_ranks=True), following)
+    _add_before(pieces.as_keys(keys, np.flatnonzero(some), at_true_ranks=True), before)
     return factors.gradient(following, before)
 
 
-def _add_following(asked: Keys, found: Reals) -> None:
-    assert asked.rank is not None
-    order = np.lexsort((asked.step, asked.rank, asked.key))
-    step, key, end = asked.step[order], asked.key[order], len(found) - 1
+def _add_following(true: Keys, found: Reals) -> None:
+    order = np.lexsort((true.step, true.masses.lower, true.key))
+    step, key, end = true.step[order], true.key[order], len(found) - 1
     together = key[1:] == key[:-1]
     np.add.at(found, (step[:-1][together], step[1:][together]), 1.0)
-    np.add.at(found, (np.full(asked.count, end), step[asked.starts[:-1]]), 1.0)
-    np.add.at(found, (step[asked.starts[1:] - 1], np.full(asked.count, end)), 1.0)
+    np.add.at(found, (np.full(true.count, end), step[true.starts[:-1]]), 1.0)
+    np.add.at(found, (step[true.starts[1:] - 1], np.full(true.count, end)), 1.0)
 
 
-def _add_before(asked: Keys, found: Reals) -> None:
-    """Pairs of two steps whose events share a tick, each divided by its m."""
-    assert asked.rank is not None
-    plain = asked.ranked(None)
-    classes = Classes.of(plain)
-    habit, class_, first_pair = habits(plain, classes), classes.of_event, classes.columns.pairs
-    lower, upper = asked.masses.lower, asked.masses.upper
-    for one, other in _pairs(asked.starts):
-        open_ = (asked.step[one] != asked.step[other]) & (lower[one] <= upper[other])
-        open_ &= lower[other] <= upper[one]
-        first = np.where(asked.rank[one] < asked.rank[other], one, other)[open_]
-        second = (one + other)[open_] - first
+def _add_before(true: Keys, found: Reals) -> None:
+    """Pairs of two steps whose stamps share a tick and whose true ticks differ, each divided by its m."""
+    assert true.stamps is not None
+    stamped = Keys(true.stamps, true.starts, true.step)
+    classes = Classes.of(stamped)
+    habit, class_, first_pair = habits(stamped, classes), classes.of_event, classes.columns.pairs
+    lower, upper, rank = true.stamps.lower, true.stamps.upper, true.masses.lower
+    for one, other in _pairs(true.starts):
+        told = (true.step[one] != true.step[other]) & (rank[one] != rank[other])
+        told &= (lower[one] <= upper[other]) & (lower[other] <= upper[one])
+        first = np.where(rank[one] < rank[other], one, other)[told]
+        second = (one + other)[told] - first
         least, most = (each(class_[first], class_[second]) for each in (np.minimum, np.maximum))
         m = habit[first_pair[least] + most - least - 1]
-        np.add.at(found, (asked.step[first], asked.step[second]), 1.0 / m)
+        np.add.at(found, (true.step[first], true.step[second]), 1.0 / m)
 
 
 def _pairs(starts: Indexes) -> Iterator[tuple[Indexes, Indexes]]:
