@@ -158,8 +158,8 @@ def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
         beyond += int((~within).sum())
     if not len(found):
         raise NoLawError(
-            f"of each of {beyond:,} keys too many orders are open; hide less of the times, or name shorter "
-            "keys with --by"
+            f"every {lesson.by} leaves too many orders open; hide less of the times, or name shorter keys "
+            "with --by"
         )
     return np.sort(keys.only(found).rows), beyond, len(able) - looked
 
