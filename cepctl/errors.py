@@ -48,7 +48,7 @@ class UncertaintyModelError(CepctlError):
 
 
 class NoLawError(CepctlError):
-    """Events teach no law of order: their times are no finer, or the law would not say what happens better."""
+    """Events teach no law of order: their times are no finer, or no law tells their orders better."""
 
 
 class LogPatternError(CepctlError):

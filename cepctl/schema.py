@@ -54,6 +54,7 @@ META_TYPE_COUNTS = b"cepctl.event_type_counts"
 META_CLOCKS = b"cepctl.clocks"
 META_CLOCK_RECORDS = b"cepctl.clock_records"
 META_GIVEN = b"cepctl.given"
+META_LAWS = b"cepctl.laws"
 META_TEMPLATES = b"cepctl.templates"
 META_LAYOUTS = b"cepctl.layouts"
 

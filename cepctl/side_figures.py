@@ -40,6 +40,7 @@ class SideFigure(Enum):
     SLICES = "the slices"
     MEMORY = "the memory that a run takes"
     TIES = "the ties between events"
+    ORDERS = "the open orders under a law"
     RANGES = "the ranges of pairs"
     FORECAST = "the forecast"
     STRIP = "the strip of time"

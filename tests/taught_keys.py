@@ -1,4 +1,4 @@
-"""Keys that teach, written as `A1-4@2 B3-6`: step, first and last tick, and the true one (the first if not told)."""
+"""Keys that teach, as `A1-4@2 B3-6`: step, first and last tick, and the true one, the first if not told."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def taught_keys(*keys: str) -> TaughtKeys:
         rows=np.arange(len(flat)),
         step=np.array([steps.index(event[0]) for event in flat], dtype=np.int64),
         steps=steps,
-        masses=Masses(
-            lower, upper, np.arange(len(flat) + 1), lower, upper, 1.0 / (upper - lower + 1)
-        ),
+        masses=Masses(lower, upper, np.arange(len(flat) + 1), lower, upper, 1.0 / (upper - lower + 1)),
         tick=tick,
     )
 

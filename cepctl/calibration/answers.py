@@ -7,7 +7,7 @@ events must be in order and are truly at one tick is tied: true times are no fin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from cepctl.calibration.truth import NO_KEY
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
 from cepctl.errors import QueryTooLargeError
+from cepctl.order_laws.choices import LAW, LAWLESS
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches.hashing import whole_text_hashes
 
@@ -51,8 +52,16 @@ def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
     QueryTooLargeError
         If the probability of some key is not known.
     """
-    if stated.plan.group_by is not None:
-        return _group_rows(stated, truth, blurred, steps)
+    group = stated.plan.group_by is not None
+    found = (_group_rows if group else _match_rows)(stated, truth, blurred, steps)
+    if not stated.plan.laws:
+        return found
+    lawful = stated.rows.column("occurrence" if group else "confidence").to_numpy()
+    beyond = ~stated.rows.column(LAW).to_numpy(zero_copy_only=False)
+    return replace(found, stated=stated.rows.column(LAWLESS).to_numpy()).under_law(lawful, beyond)
+
+
+def _match_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
     match, came = (each.rows.column("match") for each in (stated, truth))
     happened = pc.is_in(match, came.combine_chunks()).to_numpy(zero_copy_only=False)
     bound = bound_events(stated.rows.column("signature"), _ids(blurred))

@@ -25,6 +25,7 @@ from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.memory import MemoryBudget, size_text
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import TimeUnit
@@ -42,8 +43,14 @@ class Overlapping:
     second: Indexes
 
 
-def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, memory: MemoryBudget) -> Rows:
-    """The pairs of blurred events, all of which have a key; `steps`: of each event.
+def pair_rows(
+    blurred: BlurredEvents,
+    steps: pa.ChunkedArray,
+    unit: TimeUnit,
+    memory: MemoryBudget,
+    law: OrderLaw | None = None,
+) -> Rows:
+    """The pairs of blurred events, all of which have a key; `steps`: of each event, and those of the `law`.
 
     Raises
     ------
@@ -54,7 +61,7 @@ def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, me
     overlapping = overlapping_pairs(blurred, step, memory)
     first, second, tick = overlapping.first, overlapping.second, blurred.truth.tick
     kinds, type_ = np.unique(step[first] * len(names) + step[second], return_inverse=True)
-    return Rows(
+    found = Rows(
         stated=_before(blurred, unit, first, second),
         happened=tick[first] < tick[second],
         tied=tick[first] == tick[second],
@@ -67,6 +74,11 @@ def pair_rows(blurred: BlurredEvents, steps: pa.ChunkedArray, unit: TimeUnit, me
         plain=_all_pairs(key, step) - len(first),
         unreturned=_outside(blurred),
     )
+    if law is None:
+        return found
+    from cepctl.calibration.pairs_under_law import before_under_law
+
+    return found.under_law(*before_under_law(blurred, law, first, second))
 
 
 def overlapping_pairs(blurred: BlurredEvents, step: Indexes, memory: MemoryBudget) -> Overlapping:

@@ -43,7 +43,8 @@ class Calibration:
     `rows` are `tied` ones, `certain` ones and `open` ones.  `impossible_happened`: certain rows that did not
     happen, and rows that happened and were not stated.  `unit`: of ticks.  `types`, where rows have some: the
     one comes first of which the most rows happened beyond or below what was stated.  `shown`: of the first
-    types the rows that are farthest off.
+    types the rows that are farthest off.  Under a law of order, of each `law`: `lawless` scores the same
+    open rows as they would be stated without it, and `beyond` counts rows that it is too much work for.
     """
 
     query: str | None
@@ -59,14 +60,18 @@ class Calibration:
     scores: Scores
     types: tuple[TypeScore, ...]
     shown: tuple[tuple[ShownRow, ...], ...]
+    law: str | None = None
+    lawless: Scores | None = None
+    beyond: int = 0
 
 
 def calibration(
-    parts: Sequence[Rows], query: str | None, blur: str, seed: int, unit: TimeUnit
+    parts: Sequence[Rows], query: str | None, blur: str, seed: int, unit: TimeUnit, law: str | None = None
 ) -> Calibration:
-    """Score the rows of the seeds `seed`, `seed` + 1, ..., one part for each."""
+    """Score the rows of the seeds `seed`, `seed` + 1, ..., one part for each; `law`: what they are under."""
     found = open_rows(parts)
-    rows = sum(len(part.stated) + part.plain for part in parts)
+    beyond = sum(part.beyond for part in parts)
+    rows = sum(len(part.stated) + part.plain for part in parts) + beyond
     tied = sum(int(part.tied.sum()) for part in parts)
     order, types = _types(found)
     return Calibration(
@@ -77,12 +82,15 @@ def calibration(
         rows=rows,
         open=len(found.stated),
         tied=tied,
-        certain=rows - tied - len(found.stated),
+        certain=rows - tied - beyond - len(found.stated),
         impossible_happened=sum(part.impossible for part in parts),
         unit=unit,
         scores=scores(found.stated, found.happened, found.cluster),
         types=tuple(each for each in types if each.steps),
         shown=tuple(_shown(parts, found, type_, seed) for type_ in order[:MOST_TYPES_SHOWN].tolist()),
+        law=law,
+        lawless=None if found.lawless is None else scores(found.lawless, found.happened, found.cluster),
+        beyond=beyond,
     )
 
 

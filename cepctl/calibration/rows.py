@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +31,9 @@ class Rows:
     `stated`: probabilities; `happened`, `tied`: whether a row happened, and whether true times do not tell;
     `cluster`: equal for rows that may err together; `type_`: the place of each row's type in `types`; all of
     shape (n,).  `plain` counts rows beside these that were certain and came out as stated; `unreturned` rows
-    that happened and were not stated.  `events` tells the events of some rows.
+    that happened and were not stated.  `events` tells the events of some rows.  `lawless`: what would be
+    stated without the law of order, None where there is none; `beyond` counts rows that the law is too much
+    work for.
     """
 
     stated: Reals
@@ -43,6 +45,23 @@ class Rows:
     events: Callable[[Indexes], list[tuple[ShownEvent, ...]]]
     plain: int = 0
     unreturned: int = 0
+    lawless: Reals | None = None
+    beyond: int = 0
+
+    def under_law(self, lawful: Reals, beyond: Flags) -> Rows:
+        """The same rows with what a law states of them, but for those that it is too much work for."""
+        kept = np.flatnonzero(~beyond)
+        return replace(
+            self,
+            stated=lawful[kept],
+            happened=self.happened[kept],
+            tied=self.tied[kept],
+            cluster=self.cluster[kept],
+            type_=self.type_[kept],
+            events=lambda rows: self.events(kept[rows]),
+            lawless=self.stated[kept],
+            beyond=int(beyond.sum()),
+        )
 
     @property
     def is_open(self) -> Flags:
@@ -68,6 +87,7 @@ class OpenRows:
     types: tuple[tuple[str, ...], ...]
     seed: Indexes
     row: Indexes
+    lawless: Reals | None = None
 
 
 def open_rows(parts: Sequence[Rows]) -> OpenRows:
@@ -85,6 +105,7 @@ def open_rows(parts: Sequence[Rows]) -> OpenRows:
             "type_": places[part.type_[row]],
             "seed": np.full(len(row), seed),
             "row": row,
+            **({} if part.lawless is None else {"lawless": part.lawless[row]}),
         }
         for name, values in columns.items():
             found.setdefault(name, []).append(values)

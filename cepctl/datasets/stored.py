@@ -19,9 +19,12 @@ from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in
 from cepctl.io.source.locations import Location
+from cepctl.order_laws.law import OrderLaw
+from cepctl.order_laws.storing import laws_in
 from cepctl.schema import (
     END_TIME,
     META_GIVEN,
+    META_LAWS,
     META_LAYOUTS,
     META_TEMPLATES,
     META_TIME_UNIT,
@@ -49,6 +52,7 @@ class StoredDataset:
     given: tuple[str, ...] = ()
     templates: tuple[MessageTemplate, ...] = ()
     layouts: tuple[tuple[str, str], ...] = ()
+    laws: tuple[OrderLaw, ...] = ()
 
     @property
     def in_arrow(self) -> bool:
@@ -140,6 +144,7 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
     given = tuple(json.loads(metadata.get(META_GIVEN, b"[]")))
     templates = templates_in(metadata.get(META_TEMPLATES, b"[]"))
     layouts = tuple(json.loads(metadata.get(META_LAYOUTS, b"{}")).items())
+    laws = laws_in(metadata.get(META_LAWS, b"[]"))
     return StoredDataset(
-        location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts
+        location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts, laws
     )

@@ -46,11 +46,13 @@ from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
     META_CLOCK_RECORDS,
     META_GIVEN,
+    META_LAWS,
     META_LAYOUTS,
     META_MODEL,
     META_TEMPLATES,
@@ -361,4 +363,5 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, by
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
         **(records if model.records else {}),
         **({META_GIVEN: json.dumps(model.given, ensure_ascii=False).encode()} if model.given else {}),
+        **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
     }

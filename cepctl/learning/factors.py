@@ -1,9 +1,9 @@
 """Open factors: which factors of a law a log can tell something about, and where each stands in a vector.
 
-A factor is open if in some key a stretch (cepctl.learning.keys) leaves open whether it counts: next(A, B) where
-a B may come next to an A or may not, before(A, B) where both lie in one stretch.  All others stay 1.  A vector
-holds the logarithms: those of next(A, B) first, then one of before(A, B) for each two steps, A the smaller in
-code-point order; before(B, A) is 1 / before(A, B).
+A factor is open if in some key a stretch (cepctl.learning.keys) leaves open whether it counts: next(A, B)
+where a B may come next to an A or may not, before(A, B) where both lie in one stretch.  All others stay 1.  A
+vector holds the logarithms: those of next(A, B) first, then one of before(A, B) for each two steps, A the
+smaller in code-point order; before(B, A) is 1 / before(A, B).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cepctl.learning.keys import TaughtKeys
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 DIGITS = 6
-"""Significant digits of a factor: what is written is what is meant, so a law is rounded before it is tested."""
+"""Significant digits of a factor: a law is what is written of it."""
 NONE = -1
 
 
@@ -28,8 +28,8 @@ NONE = -1
 class OpenFactors:
     """Places of factors in a vector, NONE where a factor is not open.
 
-    `steps`: s texts.  `following`: shape (s + 1, s + 1), of a step and the next; row s is the begin of a key,
-    column s its end.  `before`: shape (s, s), of a step and a greater one.  `count`: of open factors.
+    `steps`: s texts.  `following`: shape (s + 1, s + 1), of a step and the next; row s is the begin of a
+    key, column s its end.  `before`: shape (s, s), of a step and a greater one.  `count`: of open factors.
     """
 
     steps: tuple[str, ...]
@@ -60,7 +60,7 @@ class OpenFactors:
         return Factors(np.exp(following), np.exp(before - before.T))
 
     def gradient(self, following: Reals, before: Reals) -> Reals:
-        """Counts of steps and their next, and of pairs by their order, as a vector: d / d ln of each factor."""
+        """Counts of steps and their next, and of pairs by their order, as a vector."""
         found = np.zeros(self.count + 1)
         found[self.following] = following
         found[self.before] = before - before.T
@@ -95,7 +95,7 @@ def _together(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
 
 
 def _neighbours(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
-    """Steps of a stretch with those of the next, where one of the two is open; and begins and ends of keys."""
+    """Steps of a stretch with those of the next, where one of both is open; also begins and ends of keys."""
     runs, size = _StepRuns.of(keys), len(keys.steps)
     last = np.append(runs.key[1:] != runs.key[:-1], True)[: len(runs.key)]
     first = np.append(True, last[:-1])[: len(last)]
@@ -114,8 +114,8 @@ def _neighbours(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
 class _StepRuns:
     """The steps of each stretch, each once.
 
-    `stretch`, `step`, `count`: which one, which step, and of how many events; `begin`, `sizes`: which of these
-    are those of a stretch; `key`, `is_open`: of each stretch.
+    `stretch`, `step`, `count`: which one, which step, and of how many events; `begin`, `sizes`: which of
+    these are those of a stretch; `key`, `is_open`: of each stretch.
     """
 
     stretch: Indexes

@@ -1,4 +1,4 @@
-"""What a law says of pairs of events of keys from which it was not learned: their scores without and with it."""
+"""What a law says of pairs of events from which it was not learned: their scores without and with it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.calibration.pairs_under_law import earlier
 from cepctl.calibration.rows import Rows
 from cepctl.calibration.scores import LEAST
 from cepctl.engines.columns.numbering import places_in_runs
@@ -64,12 +65,7 @@ class OpenPairs:
         found = measure_keys(measured, factors, pairs=True).pairs
         assert found is not None
         begin = measured.starts[np.searchsorted(asked, self.kind[some])]
-        count = len(measured.step)
-        told = np.concatenate([found.first * count + found.second, found.second * count + found.first])
-        order = np.argsort(told)
-        wanted = (begin + self.first[some]) * count + begin + self.second[some]
-        place = order[np.searchsorted(told, wanted, sorter=order)]
-        return np.asarray(np.concatenate([found.earlier, found.later])[place])
+        return earlier(found, begin + self.first[some], begin + self.second[some], len(measured.step))
 
 
 @dataclass(frozen=True)

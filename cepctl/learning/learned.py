@@ -1,4 +1,4 @@
-"""A law of order from blurred events: which keys teach it, how wide its prior is, and whether it is of any use.
+"""A law of order from blurred events: which keys teach it, how wide its prior is, and whether it is of use.
 
 Five folds of keys choose `sigma`: a law learned from four is held to the open pairs of the fifth.  What is
 learned is kept only if these are told better with it than without by two standard errors.
@@ -28,7 +28,7 @@ from cepctl.schema import TimeUnit
 SIGMAS = (0.5, 1.0, 1.5, 3.0)
 FOLDS = 5
 _CLOSE, _CLOSE_ENOUGH = 1e-9, 1e-6
-"""Of the sum that is maximised, what the last step may still gain: of a law that is kept, and of one of a fold."""
+"""What the last step may gain, as a share of the sum: for a law that is kept, and for one of a fold."""
 FEWEST_KEYS = 10
 """Of fewer keys with open pairs a standard error says little: 10 that agree by chance are one in 512."""
 

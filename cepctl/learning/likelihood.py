@@ -1,9 +1,9 @@
 """How probable the true orders of keys are under a law, and how that changes with each of its factors.
 
-ln P(true order | stamps) of a key is the sum over its pieces of the logarithms of the factors that count in the
-true order, less ln Z of all orders, but for what no law changes: it is concave in them.  Where events are truly
-at one tick any order of them is as true: their factors count as the mean over these, which is ln Z of the piece
-at its true ticks.
+ln P(true order | stamps) of a key is the sum over its pieces of the logarithms of the factors that count in
+the true order, less ln Z of all orders, but for what no law changes: it is concave in them.  Where events are
+truly at one tick any order of them is as true: their factors count as the mean over these, which is ln Z of
+the piece at its true ticks.
 
     d / d ln factor = (how often it counts in the true order) - (how often it is expected to)
 
@@ -34,7 +34,8 @@ _PARTS = 16
 @dataclass(frozen=True)
 class Kinds:
     """Some kinds of pieces: the place of one `example` of each, shape (u,); how many are in each fold, shape
-    (folds, u)."""
+    (folds, u).
+    """
 
     example: Indexes
     counts: Numbers

@@ -1,9 +1,9 @@
 """Pieces of keys: a key falls apart where an event's place is certain, and many pieces are alike.
 
-What comes before an event that nothing overlaps, and what comes after it, are independent under every law.  So
-a key is cut there: a piece is a run of open stretches (cepctl.learning.keys) with the event before it and the
-one after it, where there are some, and it is measured as a key by itself.  Pieces of the same steps and stamps
-are alike, whatever the day: they are of one *kind*, and one of them is measured for all.
+What comes before an event that nothing overlaps, and what comes after it, are independent under every law.
+So a key is cut there: a piece is a run of open stretches (cepctl.learning.keys) with the event before it and
+the one after it, where there are some, and it is measured as a key by itself.  Pieces of the same steps and
+stamps are alike, whatever the day: they are of one *kind*, and one of them is measured for all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How often each factor of a law counts in the true order of pieces, as far as true ticks tell.
 
-Left to ln Z at the true ticks are steps next to one another in pieces with ties, and the order of tied events.
+Left to ln Z at the true ticks are what is next in pieces with ties, and the order of tied events.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
+from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
+    from cepctl.order_laws.law import OrderLaw
     from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
 
@@ -60,6 +62,7 @@ class Asked:
     repeat: int = 1
     blurred: str | None = None
     no_given: bool = False
+    laws: LawFile | None = None
     command: str = "calibrate"
 
 
@@ -79,6 +82,7 @@ def calibrate(
     repeat: int = 1,
     blurred: PathText | None = None,
     no_given: bool = False,
+    laws: PathText | None = None,
     max_memory: str | None = None,
     **reading: Unpack[EventOptions],
 ) -> Calibration:
@@ -107,6 +111,9 @@ def calibrate(
         Directory of a dataset to write the blurred events to, with the attribute `truth`.
     no_given
         Leave out what the datasets say that every world satisfies.
+    laws
+        A model file whose laws of order (`[[law]]`) weigh the orders of events; those that the datasets or
+        `model` state are not asked.
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     reading
@@ -142,6 +149,7 @@ def calibrate(
         repeat=repeat,
         blurred=None if blurred is None else str(blurred),
         no_given=no_given,
+        laws=None if laws is None else LawFile.read(laws),
     )
     choices = raw_input(reading)
     with ExitStack() as opened:
@@ -159,9 +167,11 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
     query = None if asked.text is None else _without_threshold(parse(asked.text))
     if asked.text is None and asked.by is None:
         asked = replace(asked, by=CASE)
+    law = _law_of_pairs(asked) if asked.text is None else None
     truth, blur, unit = truth_of(paths, asked, choices, memory)
-    run = _Run(asked, query, blur, truth, unit, memory)
-    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit)
+    run = _Run(asked, query, blur, truth, unit, memory, law)
+    under = None if asked.laws is None else ", ".join(each.by for each in asked.laws.laws)
+    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit, under)
 
 
 def truth_of(
@@ -227,6 +237,21 @@ def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
         refuse_to_keep(list(schema.attributes), asked.blurred)
 
 
+def _law_of_pairs(asked: Asked) -> OrderLaw | None:
+    """The law under which pairs are asked about; raises UsageError where it is about other keys or steps."""
+    if asked.laws is None:
+        return None
+    (law, *others) = asked.laws.laws
+    if others:
+        raise UsageError(f"--pairs asks under one law, and {asked.laws.path} states {1 + len(others)}")
+    if law.by != asked.by:
+        raise UsageError(f"--pairs asks of the keys of the law in {asked.laws.path}: name --by {law.by}")
+    if law.step != asked.steps:
+        steps = ",".join(law.step)
+        raise UsageError(f"--pairs asks of the steps of the law in {asked.laws.path}: name --step {steps}")
+    return law
+
+
 def _require_attribute(where: str, name: str, inputs: EventInputs) -> None:
     known = inputs.schema.attributes
     if name not in known:
@@ -258,9 +283,7 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
     if asked.part is not None:
         truth = truth.part(Part.read(asked.part))
     if not len(truth):
-        raise UsageError(
-            "no event is left; name another part of the keys (--part), or another --by"
-        )
+        raise UsageError("no event is left; name another part of the keys (--part), or another --by")
     return truth
 
 
@@ -273,6 +296,16 @@ def _tell_unstamped(truth: TrueEvents, blur: Blur) -> None:
         tell(READING, "note", note.format(count))
 
 
+def _refuse_clocks_under(law: OrderLaw | None, blurred: BlurredEvents) -> None:
+    if law is not None and blurred.clocks:
+        from cepctl.plan.laws import law_name
+
+        raise UnsupportedQueryError(
+            f"not supported yet: shared clocks under {law_name(law)}; take a blur without clocks, or leave "
+            "out --laws"
+        )
+
+
 @dataclass(frozen=True)
 class _Run:
     """Everything that the seeds have in common."""
@@ -283,6 +316,7 @@ class _Run:
     truth: TrueEvents
     unit: TimeUnit
     memory: MemoryBudget
+    law: OrderLaw | None
 
     def parts(self) -> list[Rows]:
         """The rows of every seed."""
@@ -303,20 +337,24 @@ class _Run:
             keep(blurred, self.unit, self.asked.blurred)
         steps = steps_of(blurred.table, self.asked.steps)
         if true is None:
-            return pair_rows(blurred, steps, self.unit, self.memory)
+            _refuse_clocks_under(self.law, blurred)
+            return pair_rows(blurred, steps, self.unit, self.memory, self.law)
         return self._answer_rows(blurred, steps, true)
 
     def _answer_rows(self, blurred: BlurredEvents, steps: pa.ChunkedArray, true: Answers) -> Rows:
         from cepctl.calibration.answers import answer_rows
 
-        return answer_rows(self._answers(blurred.table, blurred.clocks), true, blurred, steps)
+        laws = () if self.asked.laws is None else self.asked.laws.laws
+        return answer_rows(self._answers(blurred.table, blurred.clocks, laws), true, blurred, steps)
 
     def _true_answers(self) -> Answers:
         from cepctl.calibration.blurring import at_true_ticks
 
-        return self._answers(at_true_ticks(self.truth), {}, telling=True)
+        return self._answers(at_true_ticks(self.truth), {}, (), telling=True)
 
-    def _answers(self, table: pa.Table, clocks: Clocks, *, telling: bool = False) -> Answers:
+    def _answers(
+        self, table: pa.Table, clocks: Clocks, laws: tuple[OrderLaw, ...], *, telling: bool = False
+    ) -> Answers:
         """What the query answers on some events, which become a dataset for as long as that takes.
 
         `telling`: what the query asks for that can hardly be meant is said.
@@ -333,7 +371,7 @@ class _Run:
             place.mkdir()
             write_dataset(table, clocks, self.unit, Location.of(str(place)))
             with open_events([str(place)], memory=self.memory) as inputs:
-                plan = analyze(self.query, inputs.schema)
+                plan = analyze(self.query, replace(inputs.schema, laws=laws))
                 if telling:
                     tell_plan(plan)
                 return self._found(plan, inputs, folder)
@@ -346,7 +384,9 @@ class _Run:
         from cepctl.matching.run import find_rows
         from cepctl.plan.grouping import ungrouped
 
-        options = MatchOptions(type_counts=inputs.schema.type_counts, memory=self.memory)
+        options = MatchOptions(
+            type_counts=inputs.schema.type_counts, memory=self.memory, lawless=True, beyond="lawless"
+        )
         here = execution_of("event", "local", None, None, None)
         rows = find_rows(plan, inputs, options, here, folder).table()
         if plan.group_by is None:

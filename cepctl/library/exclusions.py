@@ -83,6 +83,8 @@ EXCLUSIONS = (
         (True,),
         "the last match decides what is read",
     ),
+    Exclusion(("laws", "beyond", "law-limit"), "no-laws", (True,), "no law is left"),
+    Exclusion(("beyond", "law-limit"), "engine", _IN_PROCESS, "it weighs every world, however many"),
     Exclusion(("match",), "rank", (), "each names a match"),
     Exclusion(("match",), "last", (True,), "it shows a row of the last match; --rank says which"),
     Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, even one of digits alone"),

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.library.events import paths_of
-from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
+from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.sketch import read_by_sketches
 from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted
@@ -65,6 +67,9 @@ def explain(
     events: Events | None = None,
     *,
     order: OrderName = "auto",
+    laws: str | Path | None = None,
+    no_laws: bool = False,
+    law_limit: int = MOST_SETS_ALIVE,
     max_memory: str | None = None,
     **reading: Unpack[EventOptions],
 ) -> Explanation:
@@ -79,6 +84,8 @@ def explain(
         estimated; None for none.
     order
         The order of evaluation to explain.
+    laws, no_laws, law_limit
+        Under which laws of order, as `cepctl.match` has it.
     max_memory
         What a run may take, such as `2GB`; half of what the machine has, where it is None.
     reading
@@ -99,16 +106,31 @@ def explain(
     require_choice("order", order, ORDERS)
     if events is None and reading:
         raise UsageError(f"{next(iter(reading))} cannot apply without events: no log is read")
+    refuse_excluded(
+        {
+            "laws": laws,
+            "no_laws": no_laws or None,
+            "law_limit": None if law_limit == MOST_SETS_ALIVE else law_limit,
+        }
+    )
+    under = LawChoice(None if laws is None else LawFile.read(laws), no_laws, law_limit=law_limit)
+    if events is None and under != LawChoice():
+        raise UsageError("laws cannot apply without events: a law is about their order")
     memory = default_budget() if max_memory is None else budget_of(max_memory)
     parsed, choices = parse(query_text(query)), raw_input(reading)
     with ExitStack() as opened:
         paths = () if events is None else paths_of(events, opened)
         refuse_for_datasets(paths, reading)
-        return explained(parsed, paths, order, memory, choices)
+        return explained(parsed, paths, order, memory, choices, under)
 
 
 def explained(
-    query: Query, paths: Sequence[str], order: OrderName, memory: MemoryBudget, choices: RawInput
+    query: Query,
+    paths: Sequence[str],
+    order: OrderName,
+    memory: MemoryBudget,
+    choices: RawInput,
+    under: LawChoice,
 ) -> Explanation:
     """Explain a query, for the events at some paths if there are any."""
     from cepctl.plan import analyze
@@ -121,17 +143,22 @@ def explained(
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
-        plan, counts = analyze(query, inputs.schema), inputs.schema.type_counts
+        plan, counts = analyze(query, under.applied(inputs.schema)), inputs.schema.type_counts
         read, sketch = read_by_sketches(plan, inputs)
         shown = partial(beside, passing=INPUT_ERRORS)
         slices = shown(SideFigure.SLICES, partial(_slices, plan, read), None)
         estimated = partial(_memory, plan, counts or {}, memory)
         room, room_figures = shown(SideFigure.MEMORY, estimated, (None, None))
         ties = shown(SideFigure.TIES, partial(_ties, plan, inputs), None)
+        widest = partial(_orders, plan, inputs, under.law_limit)
+        orders, order_figures = shown(SideFigure.ORDERS, widest, (None, None))
         ranges = shown(SideFigure.RANGES, partial(_ranges, plan, inputs), ())
         trial = partial(_forecast, plan, read, order, memory)
         said, figures = shown(SideFigure.FORECAST, trial, (None, None))
-        facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
+        facts = ShownFacts(
+            *(counts, order, slices, room, room_figures, sketch, ties),
+            *(orders, order_figures, said, figures, ranges),
+        )
         return Explanation(plan, replace(facts, **_methods(plan)))
 
 
@@ -168,6 +195,22 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     return (
         f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
     )
+
+
+def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Mapping[str, Any] | None]:
+    """What laws of order leave to be summed, in words and in numbers; None where none is asked."""
+    if not plan.laws or plan.never is not None or engine_refusals(plan, "event"):
+        return None, None
+    from cepctl.engines.event.open_orders import open_orders
+
+    found = open_orders(plan, inputs.read(plan.attributes), limit)
+    if found.widest is None:
+        return "all that the law says something of are certain", found.to_json()
+    runs = f"{counted(found.runs, 'run')} of events in open order, {counted(found.events, 'event')} in all"
+    alive = f"{found.sets:,.0f} sets alive in one cell of time, {limit:,} are allowed"
+    sets = f"the widest of {found.widest}: {alive}"
+    beyond = f"; {counted(found.beyond, 'run')} beyond" if found.beyond else ""
+    return f"{runs}; {sets}{beyond}; {found.work:,.0f} sets to sum over", found.to_json()
 
 
 def _ranges(plan: Plan, inputs: EventInputs) -> tuple[StatedRange, ...]:

@@ -193,3 +193,5 @@ def _tell_what_is_lost(inputs: EventInputs) -> None:
         )
     if inputs.schema.given:
         tell(READING, "warning", "[[given]] of the dataset is not written, since XES has no key for it")
+    if inputs.schema.laws:
+        tell(READING, "warning", "[[law]] of the dataset is not written, since XES has no key for it")

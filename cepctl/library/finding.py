@@ -19,6 +19,7 @@ from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
 from cepctl.plan.grouping import ungrouped
+from cepctl.plan.laws import law_name
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 class Question:
     """A query, which of its matches are wanted, and how they are to be found.
 
-    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `sketch`:
-    whether sketches tell what is not read.
+    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `lawless`: one
+    that says what is without a law of order is added; `sketch`: whether sketches tell what is not read.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Question:
     execution: Execution
     judged: bool
     columns: tuple[str, ...] = ()
+    lawless: bool = False
     sketch: SketchUse = "off"
 
 
@@ -97,7 +99,7 @@ def find_matches(
         counts = counts_of_rows(plan, inputs, rows, judged=judged)
         unanswered = None if plan.group_by is None else ""
         answer = beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered)
-        summary = summary_of(inputs, rows.found, counts, ran, judged=judged, answer=answer)
+        summary = summary_of(plan, inputs, rows.found, counts, ran, judged=judged, answer=answer)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"
@@ -128,7 +130,11 @@ def opened_search(
     if question.sketch == "auto" and question.execution.engine == "event":
         inputs = told_by_sketches(plan, inputs)
     type_counts = inputs.schema.type_counts
-    options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
+    options = question.matching.options(
+        *(plan, type_counts, question.kleene),
+        judged=question.judged,
+        lawless=question.lawless,
+    )
     require_columns(question.columns, columns_of(plan, options))
     return plan, inputs, options
 
@@ -157,7 +163,14 @@ def _is_judged(plan: Plan, execution: Execution) -> bool:
 
 
 def summary_of(
-    inputs: EventInputs, found: int, counts: RowCounts, ran: Ran, *, judged: bool, answer: str | None = None
+    plan: Plan,
+    inputs: EventInputs,
+    found: int,
+    counts: RowCounts,
+    ran: Ran,
+    *,
+    judged: bool,
+    answer: str | None = None,
 ) -> MatchSummary:
     """The summary of a run that has found so many rows; `counts` are of those that are kept."""
     slicing = ran.progress.slicing
@@ -173,6 +186,7 @@ def summary_of(
         judged=judged,
         answer=answer,
         impossible=ran.progress.impossible,
+        laws=tuple(map(law_name, plan.laws)),
     )
 
 

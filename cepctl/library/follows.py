@@ -34,6 +34,7 @@ def follows(
     *,
     by: str | Sequence[str] = CASE,
     no_given: bool = False,
+    no_laws: bool = False,
     max_memory: str | None = None,
     **reading: Unpack[EventOptions],
 ) -> FollowsGraph:
@@ -47,6 +48,8 @@ def follows(
         The attribute, or attributes, that name the case of an event; an event without it is left out.
     no_given
         Leave out what the datasets say that every world satisfies.
+    no_laws
+        Leave out the laws of order of the datasets.
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     reading
@@ -75,23 +78,29 @@ def follows(
         paths = paths_of(events, opened)
         refuse_for_datasets(paths, reading)
         memory = default_budget() if max_memory is None else budget_of(max_memory)
-        return followed(paths, names, choices, memory, no_given=no_given)
+        return followed(paths, names, choices, memory, no_given=no_given, no_laws=no_laws)
 
 
 def followed(
-    paths: Sequence[str], by: Sequence[str], choices: RawInput, memory: MemoryBudget, *, no_given: bool
+    paths: Sequence[str],
+    by: Sequence[str],
+    choices: RawInput,
+    memory: MemoryBudget,
+    *,
+    no_given: bool,
+    no_laws: bool,
 ) -> FollowsGraph:
     """The graph of events at some paths; logs the notes on reading them."""
     from cepctl.matching.inputs import open_events
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
-        _refuse(inputs, by, no_given=no_given)
+        _refuse(inputs, by, no_given=no_given, no_laws=no_laws)
         inputs.require_room(by, _COPIES, memory, "follows")
         return _graph(inputs, by)
 
 
-def _refuse(inputs: EventInputs, by: Sequence[str], *, no_given: bool) -> None:
+def _refuse(inputs: EventInputs, by: Sequence[str], *, no_given: bool, no_laws: bool) -> None:
     known = inputs.schema.attributes
     for name in by:
         if name not in known:
@@ -108,6 +117,10 @@ def _refuse(inputs: EventInputs, by: Sequence[str], *, no_given: bool) -> None:
     if inputs.schema.given and not no_given:
         raise UnsupportedQueryError(
             "follows with [[given]] of the dataset is not supported; --no-given leaves that out"
+        )
+    if inputs.schema.laws and not no_laws:
+        raise UnsupportedQueryError(
+            "follows under [[law]] of the dataset is not supported; --no-laws leaves that out"
         )
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 MOST_KEYS = 2_000
 ONE_BLUR = (
-    "name one blur, the way in which true times are hidden: --coarsen '1 day', --jitter '60 s' or --model FILE"
+    "name one blur, the way in which true times are hidden: --coarsen '1 day', --jitter '60 s' or "
+    "--model FILE"
 )
 
 

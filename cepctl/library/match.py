@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from cepctl.errors import UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.keywords import told_in_keywords
+from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
@@ -20,6 +22,7 @@ from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import AUTO
 from cepctl.memory import budget_of, default_budget
+from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
@@ -46,6 +49,11 @@ def match(
     until: str | datetime | None = None,
     kleene: KleeneRows = "groups",
     no_given: bool = False,
+    laws: str | Path | None = None,
+    no_laws: bool = False,
+    beyond: Beyond = "refuse",
+    law_limit: int = MOST_SETS_ALIVE,
+    lawless: bool = False,
     sketch: SketchUse = "auto",
     time: Times = "iso",
     runner: str = AUTO,
@@ -84,6 +92,16 @@ def match(
         `groups`: a row for each group of a Type+; `summary`: one row for all groups between the same events.
     no_given
         Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
+    laws
+        A model file whose laws of order (`[[law]]`) weigh the orders of events, instead of those of the
+        datasets.
+    no_laws
+        Leave out the laws of order of the datasets.
+    beyond, law_limit
+        A key of which more than `law_limit` sets of events may have happened in some cell of time is too
+        much work under a law: `refuse`, or with `lawless` compute it without, which the column `law` says.
+    lawless
+        Add a column `lawless`, the confidence without the law.
     sketch
         `auto`: where every dataset has a sketch beside it, only row groups that can hold a match are read,
         which changes no row; `off`: all are.
@@ -128,6 +146,10 @@ def match(
             "kleene": kleene,
             "order": None if order == "auto" else order,
             "approximate": approximate,
+            "laws": laws,
+            "no_laws": no_laws or None,
+            "beyond": None if beyond == "refuse" else beyond,
+            "law_limit": None if law_limit == MOST_SETS_ALIVE else law_limit,
             "master": master,
             "conf": conf,
         }
@@ -144,6 +166,7 @@ def match(
         until=nanoseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
+        under=LawChoice(None if laws is None else LawFile.read(laws), no_laws, beyond, law_limit),
     )
     question = Question(
         text=text,
@@ -153,10 +176,15 @@ def match(
         raw_input=raw_input(reading),
         execution=execution_of(engine, runner, spark, master, conf),
         judged=kleene == "groups",
+        lawless=lawless,
         sketch=sketch,
     )
     question.execution.require_startable()
     with ExitStack() as opened:
         paths = paths_of(events, opened)
         refuse_for_datasets(paths, reading)
-        return find_matches(question, paths, times=time, opened=opened)
+        found = find_matches(question, paths, times=time, opened=opened)
+        if lawless and not found.found.plan.laws:
+            found.close()
+            raise UsageError("lawless compares with a law of order, and these events are under none")
+        return found

@@ -79,7 +79,7 @@ class RowsAsFound:
         """What is to be said of all rows, once they have been taken."""
         judged, found = self.question.judged, self.ran.progress.found
         counts = tell_unjudged(self.counts) if judged else self.counts
-        return summary_of(self.inputs, found, counts, self.ran, judged=judged)
+        return summary_of(self.plan, self.inputs, found, counts, self.ran, judged=judged)
 
 
 @contextmanager

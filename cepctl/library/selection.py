@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cepctl.errors import CepctlError, UsageError
+from cepctl.library.laws import LawChoice
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
 from cepctl.memory import MemoryBudget, default_budget
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 class Matching:
     """How a query is run and which of its matches are kept; None where nothing was asked for.
 
-    `no_given`: what the events are said to satisfy is left out.
+    `no_given`: what the events are said to satisfy is left out.  `under`: by which laws of order worlds are
+    weighed.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class Matching:
     until: int | None = None
     memory: MemoryBudget = field(default_factory=default_budget)
     no_given: bool = False
+    under: LawChoice = field(default_factory=LawChoice)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
@@ -66,10 +69,16 @@ class Matching:
         ------
         QuerySemanticError
             If the query does not fit the events.
+        UnsupportedQueryError
+            If what is asked cannot be had under a law of order.
         """
         from cepctl.plan import analyze
+        from cepctl.plan.laws import refuse_laws
 
-        plan = analyze(query, replace(schema, given=()) if self.no_given else schema)
+        known = self.under.applied(schema)
+        plan = analyze(query, replace(known, given=()) if self.no_given else known)
+        if self.approximate is not None:
+            refuse_laws(plan, "--approximate")
         least = [each for each in (self.min_confidence, plan.minimum_confidence) if each is not None]
         return replace(plan, minimum_confidence=max(least, default=None))
 
@@ -81,9 +90,15 @@ class Matching:
         return {"minimum confidence": str(self.min_confidence)}
 
     def options(
-        self, plan: Plan, type_counts: Mapping[str, int] | None, kleene: KleeneRows, *, judged: bool
+        self,
+        plan: Plan,
+        type_counts: Mapping[str, int] | None,
+        kleene: KleeneRows,
+        *,
+        judged: bool,
+        lawless: bool = False,
     ) -> MatchOptions:
-        """What the engines are told; `judged`: rows are to be held to raw times."""
+        """What the engines are told; `judged`: rows are to be held to raw times; `lawless`: a column more."""
         from cepctl.engines.event.options import MatchOptions
 
         return MatchOptions(
@@ -94,6 +109,9 @@ class Matching:
             raw_times=judged,
             starting=ticks_between(plan, self.since, self.until),
             memory=self.memory,
+            lawless=lawless,
+            beyond=self.under.beyond,
+            law_limit=self.under.law_limit,
         )
 
 

@@ -42,6 +42,8 @@ class MatchSummary:
         Of GROUP BY, the most probable key in words, empty where there is none; None of matches.
     impossible
         Of the relevant events those that end before their start in every world, so that they fit nothing.
+    laws
+        The laws of order that the rows are under, in words.
     """
 
     found: int
@@ -55,6 +57,7 @@ class MatchSummary:
     judged: bool
     answer: str | None = None
     impossible: int = 0
+    laws: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         kept = self.counts.rows
@@ -65,6 +68,7 @@ class MatchSummary:
         what = ("match", "matches") if self.answer is None else ("key", "keys")
         line = f"{counted(found, *what)} in {counted(self.events, 'event')}{shown}"
         line += f"{self._work()}, {self.seconds:.1f} s"
+        line += "".join(f"; under {law}" for law in self.laws)
         answer = f"; {self.answer}" if self.answer else ""
         return f"{line}{answer}; {self._doubts()}" if kept else line
 

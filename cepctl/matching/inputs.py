@@ -25,6 +25,7 @@ from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_datas
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 
@@ -231,7 +232,21 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     clocks = joined_clocks([rescaled_clocks(each.clocks, each.time_unit, unit) for each in datasets])
     lasting = any(map(some_event_lasts, datasets))
     given = tuple(dict.fromkeys(text for each in datasets for text in each.given))
-    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting)
+    laws = _common_laws(datasets)
+    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting, laws)
+
+
+def _common_laws(datasets: Sequence[StoredDataset]) -> tuple[OrderLaw, ...]:
+    """The laws of all datasets; raises EventSchemaError where two have different laws for one attribute."""
+    found: dict[str, OrderLaw] = {}
+    for dataset in datasets:
+        for law in dataset.laws:
+            if found.setdefault(law.by, law) != law:
+                raise EventSchemaError(
+                    f"the dataset {dataset.location.uri} keeps another law of order of each {law.by} than a "
+                    "dataset before it; state one for all with --laws FILE, or leave them out with --no-laws"
+                )
+    return tuple(found.values())
 
 
 def _arrow_type(kind: Kind) -> pa.DataType:

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UnsupportedQueryError
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.support import Engine
 from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
 
@@ -164,11 +165,13 @@ def rows_as_found(
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
     from cepctl.plan.given import refuse_given
+    from cepctl.plan.laws import refuse_laws
     from cepctl.plan.summary import require_summary
     from cepctl.plan.support import refuse_clocks
 
     require_summary(plan)
     refuse_given(plan, "--kleene summary")
+    refuse_laws(plan, "--kleene summary")
     refuse_clocks(plan, "--kleene summary")
     if execution.engine == "point":
         raise UnsupportedQueryError(
@@ -188,11 +191,15 @@ def _find_by_another_engine(
         from cepctl.engines.worlds import engine as worlds
         from cepctl.engines.worlds import groups
 
+        lawless = LAWLESS in wanted.columns_of_law(plan)
         if plan.group_by is not None:
-            found = groups.group_table(plan, table, wanted.starting)
+            found = groups.group_table(plan, table, wanted.starting, lawless=lawless)
         else:
-            summary = wanted.kleene == "summary"
-            found = (groups.summary_table if summary else worlds.match_table)(plan, table)
+            found = (
+                groups.summary_table(plan, table)
+                if wanted.kleene == "summary"
+                else worlds.match_table(plan, table, lawless=lawless)
+            )
             wanted.check_count(found.num_rows)
     for batch in found.to_batches():
         rows.add(batch)
@@ -219,7 +226,7 @@ def types_read(plan: Plan) -> set[str] | None:
     """Event types that can matter to a plan; None for all."""
     alternatives = (*plan.alternatives, *(each.alternative for each in plan.given))
     components = [each for alternative in alternatives for each in alternative.components]
-    if plan.strategy.asks_all or not all(component.event_types for component in components):
+    if plan.strategy.asks_all or plan.laws or not all(component.event_types for component in components):
         return None
     return {name for component in components for name in component.event_types}
 

@@ -37,14 +37,14 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
     """The inputs with the row groups that matter to a plan; None where sketches are of no use.
 
     A match may join events of several inputs, so either all have sketches, or none is of use.  What is given
-    may tie any event to those of a match.
+    may tie any event to those of a match, and so may a law of order.
 
     Raises
     ------
     EventSchemaError
         If a dataset does not hold what its ingest has written.
     """
-    if plan.given:
+    if plan.given or plan.laws:
         return None
     try:
         sketches = [None if each is inputs.temporary else sketch_of(each) for each in inputs.datasets]

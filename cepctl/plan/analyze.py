@@ -25,10 +25,12 @@ from cepctl.language.messages import QueryProblem, line_and_column, nearest_name
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
 from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, walk
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
+from cepctl.plan.laws import laws_of
 from cepctl.plan.or_free_patterns import Names, OrFreePattern, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
@@ -76,6 +78,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     keys = group_columns(query, patterns, checker)
     columns = return_columns(query, checker) if keys is None else ()
     given = given_of(query, schema, analysis.unit, problems)
+    laws = laws_of(schema, columns)
     problems.raise_if_any()
 
     read = [
@@ -97,12 +100,13 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         minimum_confidence=query.confidence,
         returns=columns,
         group_by=keys,
-        attributes=_attributes(query, [*read, *attributes_read(given)]),
+        attributes=_attributes(query, [*read, *attributes_read(given)], laws),
         warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
         never=None if possible else reasons[0],
         clocks={} if schema is None else schema.clocks,
         given=given,
         lasting=schema is not None and schema.lasting,
+        laws=laws,
     )
 
 
@@ -231,8 +235,8 @@ def _key_span(text: str, name: str) -> Span:
     return NOWHERE
 
 
-def _attributes(query: Query, read: list[Expression]) -> tuple[str, ...]:
-    names = set(query.partition_by)
+def _attributes(query: Query, read: list[Expression], laws: Sequence[OrderLaw]) -> tuple[str, ...]:
+    names = {*query.partition_by, *(name for law in laws for name in (law.by, *law.step))}
     for expression in read:
         for each in walk(expression):
             if isinstance(each, Attribute | Aggregate) and each.name is not None:

@@ -12,8 +12,10 @@ from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
+from cepctl.plan.laws import law_text
 from cepctl.plan.plan import Alternative, Component, Given, Link, Plan, ReturnColumn, Scope, Timing
 from cepctl.plan.support import ENGINES, engine_refusals
 
@@ -42,6 +44,7 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         **({} if plan.group_by is None else {"group_by": [_column(each) for each in plan.group_by]}),
         "attributes": list(plan.attributes),
         **({"given": [_given(each) for each in plan.given]} if plan.given else {}),
+        **({"laws": [_law(each) for each in plan.laws]} if plan.laws else {}),
         "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
         "warnings": list(plan.warnings),
         "never": plan.never,
@@ -103,6 +106,14 @@ def _given(given: Given) -> dict[str, Any]:
     pairs = [f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
              for each in alternative.equalities]  # fmt: skip
     return {"holds": given.text, "window_ticks": given.window, "join_keys": pairs}
+
+
+def _law(law: OrderLaw) -> dict[str, Any]:
+    return {
+        "by": law.by,
+        "step": list(law.step),
+        "factors": len(law.following) + len(law.before),
+    }
 
 
 def _link(link: Link, names: list[str]) -> dict[str, Any]:
@@ -169,6 +180,10 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"Given       {each.text}"
     if plan.given:
         yield "            confidences refer to the worlds that satisfy these clauses; no others are possible"
+    for law in plan.laws:
+        yield f"Law         {law_text(law)}"
+    if plan.laws:
+        yield "            worlds count by their probability times the weight of their orders"
     if plan.minimum_confidence is not None:
         what = "Confidence  at least" if plan.group_by is None else "Occurrence  at least"
         yield f"{what} {plan.minimum_confidence}"

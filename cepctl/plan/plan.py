@@ -26,6 +26,7 @@ from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, Probability, Query, ReachedTick
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
 from cepctl.language.traversal import walk
+from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import TimeUnit
 
 CONFIDENCE_ERROR = "confidence_error"
@@ -188,7 +189,7 @@ class EventSchema:
     `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
     with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
     what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
-    some event has an end of its own.
+    some event has an end of its own.  `laws` are the laws of order that the events are under.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -197,6 +198,7 @@ class EventSchema:
     clocks: Clocks = field(default_factory=dict)
     given: tuple[str, ...] = ()
     lasting: bool = False
+    laws: tuple[OrderLaw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,8 @@ class Plan:
     None where rows are matches; `minimum_confidence` then speaks of occurrences.  `never` says why the
     query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
     `given` is what every world satisfies, whether query or dataset say so.
-    `lasting` says whether some event has an end of its own.
+    `lasting` says whether some event has an end of its own.  `laws` are the laws of order by which worlds are
+    weighed; a plan without one is as if there were none.
     """
 
     query: Query
@@ -226,6 +229,7 @@ class Plan:
     clocks: Clocks = field(default_factory=dict, hash=False)
     given: tuple[Given, ...] = ()
     lasting: bool = False
+    laws: tuple[OrderLaw, ...] = field(default=(), hash=False)
 
     @property
     def tick_columns(self) -> tuple[str, ...]:
@@ -248,7 +252,9 @@ class Plan:
     @property
     def apart_by_key(self) -> bool:
         """Whether events of each key of the partition can be matched by themselves."""
-        return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given)
+        # Another attribute beside that of a law would cut its keys.
+        cut = any(self.partition_by != (law.by,) for law in self.laws)
+        return bool(self.partition_by) and not (self.strategy.crosses_keys or self.given or cut)
 
     @property
     def of_intervals(self) -> bool:

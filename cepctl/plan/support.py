@@ -16,6 +16,7 @@ from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
+from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
@@ -60,6 +61,14 @@ _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
     "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})}
 }
 """What an engine runs, but not beside others that it runs as well."""
+_UNDER_A_LAW: Mapping[Engine, frozenset[Construct]] = {
+    "event": frozenset({Construct.SEQUENCE, Construct.NEGATION, Construct.GROUP_BY}),
+    "point": frozenset(),
+    "worlds": frozenset(Construct),
+}
+"""The constructs that an engine runs under a law of order."""
+_CONTIGUOUS_UNDER_A_LAW: frozenset[Engine] = frozenset({"worlds"})
+"""The engines that run a strategy there which asks every event."""
 
 
 def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
@@ -100,6 +109,10 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
 
 def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tuple[str, ...]:
     """What of a plan an engine does not run under the plan's strategy: constructs, alone or beside others."""
+    return (*_lacking(plan, engine, lasting=lasting), *_lacking_under_law(plan, engine, lasting=lasting))
+
+
+def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     for construct, others in _APART.get(engine, {}).items():
@@ -108,16 +121,33 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
     return tuple(lacking)
 
 
+def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
+    """The constructs that an engine does not run under the law of order of a plan, naming that law."""
+    if not plan.laws:
+        return ()
+    used = constructs_of(plan, lasting=lasting)
+    lacking = [each.value for each in used if each not in _UNDER_A_LAW[engine]]
+    if plan.strategy.asks_all and engine not in _CONTIGUOUS_UNDER_A_LAW:
+        lacking.append(plan.strategy.word)
+    return tuple(f"{each} under {law_name(plan.laws[0])}" for each in lacking)
+
+
 def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None:
     """Raise UnsupportedQueryError, naming the constructs, unless the engine runs the plan.
 
     `lasting` says that some event which fits a component has an end.
     """
-    lacking = engine_refusals(plan, engine, lasting=lasting)
-    if not lacking:
-        return
+    lacking = _lacking(plan, engine, lasting=lasting)
     others = [other for other in ENGINES if not engine_refusals(plan, other, lasting=lasting)]
     remedy = f"; --engine {others[0]} runs it" if others else ""
+    if not lacking:
+        unlawful = _lacking_under_law(plan, engine, lasting=lasting)
+        if unlawful:
+            raise UnsupportedQueryError(
+                f"not supported yet: {', '.join(unlawful)} in the {engine} engine{remedy}, or "
+                "leave the law out (--no-laws leaves out that of the dataset)"
+            )
+        return
     under = f"under {plan.strategy.word}"
     raise UnsupportedQueryError(
         f"not supported yet: {', '.join(lacking)} {under} in the {engine} engine{remedy}"

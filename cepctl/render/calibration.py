@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from cepctl.calibration.result import Calibration
-    from cepctl.calibration.scores import Decile
+    from cepctl.calibration.scores import Decile, Scores
 
 _WIDTH = 120
 _DECIMALS = 3
@@ -22,7 +22,6 @@ _DECIMALS = 3
 
 def calibration_facts(found: Calibration) -> dict[str, Any]:
     """All of it but single rows, as JSON has it."""
-    scores = found.scores
     return {
         "blur": found.blur,
         "seed": found.seed,
@@ -31,15 +30,27 @@ def calibration_facts(found: Calibration) -> dict[str, Any]:
         "open": found.open,
         "tied": found.tied,
         "certain": found.certain,
+        **({} if found.law is None else {"beyond": found.beyond}),
+        **_score_facts(found.scores),
+        "impossible_happened": found.impossible_happened,
+        "deciles": [decile_facts(each) for each in found.scores.deciles],
+        "types": [{**asdict(each), "steps": list(each.steps)} for each in found.types],
+        **({} if found.lawless is None else {"lawless": _lawless_facts(found.lawless)}),
+    }
+
+
+def _score_facts(scores: Scores) -> dict[str, Any]:
+    return {
         "happened": scores.happened,
         "brier": scores.brier,
         "log_score": scores.log_score,
         "calibration_error": scores.calibration_error,
         "worst": scores.worst,
-        "impossible_happened": found.impossible_happened,
-        "deciles": [decile_facts(each) for each in scores.deciles],
-        "types": [{**asdict(each), "steps": list(each.steps)} for each in found.types],
     }
+
+
+def _lawless_facts(scores: Scores) -> dict[str, Any]:
+    return {**_score_facts(scores), "deciles": [decile_facts(each) for each in scores.deciles]}
 
 
 def decile_facts(decile: Decile) -> dict[str, Any]:
@@ -55,25 +66,33 @@ def calibration_json(found: Calibration) -> str:
 def calibration_text(found: Calibration, *, types: bool) -> str:
     """The scores, a line for each decile, and with `types` one for each type of rows."""
     held = io.StringIO()
-    scores = found.scores
-    parts: list[Table | str] = [
-        f"Brier score {_number(scores.brier)}, log score {_number(scores.log_score)}, "
-        f"calibration error {_number(scores.calibration_error)}, worst gap {_number(scores.worst)}",
-        "",
-        _deciles(found),
-    ]
+    parts: list[Table | str] = [_scores(found.scores)]
+    if found.lawless is not None:
+        parts = [f"under the law    {parts[0]}", f"without the law  {_scores(found.lawless)}"]
+    parts += ["", _deciles(found.scores)]
+    if found.lawless is not None:
+        parts += ["", "without the law", _deciles(found.lawless)]
     if types:
         parts += ["", _types(found) if found.types else "rows of GROUP BY have no types"]
     print_page(parts, held, page_width(held, _WIDTH))
     return held.getvalue()
 
 
+def _scores(scores: Scores) -> str:
+    return (
+        f"Brier score {_number(scores.brier)}, log score {_number(scores.log_score)}, "
+        f"calibration error {_number(scores.calibration_error)}, worst gap {_number(scores.worst)}"
+    )
+
+
 def calibration_summary(found: Calibration) -> str:
     """What the scores are about, in one line."""
     seeds = "" if found.repeat == 1 else f" with {found.repeat:,} seeds"
+    law = "" if found.law is None else f" and the law of order of each {found.law}"
+    beyond = f", {found.beyond:,} too much work under the law" if found.beyond else ""
     return (
-        f"{counted(found.rows, 'row')} under {found.blur}{seeds}: {found.open:,} open, "
-        f"{found.certain:,} certain, {found.tied:,} tied in truth and left out"
+        f"{counted(found.rows, 'row')} under {found.blur}{seeds}{law}: {found.open:,} open, "
+        f"{found.certain:,} certain, {found.tied:,} tied in truth and left out{beyond}"
     )
 
 
@@ -86,10 +105,10 @@ def impossible_text(found: Calibration) -> str:
     )
 
 
-def _deciles(found: Calibration) -> Table:
+def _deciles(scores: Scores) -> Table:
     names = ("rows", "stated", "happened", "gap")
     table = plain_table("stated between", *names, "95 % of happened", numbers=names)
-    for each in found.scores.deciles:
+    for each in scores.deciles:
         between = f"{each.from_:.1f} and {each.to:.1f}"
         if each.stated is None or each.happened is None:
             table.add_row(between, "0")

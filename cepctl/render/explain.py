@@ -31,7 +31,8 @@ class ShownFacts:
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
     to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run,
-    `ranges` which pairs are left out before they are measured, `methods` by which each reading is measured,
+    `orders` what laws of order leave to be summed, in words and in numbers, `ranges` which pairs are left out
+    before they are measured, `methods` by which each reading is measured,
     `key_methods` by which keys are.
     """
 
@@ -42,6 +43,8 @@ class ShownFacts:
     memory_figures: Mapping[str, int] | None = None
     sketch: str | None = None
     ties: str | None = None
+    orders: str | None = None
+    order_figures: Mapping[str, Any] | None = None
     forecast: str | None = None
     forecast_figures: Mapping[str, int | float] | None = None
     ranges: Sequence[StatedRange] = ()
@@ -61,7 +64,8 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
         alternative["methods"] = [asdict(each) for each in methods]
     if facts.key_methods:
         planned["occurrence"] = [asdict(each) for each in facts.key_methods]
-    return planned | beside | ties
+    orders = {} if facts.order_figures is None else {"orders": facts.order_figures}
+    return planned | beside | ties | orders
 
 
 def _method_lines(facts: ShownFacts) -> Iterator[str]:
@@ -112,6 +116,8 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:
         lines.append(f"Ties        {facts.ties}")
+    if facts.orders is not None:
+        lines.append(f"Orders      {facts.orders}")
     if facts.sketch is not None:
         lines.append(f"Sketch      {facts.sketch}")
     if facts.forecast is not None:

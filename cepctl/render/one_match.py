@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from rich.table import Table
 from rich.text import Text
 
+from cepctl.order_laws.law import BEGIN, END
 from cepctl.render.clock_sentences import clock_sentence
 from cepctl.render.counting import ticks_text
 from cepctl.render.match_drawing import drawing
@@ -19,6 +20,7 @@ from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
+    from cepctl.engines.diagnosis.order_laws import FactorShown, LawShown
     from cepctl.engines.diagnosis.shown import OneMatch
     from cepctl.engines.diagnosis.worlds_left import GivenShown
 
@@ -68,6 +70,9 @@ def _parts(match: OneMatch, times: MatchTimes, width: int) -> Iterator[Table | T
         return
     yield Text("")
     yield from _factors(match)
+    if match.law is not None:
+        yield Text("")
+        yield from _law(match.law)
     if match.given is not None:
         yield Text("")
         yield from _given(match.given, match.confidence)
@@ -88,6 +93,9 @@ def _heading(match: OneMatch, times: MatchTimes) -> Text:
     text = f"confidence {_probability(row.confidence)}"
     if match.error and match.whole is None:
         text += f" (estimated, off by at most {match.error:g})"
+    if match.law is not None:
+        text += f" under the law of order of each {', '.join(match.law.by)}"
+        text += f" (without it {_probability(match.law.without)})"
     return Text.assemble((text, "bold"), f", from {times.full(row.start)} to {times.full(row.end)}")
 
 
@@ -168,7 +176,8 @@ def _lengths(least: int, most: int, unit: TimeUnit) -> str:
 
 
 def _factors(match: OneMatch) -> Iterator[Text]:
-    yield Text("How the confidence comes about", style="bold")
+    without = "" if match.law is None else " without the law"
+    yield Text(f"How the confidence comes about{without}", style="bold")
     before = None
     clocks = [
         (clock_sentence(each, match.plan.time_unit), each.probability)
@@ -187,6 +196,34 @@ def _factors(match: OneMatch) -> Iterator[Text]:
     for text, probability in clocks:
         yield Text(f"  {text:<{width}}  {_probability(probability)}")
     yield from (Text(f"  confidence by: {each.method} ({each.why})", "dim") for each in match.methods)
+
+
+def _law(law: LawShown) -> Iterator[Text | Table]:
+    """What the law makes of the orders in a match, and by which of its factors."""
+    yield Text("Under the law", style="bold")
+    orders = plain_table("order", "without", "under the law", numbers=("without", "under the law"))
+    for each in law.neighbours:
+        orders.add_row(
+            f"{each.first} before {each.second}", _probability(each.without), _probability(each.under)
+        )
+    yield orders
+    if not law.factors:
+        return
+    yield Text("")
+    factors = plain_table("what matters most", "factor", "confidence were it 1",
+                          numbers=("factor", "confidence were it 1"))  # fmt: skip
+    for factor in law.factors:
+        factors.add_row(_habit(factor), f"{factor.factor:g}", _probability(factor.otherwise))
+    yield factors
+
+
+def _habit(factor: FactorShown) -> str:
+    """`B right after A`, `A first`, `A before B`."""
+    if factor.kind == "before":
+        return f"{factor.first} before {factor.second}"
+    if factor.first == BEGIN:
+        return f"{factor.second} first"
+    return f"{factor.first} last" if factor.second == END else f"{factor.second} right after {factor.first}"
 
 
 def _given(given: GivenShown, confidence: float) -> Iterator[Text]:

@@ -45,6 +45,8 @@ def match_facts(match: OneMatch, times: Times = "iso") -> dict[str, Any]:
         {**_event(each.event, written), "breaks": each.condition.text, "probability": each.probability}
         for each in match.rivals
     ]
+    if match.law is not None:
+        facts["law"] = asdict(match.law) | {"by": list(match.law.by)}
     facts["given"] = list(match.given.clauses) if match.given is not None else []
     return facts
 

@@ -12,7 +12,7 @@ from cepctl.schema import TimeUnit, tick_text
 if TYPE_CHECKING:
     from cepctl.calibration.result import Calibration, ShownRow
     from cepctl.calibration.rows import ShownEvent
-    from cepctl.calibration.scores import Decile
+    from cepctl.calibration.scores import Decile, Scores
 
 
 def calibration_page(found: Calibration) -> str:
@@ -48,8 +48,21 @@ def calibration_document(found: Calibration) -> dict[str, Any]:
         "calibrationError": scores.calibration_error,
         "worst": scores.worst,
         "deciles": [_decile(each) for each in scores.deciles],
+        "law": found.law,
+        "beyond": found.beyond,
+        "lawless": None if found.lawless is None else _lawless(found.lawless),
         "types": [each | {"shown": rows} for each, rows in zip(types, shown, strict=True)],
         "typeCount": len(found.types),
+    }
+
+
+def _lawless(scores: Scores) -> dict[str, Any]:
+    return {
+        "brier": scores.brier,
+        "logScore": scores.log_score,
+        "calibrationError": scores.calibration_error,
+        "worst": scores.worst,
+        "deciles": [_decile(each) for each in scores.deciles],
     }
 
 

@@ -17,6 +17,8 @@ from cepctl import __version__
 from cepctl.clocks import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
+from cepctl.order_laws.choices import LAWLESS
+from cepctl.plan.laws import law_name
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.plan.relations import relations_in_words
 from cepctl.report.matched_events import Bar, MatchedEvents
@@ -25,7 +27,7 @@ from cepctl.report.records import EventRecord, KeyLines, Plain, event_records, p
 from cepctl.report.strip import Strip
 
 _SENTENCE = re.compile(r"(?<=[.?!]) ")
-_MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR)
+_MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR, LAWLESS)
 
 Document = dict[str, Any]
 
@@ -72,6 +74,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "rawTimes": asdict(about.raw_times),
         "foundAtRawTimes": about.found_at_raw_times,
         **({"clocks": _clocks(plan)} if plan.clocks else {}),
+        **({"laws": [law_name(each) for each in plan.laws]} if plan.laws else {}),
         "total": counts.total,
         "confidenceCounts": counts.confidence,
         "timeCounts": time,
@@ -170,7 +173,9 @@ def _bar(bar: Bar, origin: int, nanoseconds: int) -> list[Any]:
 
 
 def _matches(found: MatchedEvents, origin: int) -> list[list[Any]]:
-    """Alternative, events by place, start, end, confidence, its error, valid bounds, key, RETURN columns."""
+    """Alternative, events by place, start, end, confidence, its error, valid bounds, key, RETURN columns, and
+    under a law of order the confidence without it.
+    """
     bound, valid, matches = found.bound, found.valid, found.matches
     rows, places = bound.rows.tolist(), bound.places.tolist()
     bounds = [
@@ -197,6 +202,7 @@ def _matches(found: MatchedEvents, origin: int) -> list[list[Any]]:
                 [tick for pair in bounds[first:beyond] for tick in pair],
                 keys[rows[first]] if keys else None,
                 cells[number],
+                *([row[LAWLESS]] if LAWLESS in row else []),
             ]
         )
     return listed

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan
 from cepctl.report.matched_events import Bar, MatchedEvents, nanoseconds
 
@@ -82,7 +83,7 @@ def variables(plan: Plan) -> list[list[str]]:
     return [[each.components[i].variable for i in each.positive] for each in plan.alternatives]
 
 
-_TOLD = ("occurrence", OCCURRENCE_ERROR, "expected", EXPECTED_ERROR, "matches", "confidence")
+_TOLD = ("occurrence", OCCURRENCE_ERROR, "expected", EXPECTED_ERROR, LAWLESS, "matches", "confidence")
 NO_KEY = -1
 
 

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.engines.runners.reach import Relevance
 from cepctl.plan.given import refuse_given
+from cepctl.plan.laws import refuse_laws
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -101,6 +102,7 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
         What the engine raises; the state is then the one before.
     """
     refuse_given(plan, "--state")
+    refuse_laws(plan, "--state")
     refuse_conditions_on_ends(plan, "--state")
     reach = reach_of(plan)
     fresh, repeated = _new_to(before, arrived)

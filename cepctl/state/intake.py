@@ -115,7 +115,7 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
     attributes = {**known.attributes, **new.attributes}
     unit = known.time_unit or new.time_unit
     clocks = joined_clocks([known.clocks, rescaled_clocks(new.clocks, new.time_unit, unit)])
-    return EventSchema(attributes, unit, dict(counts), clocks, new.given)
+    return EventSchema(attributes, unit, dict(counts), clocks, new.given, laws=new.laws)
 
 
 def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,9 @@ from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.columns.ties import EndpointTies, EventTies, endpoint_ties, event_ties
 from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
+
+if TYPE_CHECKING:
+    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 
 _MOST_TEXT = 1 << 31
 """Bytes that a column of strings holds, if its offsets have 32 bits."""
@@ -57,7 +60,8 @@ class Events:
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
     `clocks` how probable that is; `ends` then are of their own parts.  Where something is given that ties
-    events, `ties` says what; `endpoint_ties`, where something is given beside events that last.
+    events, `ties` says what; `endpoint_ties`, where something is given beside events that last.  `orders`
+    says which orders of events laws weigh, where there are such.
     """
 
     masses: Masses
@@ -67,6 +71,7 @@ class Events:
     ends: Endpoints | None = None
     probability: ProbabilityFinder | None = None
     endpoint_ties: EndpointTies | None = None
+    orders: LawfulOrders | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)

@@ -31,6 +31,7 @@ from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import QueryTooLargeError, UsageError
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import require_engine
 
@@ -52,10 +53,13 @@ def ids_of(text: str) -> Ids:
     return tuple(tuple(decoded(name) for name in part.split("+")) for part in text.split())
 
 
-def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> OneMatch:
+def one_match(
+    plan: Plan, table: pa.Table, signature: Ids, bins: int = 60, law_limit: int = MOST_SETS_ALIVE
+) -> OneMatch:
     """Explain the match of some events.
 
     `signature`: ids in pattern order, those of a group together.  `bins`: how many bins the drawing has.
+    `law_limit`: of how many sets alive a key is too much work under a law of order.
 
     Raises
     ------
@@ -80,13 +84,27 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     if not matching:
         return min(found, key=lambda each: len(each.reasons))
     if len(matching) == 1:
-        return matching[0]
+        return _under_law(matching[0], known, rows, law_limit)
     readings = [
         prepared_alternative(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
         for each in matching
     ]
     whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
     return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
+
+
+def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
+    """A match with its confidence under the laws of its plan; no posterior of its events is known then."""
+    if not match.plan.laws:
+        return match
+    from cepctl.engines.diagnosis.order_laws import law_shown
+
+    prepared = prepared_alternative(match.plan, match.alternative, events, MatchOptions())
+    law = law_shown(prepared, _bound(match.alternative, events, rows), match.confidence, law_limit)
+    if law is None:
+        return match
+    members = tuple(replace(each, posterior=None) for each in match.members)
+    return replace(match, confidence=law.confidence, law=law, members=members)
 
 
 def _all_readings(

@@ -12,6 +12,7 @@ from cepctl.arrays import Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
+from cepctl.engines.diagnosis.order_laws import LawShown
 from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
 from cepctl.engines.diagnosis.worlds_left import GivenShown
 from cepctl.engines.solve.stated import StatedMethod
@@ -93,7 +94,8 @@ class OneMatch:
     have together, where it is known; all else is of the first.  `relations` says what the query asks of
     interval events, in words.  `given`: what is given, where something is; intervals of events are those of
     all worlds, and what of them is valid, the confidence, its factors and the rivals are of the worlds that
-    remain.
+    remain.  `law`: what a law of order makes of the confidence, where it says something of these events; all
+    that is told of how the confidence comes about is then without it.
     """
 
     plan: Plan
@@ -114,6 +116,7 @@ class OneMatch:
     whole: AllReadings | None = None
     relations: tuple[str, ...] = ()
     given: GivenShown | None = None
+    law: LawShown | None = None
 
 
 def event_shown(events: Events, event: int, edges: Reals) -> EventShown:

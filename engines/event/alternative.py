@@ -62,9 +62,10 @@ class PreparedAlternative:
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
 
-        Estimates may exceed any bound, and so may events that are tied.
+        Estimates may exceed any bound, and so may events that are tied, or whose orders a law weighs.
         """
-        if not threshold.decides or self.options.approximate is not None or self.events.ties is not None:
+        tied = self.events.ties is not None or self.events.orders is not None
+        if not threshold.decides or self.options.approximate is not None or tied:
             return self
         clocks, costly = self.events.clocks, not self.shape.plain_chain
         if clocks is None:
@@ -122,7 +123,7 @@ class PreparedAlternative:
         events, system = self.events, self.search.system
         return Measure(
             *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),
-            *(events.clocks, events.ties),
+            *(events.clocks, events.ties, events.orders),
         )
 
     @property

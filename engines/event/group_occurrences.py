@@ -21,7 +21,7 @@ from cepctl.engines.confidence.occurrence.clauses import Clauses, Tied, clauses_
 from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs
-from cepctl.engines.confidence.work import COUNTS, UNIONS
+from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
@@ -227,12 +227,31 @@ def _of_points(keys: AskedKeys) -> Occurrences:
     return keys.measuring(events.clocks)(events, keys.clauses())
 
 
+def _under_laws(keys: AskedKeys) -> Occurrences:
+    """Rows of events whose orders a law weighs."""
+    from cepctl.engines.event.ordered_keys import occurrences_under_laws
+
+    found, without = occurrences_under_laws(keys.source, keys.wanted.parts(keys.of_row), keys.count)
+    if without.any():
+        plain = _of_points(keys).probability
+        found = np.where(without, plain, found)
+    figures = (np.zeros(keys.count, np.int64) for _ in range(3))
+    return _OccurrencesUnderLaws(found, *figures)
+
+
+class _OccurrencesUnderLaws(Occurrences):
+    def why(self, group: int) -> str:
+        return "too many events of its keys may happen in any order under the law"
+
+
 KeyMethod: TypeAlias = Method[Form, [AskedKeys], Occurrences]
 """One way to find the probability that a key has a match at all."""
 EXACT = Guarantee.EXACT
 
 # fmt: off
 KEY_METHODS: tuple[KeyMethod, ...] = (
+    Method(ORDERS, lambda form: form.under_law,
+           EXACT, _under_laws, "a law weighs the orders of the events of its keys"),
     Method("union of sums over starts and ends", lambda form: form.lasting,
            EXACT, _of_intervals, "rows bind interval events, or ask for ends"),
     Method(COUNTS, lambda form: form.counted,

@@ -27,6 +27,7 @@ from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.engines.search.kleene.counts import GroupBudget
+from cepctl.order_laws.choices import LAW, LAWLESS
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 
@@ -67,7 +68,9 @@ def group_batches(
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
     best = ordered[rows.first]
-    answers = group_answers(plan, WantedGroups(prepared, found, sources, rows, ordered), best.select(keys))
+    wanted = WantedGroups(prepared, found, sources, rows, ordered)
+    answers = group_answers(plan, wanted, best.select(keys))
+    of_law = options.columns_of_law(plan)
     estimates = options.approximate is not None
     # Where the best of some rows is not known, that of all is not.
     unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
@@ -83,9 +86,10 @@ def group_batches(
         pa.array(best.get_column("confidence").to_numpy(), mask=unknown),
         np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
         np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
+        *(_of_law(plan, wanted, best.select(keys), of_law) if of_law else []),
         *([_found_at_raw_times(ordered, rows)] if judge is not None else []),
     ]
-    schema = group_schema(plan, approximate=estimates, raw_times=judge is not None)
+    schema = group_schema(plan, approximate=estimates, raw_times=judge is not None, of_law=of_law)
     if judge is not None:
         schema = judge.told_in(schema)
     if answers.why:
@@ -177,6 +181,31 @@ def _grouped(frame: pl.DataFrame, keys: list[str]) -> GroupedRows:
         np.cumsum(sizes) - sizes,
         sizes,
     )
+
+
+def _of_law(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame, names: Sequence[str]) -> list[pa.Array]:
+    """What groups tell of the law: the occurrence without it, and whether it was applied to all rows."""
+    from cepctl.engines.event.ordered_keys import beyond, lawless_confidence, without_orders
+
+    rows, columns = wanted.rows, []
+    ((source, batch),) = wanted.sources
+    if LAWLESS in names:
+        confidence = lawless_confidence(source, batch)[rows.place]
+        plain = replace(
+            wanted,
+            prepared=[without_orders(each) for each in wanted.prepared],
+            sources=[(without_orders(source), batch)],
+            rows=replace(rows, confidence=confidence),
+            ordered=wanted.ordered.with_columns(
+                pl.Series(name, confidence) for name in ("confidence", "expected", "some")
+            ),
+        )
+        occurrence = group_answers(replace(plan, minimum_confidence=None), plain, keys).occurrence
+        columns.append(pa.array(occurrence, mask=np.isnan(occurrence)))
+    if LAW in names:
+        without = beyond(source, batch)[rows.place]
+        columns.append(pa.array(~np.logical_or.reduceat(without, rows.first)))
+    return columns
 
 
 def _matches(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:

@@ -24,6 +24,7 @@ from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.law_columns import law_fields
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.search.threshold import Threshold
@@ -47,12 +48,17 @@ _MOST_CHOSEN = 100_000
 
 
 def match_schema(
-    plan: Plan, *, approximate: bool = False, summary: bool = False, raw_times: bool = False
+    plan: Plan,
+    *,
+    approximate: bool = False,
+    summary: bool = False,
+    raw_times: bool = False,
+    of_law: Sequence[str] = (),
 ) -> pa.Schema:
     """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
 
     `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups,
-    `raw_times` one that says whether raw times alone find the match.
+    `raw_times` one that says whether raw times alone find the match; `of_law` are columns that tell of a law.
     """
     fixed = [
         pa.field("signature", pa.list_(pa.list_(pa.string()))),
@@ -63,19 +69,26 @@ def match_schema(
         *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
     ]
     judged = [pa.field(FOUND_AT_RAW_TIMES, pa.int8())] if raw_times else []
-    return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns), *judged])
+    returned = [pa.field(each.name, each.type) for each in plan.returns]
+    return pa.schema([*fixed, *returned, *law_fields(of_law), *judged])
 
 
 def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
     """Schema of the rows that these options give."""
     if plan.group_by is not None:
-        return group_schema(plan, approximate=options.approximate is not None, raw_times=options.raw_times)
+        return group_schema(
+            plan,
+            approximate=options.approximate is not None,
+            raw_times=options.raw_times,
+            of_law=options.columns_of_law(plan),
+        )
     summary = options.kleene == "summary"
     return match_schema(
         plan,
         approximate=options.approximate is not None,
         summary=summary,
         raw_times=options.raw_times and not summary,
+        of_law=options.columns_of_law(plan),
     )
 
 
@@ -137,6 +150,10 @@ def found_batches(
     require_engine(plan, "event")
     require_known_clocks(plan, table)
     events = _in_worlds_left(plan, with_own_laws(events_of(table, plan.clocks)))
+    if plan.laws:
+        from cepctl.engines.event.ordered_keys import with_orders
+
+        events = with_orders(plan, events, options)
     prepared = prepared_alternatives(plan, events, options)
     judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
@@ -314,4 +331,9 @@ def _rows(
     if _is_costly(plan):
         find = partial(_reached, source, kept)
         computed |= return_columns(source.events, source.alternative, plan.returns, kept, find)
+    names = source.options.columns_of_law(plan)
+    if names:
+        from cepctl.engines.event.ordered_keys import law_columns
+
+        computed |= law_columns(source, kept, names)
     return NumberedRows(maker, kept, computed, "" if judge is None else judge.why_not)

@@ -10,6 +10,7 @@ from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, default_budget
+from cepctl.order_laws.choices import LAW, LAWLESS, MOST_SETS_ALIVE, Beyond
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
@@ -27,6 +28,8 @@ class MatchOptions:
     `starting` are the first and the last tick in which a row may start, None for any.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.
+    `lawless` adds the confidence without the law of order, under one.  A key with more than `law_limit` sets
+    alive in one cell is refused or, with `beyond` `lawless`, computed without, which a column then says.
     `of_intervals`: some event that matters lasts, perhaps one of another part of the run.
     """
 
@@ -41,11 +44,21 @@ class MatchOptions:
     of_intervals: bool = False
     starting: tuple[int | None, int | None] = (None, None)
     memory: MemoryBudget = field(default_factory=default_budget)
+    lawless: bool = False
+    beyond: Beyond = "refuse"
+    law_limit: int = MOST_SETS_ALIVE
 
     @property
     def block_memory(self) -> BlockMemory:
         """What each thread may take for a block of matches."""
         return BlockMemory.of(self.memory, self.threads)
+
+    def columns_of_law(self, plan: Plan) -> tuple[str, ...]:
+        """The columns that rows have under the laws of a plan."""
+        if not plan.laws:
+            return ()
+        told = {LAWLESS: self.lawless, LAW: self.beyond == "lawless"}
+        return tuple(name for name, asked in told.items() if asked)
 
     @property
     def wanted(self) -> WantedRows:

@@ -1,1 +1,1 @@
-"""The exact table of a key under a law of order: how probable each order of its events is."""
+"""Laws of order in the engines: what the factors of a key's orders make of its worlds."""

@@ -5,7 +5,7 @@ Groups are held in memory, as the matches that they are made of were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
+from cepctl.engines.rows.law_columns import law_fields
 from cepctl.engines.rows.number_order import Piece, pieces_of
 from cepctl.engines.rows.order import rounded_column
 from cepctl.engines.rows.runs import Part
@@ -23,11 +24,13 @@ WHY_TOO_COSTLY = b"why too costly"
 """What costs, of one key whose occurrence is null: metadata of a batch, which Spark does not hand on."""
 
 
-def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = False) -> pa.Schema:
+def group_schema(
+    plan: Plan, *, approximate: bool = False, raw_times: bool = False, of_law: Sequence[str] = ()
+) -> pa.Schema:
     """Schema of rows of GROUP BY: the key, what is known of its matches, and the best of them.
 
     `approximate` adds the columns occurrence_error and expected_error, `raw_times` one that says whether raw
-    times alone find some match.
+    times alone find some match; `of_law` are columns that tell of a law.
     """
     keys = [pa.field(each.name, each.type) for each in plan.group_by or ()]
     return pa.schema(
@@ -43,6 +46,7 @@ def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = Fal
             pa.field("confidence", pa.float64()),
             pa.field("start", pa.int64()),
             pa.field("end", pa.int64()),
+            *law_fields(of_law),
             *([pa.field(FOUND_AT_RAW_TIMES, pa.int8())] if raw_times else []),
         ]
     )

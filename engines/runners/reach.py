@@ -62,8 +62,8 @@ def reach_of(plan: Plan) -> Reach | None:
     QueryTooLargeError
         If conditions on ends make too many cases.
     """
-    if plan.given:
-        return None  # it may tie events of any time
+    if plan.given or plan.laws:
+        return None  # these may tie events of any time
     windowed = None if plan.window is None else Reach(plan.window, plan.window)
     if not plan.of_intervals or plan.strategy.asks_others:
         return windowed
@@ -150,7 +150,7 @@ class Relevance:
 
         `types` are those of the columns in the files.
         """
-        if self.plan.strategy.asks_all:
+        if self.plan.strategy.asks_all or self.plan.laws:
             return None
         choices = [_pushed(each, types) for each in _components(self.plan)]
         if any(choice is None for choice in choices):
@@ -172,7 +172,8 @@ class Relevance:
         if self.plan.strategy.asks_all:
             fits = [pl.lit(value=True)]
         known = [component_condition(each) for each in _of(each.alternative for each in self.plan.given)]
-        return pl.any_horizontal([pl.all_horizontal([pl.any_horizontal(fits), *keyed]), *known])
+        under = [pl.col(law.by).is_not_null() for law in self.plan.laws]
+        return pl.any_horizontal([pl.all_horizontal([pl.any_horizontal(fits), *keyed]), *known, *under])
 
 
 def _components(plan: Plan) -> list[Component]:

@@ -59,6 +59,7 @@ class Batch:
             joint=measure.joint,
             estimated=measure.sampling is not None,
             within=self.spans is not None,
+            under_law=measure.orders is not None,
         )
 
     def taken(self, rows: Indexes) -> Batch:

@@ -16,7 +16,7 @@ class Form:
     given of them; `lasting`: some last, or their ends are asked for; `joint`: several alternatives hold at
     once, so that blocks need not stand in the order of components; `counted`: a row stands for all sets of a
     group; `estimated`: a confidence that costs too much may be an estimate; `within`: each match has to lie
-    within a span of ticks.
+    within a span of ticks; `under_law`: laws of order weigh the orders of some events.
     """
 
     shape: Shape
@@ -28,6 +28,7 @@ class Form:
     counted: bool = False
     estimated: bool = False
     within: bool = False
+    under_law: bool = False
 
     @property
     def tied(self) -> bool:
@@ -47,12 +48,12 @@ class Form:
     @property
     def independent(self) -> bool:
         """Whether each event is a point, independent of all others."""
-        return not (self.on_clocks or self.given or self.lasting or self.within)
+        return not (self.on_clocks or self.given or self.lasting or self.within or self.under_law)
 
     @property
     def cut(self) -> bool:
         """Whether each event is such a point, and matches have to lie within spans."""
-        return self.within and not (self.on_clocks or self.given or self.lasting)
+        return self.within and not (self.on_clocks or self.given or self.lasting or self.under_law)
 
     @property
     def in_order(self) -> bool:

@@ -15,7 +15,7 @@ from cepctl.arrays import Indexes
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Guarantee, Method
-from cepctl.engines.solve import combinators, points
+from cepctl.engines.solve import combinators, ordered_keys, points
 from cepctl.engines.solve.batch import Batch, simplest
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.points import Found
@@ -65,6 +65,8 @@ METHODS: tuple[MatchMethod, ...] = (
            PARTS, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
     Method(work.ENDS_APART, lambda form: form.lasting,
            PARTS, combinators.endpoints, "interval events, or conditions on ends"),
+    Method(work.ORDERS, lambda form: form.under_law,
+           PARTS, partial(ordered_keys.under_laws, measure), "a law weighs the orders of the events of keys"),
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),

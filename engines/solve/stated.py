@@ -36,7 +36,8 @@ def form_of(plan: Plan, alternative: Alternative) -> Form:
     """What the matches of one reading have in common, whatever the events are."""
     shape = shape_of(plan, alternative)
     lasting = plan.of_intervals or alternative.reads_ends
-    return Form(shape, bool(shape.rules), bool(plan.clocks), bool(plan.given), lasting)
+    depends = {"on_clocks": bool(plan.clocks), "given": bool(plan.given), "under_law": bool(plan.laws)}
+    return Form(shape, bool(shape.rules), lasting=lasting, **depends)
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:
@@ -54,7 +55,9 @@ def _asked(form: Form) -> Iterator[_Method]:
     if form.lasting:
         yield from _sums()
     elif any(each.guarantee is Guarantee.PARTS for each in taking):
-        yield from _asked(replace(form, on_clocks=form.on_clocks and form.given, given=False))
+        yield from _asked(
+            replace(form, on_clocks=form.on_clocks and form.given, given=False, under_law=False)
+        )
 
 
 def _sums() -> Iterable[_Method]:

@@ -8,10 +8,14 @@ grouped by signature.  Source: semantics.md, "Time and events" and "Collapsed ma
 GIVEN, too, is read word for word: every combination of distinct events that fits is in order.  Which
 combinations fit plays no part in time, so they are found once; each world is then asked about all of them
 (semantics.md, "What is known").
+
+Laws of order weigh the worlds that remain: each counts as its probability times how much the law makes of it
+(cepctl.engines.worlds.order_weights).
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,9 +27,11 @@ import pyarrow as pa
 
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
+from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
 from cepctl.engines.worlds.search import Bound, Search, extent, reading
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
@@ -80,9 +86,10 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     return {s: m for s, m in found.items() if m.confidence >= Fraction(least) - SLACK}
 
 
-def match_table(plan: Plan, events: pa.Table) -> pa.Table:
+def match_table(plan: Plan, events: pa.Table, *, lawless: bool = False) -> pa.Table:
     """The matches as rows: `signature`, `start`, `end` (ticks), `confidence`, then RETURN's columns.
 
+    `lawless` adds the column of that name, the confidence without the laws of order.
     Rows stand in the order of the match rows of the command line.  Raises as exact_matches does.
     """
     found = exact_matches(plan, events)
@@ -99,6 +106,10 @@ def match_table(plan: Plan, events: pa.Table) -> pa.Table:
     for column in plan.returns:
         names.append(column.name)
         arrays.append(pa.array([evaluate(column.expression, scene) for scene in scenes], column.type))
+    if lawless:
+        without = exact_matches(replace(plan, laws=(), minimum_confidence=None), events)
+        names.append(LAWLESS)
+        arrays.append(pa.array([float(without[each].confidence) for each in order], pa.float64()))
     return pa.table(arrays, names=names)
 
 
@@ -116,9 +127,11 @@ def scene_of(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
 def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
     """The rows of each key when `[attr]` is given: events of other keys never fit beside them.
 
-    Only strict contiguity looks at events of every key, and GIVEN may tie events of several.
+    Only strict contiguity looks at events of every key, GIVEN may tie events of several, and a law of order
+    those of other keys than these.
     """
-    if not plan.partition_by or reading(plan).counted == "all" or plan.given:
+    across = plan.given or any(law.by not in plan.partition_by for law in plan.laws)
+    if not plan.partition_by or reading(plan).counted == "all" or across or (plan.laws and plan.clocks):
         return [rows]
     parts: dict[tuple[Value, ...], list[Row]] = defaultdict(list)
     for row in rows:
@@ -143,11 +156,11 @@ class World:
     """One possible world, of probability `weight / whole`, and the signatures that it returns.
 
     Where something is given, the worlds that contradict it are left out, and `whole` is the weight of the
-    others.
+    others.  Under a law of order weights are fractions.
     """
 
-    weight: int
-    whole: int
+    weight: int | Fraction
+    whole: int | Fraction
     returned: Mapping[Signature, Returned]
 
 
@@ -166,12 +179,12 @@ def visited_worlds(
     plan: Plan, rows: Iterable[Row]
 ) -> tuple[dict[Signature, ExactMatch], dict[frozenset[Signature], Fraction]]:
     """The same, and how probable it is that a world returns just these signatures."""
-    weights: dict[Signature, int] = defaultdict(int)
+    weights: dict[Signature, int | Fraction] = defaultdict(int)
     ranges: dict[Signature, tuple[int, int]] = {}
     bindings: dict[Signature, Returned] = {}
-    decided: dict[Signature, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    together: dict[frozenset[Signature], int] = defaultdict(int)
-    whole = 1
+    decided: dict[Signature, dict[int, int | Fraction]] = defaultdict(lambda: defaultdict(int))
+    together: dict[frozenset[Signature], int | Fraction] = defaultdict(int)
+    whole: int | Fraction = 1
     for world in _visited(plan, rows):
         whole = world.whole
         together[frozenset(world.returned)] += world.weight
@@ -202,7 +215,8 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     _require_intervals(plan, searches)
     possible = Variables.of(stream.rows, plan.clocks).worlds()
     known = Known.of(plan.given, stream)
-    remaining = [(ticks, weight) for ticks, weight in possible if known.holds(ticks)]
+    keys = keys_under_laws(plan.laws, stream.rows)
+    remaining = [(ticks, _weighed(keys, ticks, weight)) for ticks, weight in possible if known.holds(ticks)]
     whole = sum(weight for _, weight in remaining)
     if not whole:
         raise no_world_remains(plan.given)
@@ -215,6 +229,10 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
             first = returned.setdefault(signature, found)
             returned[signature] = replace(first, decided=min(first.decided, found.decided))
         yield World(weight, whole, returned)
+
+
+def _weighed(keys: Sequence[KeyUnderLaw], ticks: Times, weight: int) -> int | Fraction:
+    return math.prod((key.weight(ticks) for key in keys), start=Fraction(weight)) if keys else weight
 
 
 def _require_intervals(plan: Plan, searches: Sequence[Search]) -> None:
@@ -241,18 +259,18 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
     counted = reading(plan).counted
     if counted == "all":
         return stream
-    constrained = constrained_rows(plan.given, stream)
+    kept = constrained_rows(plan.given, stream)
     if counted == "key":
-        kept = [row for e, row in enumerate(stream.rows) if stream.keys[e] is not None or e in constrained]
-        return Stream.of(kept, plan.partition_by)
-    searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]
-    kept = [
-        row
-        for e, row in enumerate(stream.rows)
-        if any(s.can_fit(j, e) for s in searches for j in range(len(s.alternative.components)))
-        or e in constrained
-    ]
-    return Stream.of(kept, plan.partition_by)
+        kept |= {e for e in range(len(stream)) if stream.keys[e] is not None}
+    else:
+        searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]
+        kept |= {
+            e
+            for e in range(len(stream))
+            if any(s.can_fit(j, e) for s in searches for j in range(len(s.alternative.components)))
+        }
+    kept = under_the_laws_of(plan.laws, stream.rows, kept, plan.clocks)
+    return Stream.of([stream.rows[e] for e in sorted(kept)], plan.partition_by)
 
 
 def _signature(search: Search, bound: Bound) -> Signature:

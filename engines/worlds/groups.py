@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -34,6 +34,7 @@ from cepctl.engines.worlds.engine import (
 )
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.stream import Row, Value
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.plan import Plan
 
 Key: TypeAlias = tuple[Value, ...]
@@ -88,8 +89,13 @@ def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)
     return {key: group for key, group in groups.items() if group.occurrence >= least}
 
 
-def group_table(plan: Plan, events: pa.Table, starting: Starting = (None, None)) -> pa.Table:
-    """The groups as rows of `group_schema`, in any order; raises as `exact_groups` does."""
+def group_table(
+    plan: Plan, events: pa.Table, starting: Starting = (None, None), *, lawless: bool = False
+) -> pa.Table:
+    """The groups as rows of `group_schema`, in any order; raises as `exact_groups` does.
+
+    `lawless` adds the column of that name, the occurrence without the laws of order.
+    """
     groups = exact_groups(plan, events, starting)
     best = [group.matches[0] for group in groups.values()]
     signature = pa.array([[list(ids) for ids in each] for each, _ in best], SIGNATURE_TYPE)
@@ -104,7 +110,10 @@ def group_table(plan: Plan, events: pa.Table, starting: Starting = (None, None))
         [group.start for group in groups.values()],
         [group.end for group in groups.values()],
     ]
-    schema = group_schema(plan)
+    if lawless:
+        without = exact_groups(replace(plan, laws=(), minimum_confidence=None), events, starting)
+        columns.append([float(without[key].occurrence) for key in groups])
+    schema = group_schema(plan, of_law=[LAWLESS] if lawless else [])
     arrays = [
         column if isinstance(column, pa.Array) else pa.array(column, field.type)
         for column, field in zip(columns, schema, strict=True)

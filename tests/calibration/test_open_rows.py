@@ -15,8 +15,15 @@ def rows(
     """Rows by what was stated, whether they happened and whether they are tied; of types in turn."""
     stated, happened, tied = (np.array(column) for column in zip(*each, strict=True))
     number = np.arange(len(each))
+    plain, unreturned = more.get("plain", 0), more.get("unreturned", 0)
     return Rows(
-        stated, happened, tied, number, number % len(types), types, lambda rows: [()] * len(rows), **more
+        *(stated, happened, tied),
+        cluster=number,
+        type_=number % len(types),
+        types=types,
+        events=lambda rows: [()] * len(rows),
+        plain=plain,
+        unreturned=unreturned,
     )
 
 

@@ -23,6 +23,7 @@ GIVEN = {
     "state": "states", "top-k": "3", "slack": "1h", "late": "late.jsonl", "keep": "1h", "file": "q.cep",
     "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
+    "laws": "laws.toml", "beyond": "lawless", "law-limit": "5",
     "limit": "5", "rank": "2", "output": "rows.csv", "show": "csv",
 }  # fmt: skip
 OF_FACTS = ("explain", "follows", "calibrate", "inspect", "formats", "config")
@@ -56,6 +57,7 @@ ALWAYS = {
     "listed": "every page lists matches",
     "write-model": "all events have times",
     "no-given": "where nothing is given there is nothing to leave out",
+    "no-laws": "as --no-given",
     "sketch": "off reads everything, which can always be asked for; ingest sketches any dataset",
     "sketch-on": "it asks for --sketch",
     "sketch-share": "it asks for --sketch",
@@ -149,6 +151,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
     (tmp_path / "events.csv").write_text("event_type,event_id,lower,upper\nA,a,1,3\nB,b,2,4\n")
+    (tmp_path / "laws.toml").write_text('[[law]]\nby = "k"\n')
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)

@@ -119,7 +119,9 @@ def test_where_it_cannot_write_is_said_before_any_work(capsys: pytest.CaptureFix
 
 def test_a_table_of_random_orders_leaves_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     steps = [("Open", "Shut") if number % 2 else ("Shut", "Open") for number in range(40)]
-    rows = [f"{s},{10 * i + t},{10 * i + t},d{i:02}" for i, both in enumerate(steps) for t, s in enumerate(both)]
+    rows = [
+        f"{s},{10 * i + t},{10 * i + t},d{i:02}" for i, both in enumerate(steps) for t, s in enumerate(both)
+    ]
     Path("log.csv").write_text("\n".join(["event_type,lower,upper,door", *rows, ""]))
     told = refused(capsys, *WORDS, "-o", "laws.toml")
     assert told.startswith("error: no law is written: under coarsen 10 ms the held-out log score of 40 open")

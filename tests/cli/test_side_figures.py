@@ -52,6 +52,7 @@ COMMANDS: dict[SideFigure, tuple[str, ...]] = {
     SideFigure.MEMORY: EXPLAIN,
     SideFigure.FORECAST: EXPLAIN,
     SideFigure.TIES: ("explain", GIVEN, "events.csv"),
+    SideFigure.ORDERS: (*EXPLAIN, "--laws", "laws.toml"),
     SideFigure.RANGES: ("explain", NEXT, "events.csv"),
     SideFigure.STRIP: REPORT,
     SideFigure.OVERVIEW: REPORT,
@@ -74,6 +75,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the events, and the same as a dataset with a sketch."""
     place = tmp_path_factory.mktemp("events")
     (place / "events.csv").write_text(EVENTS)
+    (place / "laws.toml").write_text('[[law]]\nby = "k"\n[law.next."A"]\n"B" = 2')
     dataset = str(place / "sketched")
     assert main(["ingest", str(place / "events.csv"), "-o", dataset, "--sketch", "--runner", "local"]) == 0
     return place

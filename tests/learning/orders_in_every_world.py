@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import NamedTuple
 
 
@@ -25,7 +25,7 @@ Factors = Mapping[tuple[str, str, str], float]
 
 
 def log_likelihood(key: Sequence[Told], factors: Factors) -> float:
-    """ln of the weight of the true world over the mean weight of all worlds."""
+    """Ln of the weight of the true world over the mean weight of all worlds."""
     worlds = [_weight(key, ticks, factors) for ticks in product(*(range(e.lower, e.upper + 1) for e in key))]
     return math.log(_weight(key, [e.tick for e in key], factors) / (math.fsum(worlds) / len(worlds)))
 
@@ -47,13 +47,13 @@ def _weight(key: Sequence[Told], ticks: Sequence[int], factors: Factors) -> floa
 
 def _orders(ticks: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for order in permutations(range(len(ticks))):
-        if all(ticks[i] <= ticks[j] for i, j in zip(order, order[1:], strict=False)):
+        if all(ticks[i] <= ticks[j] for i, j in pairwise(order)):
             yield order
 
 
 def _of_order(key: Sequence[Told], order: Sequence[int], factors: Factors) -> float:
     steps = ["^", *(key[i].step for i in order), "$"]
-    weight = math.prod(factors.get(("next", x, y), 1.0) for x, y in zip(steps, steps[1:], strict=False))
+    weight = math.prod(factors.get(("next", x, y), 1.0) for x, y in pairwise(steps))
     for place, i in enumerate(order):
         for j in order[place + 1 :]:
             factor = factors.get(("before", key[i].step, key[j].step), 1.0)

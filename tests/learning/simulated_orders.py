@@ -21,7 +21,9 @@ def weight(order: Sequence[str], factors: Mapping[tuple[str, str, str], float]) 
     )
 
 
-def probability_before(one: str, other: str, steps: str, factors: Mapping[tuple[str, str, str], float]) -> float:
+def probability_before(
+    one: str, other: str, steps: str, factors: Mapping[tuple[str, str, str], float]
+) -> float:
     """How often one step comes before another under these factors."""
     weights = {order: weight(order, factors) for order in permutations(steps)}
     above = math.fsum(w for order, w in weights.items() if order.index(one) < order.index(other))

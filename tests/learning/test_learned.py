@@ -1,4 +1,4 @@
-"""Laws that are learned from logs: what they say, when there is none, and that they are the same each time."""
+"""Laws that are learned from logs: what they say, when there is none, that they are the same each time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_is_learned_says_how_often_each_order_was_drawn() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_of_events_that_err_alone_there_is_no_law(seed: int) -> None:
-    with pytest.raises(NoLawError, match="^no law is written: .* not better by two standard errors"):
+    with pytest.raises(NoLawError, match=r"^no law is written: .* not better by two standard errors"):
         learned(simulated(300, "ABC", {}, seed))
 
 
@@ -58,18 +58,18 @@ def test_times_that_are_no_finer_than_what_hides_them_teach_nothing() -> None:
     table = simulated(50, "ABC", HABIT)
     unit = pa.array(np.asarray(table.column("lower")) // UNIT * UNIT)
     table = table.set_column(2, "lower", unit).set_column(3, "upper", unit)
-    with pytest.raises(NoLawError, match="true times are no finer than coarsen 100 ms: all 150 pairs"):
+    with pytest.raises(NoLawError, match=r"true times are no finer than coarsen 100 ms: all 150 pairs"):
         learned(table)
 
 
 def test_few_keys_teach_nothing_however_much_alike() -> None:
-    with pytest.raises(NoLawError, match="only 9 of the keys .* takes 10 or more"):
+    with pytest.raises(NoLawError, match=r"only 9 of the keys .* takes 10 or more"):
         learned(simulated(9, "AB", {("next", "A", "B"): 1e9}))
     assert learned(simulated(10, "AB", {("next", "A", "B"): 1e9})).keys == 10
 
 
 def test_keys_of_one_event_teach_nothing() -> None:
-    with pytest.raises(NoLawError, match="no two events have the same case; name .* by"):
+    with pytest.raises(NoLawError, match=r"no two events have the same case; name .* by"):
         learned(simulated(20, "A", {}))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cepctl.errors import UsageError
+from cepctl.library.laws import LawChoice
 from cepctl.library.selection import Matching
 from cepctl.memory import MemoryBudget
 
@@ -22,6 +23,7 @@ UNUSUAL: dict[str, Any] = {
     "until": 0,
     "memory": MemoryBudget(10**9),
     "no_given": True,
+    "under": LawChoice(no_laws=True),
 }
 BOUND = {"min_confidence"}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.laws import law_file
 from cepctl.cli.options.query_text import is_query_text, query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import (
     json_option,
@@ -20,6 +21,7 @@ from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
 from cepctl.errors import JobError, UsageError
 from cepctl.library.calibrate import CASE, TYPE, Asked, calibrated
+from cepctl.library.laws import LawFile
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
@@ -89,6 +91,14 @@ _PAGES = (".html", ".htm")
 )
 @json_option
 @no_given_option
+@click.option(
+    "--laws",
+    callback=law_file,
+    type=click.Path(),
+    metavar="FILE",
+    help="Weigh the orders of events by the laws ([[law]]) of a model file, and compare; those that EVENTS "
+    "or --model state are not asked.",
+)
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
@@ -111,6 +121,7 @@ def command(
     output: str | None,
     as_json: bool,
     no_given: bool,
+    laws: LawFile | None,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -142,7 +153,7 @@ def command(
     refuse_overwriting(outputs, events, raw_input, query_file_of(arguments, query_file), replaced="--blurred")
     steps = tuple(each.strip() for each in step.split(","))
     blur = (coarsen, jitter, clock, model)
-    asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given)
+    asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
     found = calibrated(events, asked, raw_input, memory)
     if is_page:
         from cepctl.report.calibration import calibration_page

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.match.progress import shown_progress
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
+from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
     json_option,
@@ -17,6 +18,7 @@ from cepctl.cli.options.shared import (
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import UsageError
 from cepctl.library.explain import explained
+from cepctl.library.laws import LawChoice
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
@@ -33,6 +35,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
     show_default=True,
     help="The order of evaluation to explain.",
 )
+@law_options
 @memory_option
 @click.option("--support", is_flag=True, help="Show what runs on which engine instead; takes no QUERY.")
 @raw_input_options("--input-format")
@@ -43,6 +46,7 @@ def command(
     output_format: str,
     as_json: bool,
     order: OrderName,
+    under: LawChoice,
     memory: MemoryBudget,
     support: bool,
     raw_input: RawInput,
@@ -65,8 +69,12 @@ def command(
         click.echo(support_table())
         return
     text, events = read_query(arguments, query_file)
+    if not events:
+        for name in asked_for(click.get_current_context(), ("laws", "no-laws", "law-limit")):
+            because = "without EVENTS: a law is about the order of events"
+            refuse_or_leave_out(click.get_current_context(), name, because)
     with shown_progress(quiet=quiet):
-        explanation = explained(parse(text), events, order, memory, raw_input)
+        explanation = explained(parse(text), events, order, memory, raw_input, under)
     if as_json:
         print_answer("explain", plan_json(explanation.plan, explanation.facts))
         return

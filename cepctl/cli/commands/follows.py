@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.laws import no_laws_option
 from cepctl.cli.options.shared import (
     json_option,
     memory_option,
@@ -40,6 +41,7 @@ from cepctl.memory import MemoryBudget
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all.")
 @json_option
 @no_given_option
+@no_laws_option
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
@@ -50,6 +52,7 @@ def command(
     output: str | None,
     as_json: bool,
     no_given: bool,
+    no_laws: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -65,7 +68,7 @@ def command(
     if output is not None:
         refuse_unwritable(output)
     refuse_overwriting({"-o": output}, events, raw_input)
-    graph = followed(events, by or (CASE,), raw_input, memory, no_given=no_given)
+    graph = followed(events, by or (CASE,), raw_input, memory, no_given=no_given, no_laws=no_laws)
     if as_json:
         print_answer("follows", follows_facts(graph))
     elif form == "table" and output is None:

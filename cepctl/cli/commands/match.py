@@ -42,6 +42,7 @@ from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
@@ -153,7 +154,7 @@ def command(
         matching = replace(matching, max_matches=MATCHES_IN_PARTS)
     question = Question(
         text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
-        judged=not quiet and kleene == "groups", columns=rows.chosen,
+        judged=not quiet and kleene == "groups", columns=rows.chosen, lawless=LAWLESS in rows.chosen,
         sketch="off" if why_not else sketch,
     )  # fmt: skip
     if incremental.follow and fail_on_match:

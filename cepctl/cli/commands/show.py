@@ -11,6 +11,7 @@ import click
 
 from cepctl.cli.match.last_match import recall
 from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
     json_option,
@@ -23,6 +24,7 @@ from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence
 from cepctl.library.finding import Question, find_matches, planned
+from cepctl.library.laws import LawChoice
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
@@ -48,6 +50,7 @@ class _Asked:
     signature: str | None
     rank: int
     no_given: bool
+    under: LawChoice
 
 
 @click.command("show", cls=CheckedCommand)
@@ -80,6 +83,7 @@ class _Asked:
 )
 @json_option
 @no_given_option
+@law_options
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
@@ -92,6 +96,7 @@ def command(
     times: str,
     as_json: bool,
     no_given: bool,
+    under: LawChoice,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -110,17 +115,19 @@ def command(
     from cepctl.render.one_match_facts import match_facts
 
     if last:
-        asked = _asked_of_last(arguments, rank or 1, no_given)
+        asked = _asked_of_last(arguments, rank or 1, no_given, under)
     elif signature is None and rank is None:
         raise UsageError("name the match: --match IDS, --rank 1, or --last of the last cepctl match")
     else:
         text, events = read_query(arguments, query_file)
         if not events:
             raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-        asked = _Asked(text, events, raw_input, signature, rank or 1, no_given)
+        asked = _Asked(text, events, raw_input, signature, rank or 1, no_given, under)
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
-        match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
+        match = one_match(
+            plan, inputs.read(plan.attributes), ids_of(ids), drawing_width(), asked.under.law_limit
+        )
         recorded = clock_evidence(match, inputs)
     if as_json:
         facts = match_facts(match, cast(Times, times))
@@ -134,14 +141,14 @@ def command(
         raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")
 
 
-def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool) -> _Asked:
+def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under: LawChoice) -> _Asked:
     if arguments:
         raise UsageError("--last has QUERY and EVENTS of the last match; leave them out, or name --rank")
     last = recall()
     if "-" in last.events:
         raise UsageError("the last match read its events from standard input, which is gone; name a file")
     signature = last.matches[rank - 1] if rank <= len(last.matches) else None
-    return _Asked(last.query, last.events, last.raw_input, signature, rank, no_given)
+    return _Asked(last.query, last.events, last.raw_input, signature, rank, no_given, under)
 
 
 @contextmanager
@@ -151,7 +158,7 @@ def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInp
     from cepctl.matching.inputs import open_events
 
     query = parse(asked.query)
-    matching = Matching(top_k=asked.rank, memory=memory, no_given=asked.no_given)
+    matching = Matching(top_k=asked.rank, memory=memory, no_given=asked.no_given, under=asked.under)
     if asked.signature is not None:
         with open_events(asked.events, given_ingest_options(asked.raw_input), memory) as inputs:
             tell_reading(inputs.summary)

@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
+from cepctl.cli.options.laws import LAW_OPTIONS
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
+from cepctl.library.laws import LawChoice
 from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.plan.evaluation_order import ORDERS
 
@@ -83,6 +85,7 @@ _OPTIONS = (
         group=HelpGroup.ASK_FURTHER,
     ),
     no_given_option,
+    *LAW_OPTIONS,
     grouped_option(
         "--since",
         callback=_instant,
@@ -102,4 +105,4 @@ _OPTIONS = (
 
 def matching_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How a query is run and which of its matches are kept: the parameter matching (Matching)."""
-    return with_options(gathered(command, "matching", Matching), _OPTIONS)
+    return with_options(gathered(gathered(command, "matching", Matching), "under", LawChoice), _OPTIONS)

@@ -14,7 +14,7 @@ function score(value) {
   return value === null ? "not known" : value.toFixed(3);
 }
 
-function reliability(deciles) {
+function reliability(deciles, without) {
   const height = TOP + SIDE + GAP + BARS + 36, base = TOP + SIDE + GAP + BARS;
   const picture = drawn("svg", { class: "reliability", width: LEFT + SIDE + 70, height, viewBox: `0 0 ${LEFT + SIDE + 70} ${height}`, role: "img", "aria-label": "Stated probability against the share that happened" });
   for (let tenth = 0; tenth <= 10; tenth += 2) {
@@ -33,6 +33,11 @@ function reliability(deciles) {
   picture.append(drawn("line", { class: "right", x1: across(0), y1: above(0), x2: across(1), y2: above(1) }));
   const most = Math.max(1, ...deciles.map((decile) => decile[2]));
   for (const decile of deciles) picture.append(...marks(decile, most, base));
+  for (const [, , rows, stated, happened] of without ?? []) {
+    if (!rows) continue;
+    const told = `Without the law: ${counted(rows, "row")} stated at ${percent(stated)} on average: ${percent(happened)} happened`;
+    picture.append(drawn("circle", { class: "without", cx: across(stated), cy: above(happened), r: 4.5 }, drawn("title", {}, told)));
+  }
   return picture;
 }
 
@@ -75,15 +80,26 @@ function linesOf([seed, stated, happened, events]) {
       element("td", { class: "moment" }, lower === upper ? lower : `${lower} … ${upper}`)));
 }
 
+function scoresOf(scores) {
+  return `Brier score ${score(scores.brier)}, log score ${score(scores.logScore)}, calibration error ${score(scores.calibrationError)}, worst gap ${score(scores.worst)}`;
+}
+
 function show(found) {
   const title = found.title ?? (found.query === null ? "Which of two events was first" : "A query");
   document.title = `Calibration: ${title}`;
   byId("title").textContent = title;
   byId("headline").textContent = found.open
-    ? `Brier score ${score(found.brier)}, log score ${score(found.logScore)}, calibration error ${score(found.calibrationError)}, worst gap ${score(found.worst)}`
+    ? scoresOf(found)
     : "No row is open: the blur leaves nothing uncertain";
+  if (found.lawless !== null && found.open) {
+    byId("without").hidden = false;
+    byId("without").textContent = `Without the law of order of each ${found.law}: ${scoresOf(found.lawless)}`;
+    byId("without-told").hidden = false;
+  }
+  const law = found.law === null ? "" : `, under the law of order of each ${found.law}`;
+  const beyond = found.beyond ? `, ${found.beyond.toLocaleString("en")} too much work under the law` : "";
   const seeds = found.repeat === 1 ? `seed ${found.seed}` : `seeds ${found.seed} to ${found.seed + found.repeat - 1}`;
-  byId("facts").textContent = `Times hidden by ${found.blur}, ${seeds}. ${counted(found.rows, "row")}: ${found.open.toLocaleString("en")} open, ${found.certain.toLocaleString("en")} certain, ${found.tied.toLocaleString("en")} tied in truth and left out.`;
+  byId("facts").textContent = `Times hidden by ${found.blur}, ${seeds}${law}. ${counted(found.rows, "row")}: ${found.open.toLocaleString("en")} open, ${found.certain.toLocaleString("en")} certain, ${found.tied.toLocaleString("en")} tied in truth and left out${beyond}.`;
   if (found.query !== null) {
     byId("query").hidden = false;
     byId("query-text").textContent = found.query;
@@ -92,7 +108,7 @@ function show(found) {
     byId("limited").hidden = false;
     byId("limited").textContent = `${counted(found.impossible, "row")} came out that cannot: certain ones that did not happen, or others that did.`;
   }
-  byId("reliability").append(reliability(found.deciles));
+  byId("reliability").append(reliability(found.deciles, found.lawless?.deciles));
   if (found.types.length) {
     byId("types").hidden = false;
     const some = found.typeCount > found.types.length ? ` The first ${found.types.length} of ${found.typeCount.toLocaleString("en")} are listed.` : "";

@@ -15,7 +15,7 @@ function readEvent(report, [id, type, source, lower, upper, time, buckets, parts
   return { id, type: report.types[type], source: report.sources[source], lower, upper, time, buckets, lasts, attributes };
 }
 
-function readMatch(report, [alternative, groups, start, end, confidence, error, valid, key, cells], rank) {
+function readMatch(report, [alternative, groups, start, end, confidence, error, valid, key, cells, lawless = null], rank) {
   const bound = [];
   groups.forEach((group, place) => {
     for (const event of [group].flat()) {
@@ -29,7 +29,7 @@ function readMatch(report, [alternative, groups, start, end, confidence, error, 
     }
   });
   const ids = groups.map((group) => [group].flat().map((event) => report.events[event].id));
-  return { rank, ids, bound, start, end, confidence, error, key, cells, raw: rawVerdict(report, rank), searched: null };
+  return { rank, ids, bound, start, end, confidence, error, key, cells, lawless, raw: rawVerdict(report, rank), searched: null };
 }
 
 // Whether a search at raw times finds the match; empty where nobody can tell.

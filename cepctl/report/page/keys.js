@@ -51,11 +51,11 @@ function answer(report, line) {
   return opened;
 }
 
-function occurrenceBar({ occurrence, occurrence_error: error }) {
+function occurrenceBar({ occurrence, occurrence_error: error, lawless }) {
   if (occurrence === null) return [element("span", { title: "too costly to compute exactly" }, "not known")];
   const bar = element("span", { class: "meter", "aria-hidden": "true" }, element("span", {}));
   bar.firstChild.style.width = `${100 * occurrence}%`;
-  const said = `${evenPercent(occurrence)}${error ? ` ± ${error}` : ""}`;
+  const said = `${evenPercent(occurrence)}${error ? ` ± ${error}` : ""}${withoutLaw(lawless)}`;
   return [bar, element("span", { title: String(occurrence) }, said)];
 }
 
@@ -75,7 +75,7 @@ function rowOf(report, match, open) {
     element(
       "summary",
       {},
-      element("span", { class: "number", title: String(match.confidence) }, `${evenPercent(match.confidence)}${match.error ? ` ± ${match.error}` : ""}`),
+      element("span", { class: "number", title: String(match.confidence) }, `${evenPercent(match.confidence)}${match.error ? ` ± ${match.error}` : ""}${withoutLaw(match.lawless)}`),
       element("span", { class: "moment" }, `${readable(from)} to ${withoutDay(to, commonDay([from, to]))}`),
       match.raw === null ? null : element("span", { class: "hint" }, `raw times: ${match.raw}`),
       element("span", { class: "ids" }, matchText(match)),

@@ -108,7 +108,8 @@ function headline(report, counts) {
   const told = [...named.filter((text) => text !== null), `from ${readable(from)} to ${withoutDay(to, commonDay([from, to]))}`];
   const which = report.total === 1 ? "it holds" : "the first holds";
   const begun = counts === null ? `${which[0].toUpperCase()}${which.slice(1)}` : `${found}; ${which}`;
-  return `${begun} with a probability of ${probabilityText(first.confidence)}: ${told.join(", ")}.`;
+  const law = report.laws ? ` under ${report.laws.join(" and ")}${withoutLaw(first.lawless)}` : "";
+  return `${begun} with a probability of ${probabilityText(first.confidence)}${law}: ${told.join(", ")}.`;
 }
 
 function missedText({ rawTimes: { judged, missed, untimed } }) {

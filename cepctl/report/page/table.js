@@ -134,12 +134,17 @@ function dayOfAll(report) {
   return report.matches.length ? commonDay([tickText(report, earliest), tickText(report, latest)]) : null;
 }
 
+// What it would be without the law of order, where there is one.
+function withoutLaw(lawless) {
+  return lawless === null || lawless === undefined ? "" : ` (${evenPercent(lawless)} without the law)`;
+}
+
 function confidenceCell(match) {
   const bar = element("span", { class: "meter", "aria-hidden": "true" }, element("span", {}));
   bar.firstChild.style.width = `${100 * match.confidence}%`;
   const shown = evenPercent(match.confidence);
   const error = match.error ? ` ± ${match.error}` : "";
-  return element("td", { class: "number", title: `${match.confidence}${error}` }, bar, `${shown}${error}`);
+  return element("td", { class: "number", title: `${match.confidence}${error}` }, bar, `${shown}${error}${withoutLaw(match.lawless)}`);
 }
 
 // Confidences are compared as the run orders them, to nine decimals.  Nothing sorts last whichever way, numbers before texts; equal ones keep the order of the run.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.clocks import EventClocks
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.sampling import Sampling
+    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
     from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 
 
@@ -35,7 +36,8 @@ class Measure:
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
     work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
-    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is.
+    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is;
+    `orders`: what laws of order say of them.
     `joint`: whether the shape is that of several alternatives that hold at once.
     `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
@@ -52,6 +54,7 @@ class Measure:
     memory: BlockMemory
     clocks: EventClocks | None = None
     ties: EventTies | None = None
+    orders: LawfulOrders | None = None
     joint: bool = False
     sifted: bool = True
     shares_gaps: bool = True

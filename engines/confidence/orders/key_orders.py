@@ -1,0 +1,184 @@
+"""Which events a law of order leaves in doubt: steps, factors, and the clusters in which orders are open.
+
+Events of one key whose intervals touch each other, one after the other, are a run; a run of one event has one
+place in every order.  Runs of several with no such event between them make a cluster: what comes right before
+and right after it is known, so the orders of a key are those of its clusters, each by itself.
+
+    name here      meaning
+    code           number of a step among those that the law names, 0 for every other
+    cluster        -1 for an event whose place in the order of its key is certain, or that has no key
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
+from cepctl.order_laws.law import BEGIN, END, OrderLaw
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factors of one law by codes of steps, shape (codes, codes); BEGIN and END have codes as well."""
+
+    codes: dict[str, int]
+    following: Reals
+    before: Reals
+
+    @classmethod
+    def of(cls, law: OrderLaw) -> Factors:
+        """The factors that a law states, 1 for all others."""
+        named = dict.fromkeys(
+            [BEGIN, END, *(step for pair in (*law.following, *law.before) for step in pair)]
+        )
+        codes = {step: number for number, step in enumerate(named, start=1)}
+        following, before = np.ones((2, len(codes) + 1, len(codes) + 1))
+        for table, stated in ((following, law.following), (before, law.before)):
+            for (first, second), factor in stated.items():
+                table[codes[first], codes[second]] = factor
+        return cls(codes, following, before)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Events of one key whose order is open, the codes of their steps, and of what surrounds them."""
+
+    events: Indexes
+    codes: Indexes
+    begin: int
+    end: int
+    factors: Factors
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all orders have the same factors."""
+        codes = np.unique(self.codes)
+        following = self.factors.following[np.ix_([self.begin, *codes], [*codes, self.end])]
+        return bool((following == 1.0).all() and (self.factors.before[np.ix_(codes, codes)] == 1.0).all())
+
+
+@dataclass(frozen=True)
+class KeyOrders:
+    """The events of a partition under laws of order.
+
+    `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
+    those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
+    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.
+    `names`: for each law the attribute that makes its keys.
+    """
+
+    masses: Masses
+    cluster: Indexes
+    order: Indexes
+    starts: Indexes
+    codes: Indexes
+    law: Indexes
+    before: Indexes
+    after: Indexes
+    factors: tuple[Factors, ...]
+    names: tuple[pl.Series, ...]
+    _made: dict[int, Cluster] = field(default_factory=dict, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def cluster_of(self, number: int) -> Cluster:
+        """One cluster."""
+        found = self._made.get(number)
+        if found is None:
+            events = self.order[self.starts[number] : self.starts[number + 1]]
+            found = Cluster(
+                events,
+                self.codes[events],
+                int(self.before[number]),
+                int(self.after[number]),
+                self.factors[self.law[events[0]]],
+            )
+            self._made[number] = found
+        return found
+
+    def name_of(self, number: int) -> str:
+        """The key of a cluster."""
+        event = int(self.order[self.starts[number]])
+        values = self.names[self.law[event]]
+        return f"{values.name} = {values[event]}"
+
+
+def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
+    """The events under these laws; None where no order is open.
+
+    Raises
+    ------
+    EventSchemaError
+        If two laws speak of one event.
+    """
+    law, key = key_of_event(laws, events.frame)
+    factors = tuple(Factors.of(each) for each in laws)
+    codes = np.zeros(len(events), dtype=np.int64)
+    for number, each in enumerate(laws):
+        own = np.flatnonzero(law == number)
+        texts = steps_of(each, events.frame[own])
+        known = pl.DataFrame(
+            {"text": list(factors[number].codes), "code": list(factors[number].codes.values())}
+        )
+        found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
+        codes[own] = found.get_column("code").fill_null(0).to_numpy()
+    masses = events.masses
+    under = np.flatnonzero(key >= 0)
+    order = under[np.lexsort((masses.upper[under], masses.lower[under], key[under]))]
+    if not len(order):
+        return None
+    run = _runs(masses, key, order)
+    open_run = np.bincount(run)[run] > 1
+    if not open_run.any():
+        return None
+    first = open_run.copy()
+    first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
+    number = np.cumsum(first)[open_run] - 1
+    cluster = np.full(len(events), -1, dtype=np.int64)
+    cluster[order[open_run]] = number
+    begins, sizes = np.flatnonzero(first), np.bincount(number)
+    ends = begins + sizes - 1
+    return KeyOrders(
+        masses,
+        cluster,
+        order[open_run],
+        np.concatenate([[0], np.cumsum(sizes)]),
+        codes,
+        law,
+        _neighbours(key, order, codes, law, factors, begins, -1),
+        _neighbours(key, order, codes, law, factors, ends, 1),
+        factors,
+        tuple(events.frame.get_column(each.by) for each in laws),
+    )
+
+
+def _runs(masses: Masses, key: Indexes, order: Indexes) -> Indexes:
+    """Number of the run of each event, in this order."""
+    _, rank = np.unique(masses.upper, return_inverse=True)
+    width = len(masses.upper) + 1
+    latest = np.maximum.accumulate(key[order] * width + rank[order])
+    upper = np.unique(masses.upper)[latest % width]
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = (key[order[1:]] != key[order[:-1]]) | (masses.lower[order[1:]] > upper[:-1])
+    return np.asarray(np.cumsum(begins) - 1)
+
+
+def _neighbours(
+    key: Indexes, order: Indexes, codes: Indexes, law: Indexes, factors: Sequence[Factors], edge: Indexes,
+    step: int,
+) -> Indexes:  # fmt: skip
+    """The code of what stands beside the first or last event of each cluster."""
+    place = edge + step
+    inside = (place >= 0) & (place < len(order))
+    beside = order[np.where(inside, place, edge)]
+    outer = np.array([each.codes[BEGIN if step < 0 else END] for each in factors])[law[order[edge]]]
+    same = inside & (key[beside] == key[order[edge]])
+    return np.asarray(np.where(same, codes[beside], outer))

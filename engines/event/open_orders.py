@@ -1,0 +1,59 @@
+"""What laws of order leave to be summed: keys with events whose order is open, and how many sets of these."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from cepctl.engines.order_laws.key_orders import key_orders
+from cepctl.engines.order_laws.row_tables import sets_alive
+
+from cepctl.engines.columns.events import events_of
+from cepctl.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class OpenOrders:
+    """Runs of events of one key whose order is open and weighed by a law.
+
+    `runs` of so many `events` in all; `widest`: the key of that of which the most sets of events, `sets`, may
+    have happened in one cell of time; `work`: the sets of all runs together; `beyond`: runs of more sets than
+    the limit.
+    """
+
+    runs: int
+    events: int
+    widest: str | None
+    sets: float
+    work: float
+    beyond: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as values that JSON has."""
+        return asdict(self)
+
+
+def open_orders(plan: Plan, table: pa.Table, limit: int) -> OpenOrders:
+    """The open orders of events under the laws of a plan, as rows are measured.
+
+    Raises
+    ------
+    EventSchemaError
+        If two laws speak of one event.
+    """
+    orders = key_orders(plan.laws, events_of(table, plan.clocks))
+    clusters = () if orders is None else map(orders.cluster_of, range(len(orders)))
+    weighed = {number: each for number, each in enumerate(clusters) if not each.says_nothing}
+    if orders is None or not weighed:
+        return OpenOrders(0, 0, None, 0.0, 0.0, 0)
+    sets = np.array([sets_alive(each, orders.masses) for each in weighed.values()])
+    return OpenOrders(
+        runs=len(weighed),
+        events=sum(len(each.events) for each in weighed.values()),
+        widest=orders.name_of(list(weighed)[int(np.argmax(sets))]),
+        sets=float(sets.max()),
+        work=float(sets.sum()),
+        beyond=int((sets > limit).sum()),
+    )

@@ -1,0 +1,91 @@
+"""Rows of the event engine under a law of order: the numbers of its specification, and those of the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
+from cepctl.order_laws.law import OrderLaw
+from tests.engines.agreement import assert_same_rows, check
+from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
+from tests.fuzzing.answers import require_same, rows_of
+from tests.plans import Event, event_table, plan_of
+from tests.random_events import streams
+from tests.strategies import Case, chain_cases, negation_cases, next_match_cases
+
+ABC = (Event("a", "A", 1, 4, k="1"), Event("b", "B", 1, 4, k="1"), Event("c", "C", 3, 6, k="1"))
+L1 = OrderLaw("k", following={("A", "B"): 4.0})
+L2 = OrderLaw("k", before={("A", "B"): 4.0})
+L3 = OrderLaw("k", following={("A", "B"): 4.0, ("^", "A"): 2.0}, before={("B", "C"): 3.0})
+NEXT = " STRATEGY skip_till_next_match"
+NUMBERS = {
+    "PATTERN SEQ(A a, B b)": ("9/16", "3/5", "171/269"),
+    "PATTERN SEQ(B b, A a)": ("1/6", "3/20", "213/2152"),
+    "PATTERN SEQ(A a, B b, C c)": ("4/9", "2/5", "144/269"),
+    "PATTERN SEQ(A a, B b, C c) WITHIN 4 ticks": ("2/9", "1/5", "72/269"),
+    "PATTERN SEQ(A a, C c)": ("127/144", "281/320", "4059/4304"),
+    "PATTERN SEQ(A a, C c)" + NEXT: ("127/144", "281/320", "4059/4304"),
+    "PATTERN SEQ(A a, !B b, C c)": ("7/16", "153/320", "1755/4304"),
+}
+
+
+@pytest.mark.parametrize("query", NUMBERS)
+@pytest.mark.parametrize("law", [0, 1, 2])
+def test_three_events_of_one_key(query: str, law: int) -> None:
+    plan = replace(plan_of(query), laws=((L1, L2, L3)[law],))
+    (row,) = match_events(plan, event_table(ABC)).to_pylist()
+    assert row["confidence"] == pytest.approx(float(Fraction(NUMBERS[query][law])), abs=1e-14)
+
+
+def test_repeats_count_as_one_habit() -> None:
+    events = (Event("a", "A", 1, 4, k="1"), Event("b1", "B", 1, 4, k="1"), Event("b2", "B", 1, 4, k="1"))
+    rows = match_events(replace(plan_of("PATTERN SEQ(A a, B b)"), laws=(L2,)), event_table(events))
+    assert rows.column("confidence").to_pylist() == pytest.approx([123 / 224] * 2)
+
+
+AGREEING: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
+    "chains": chain_cases,
+    "next match": next_match_cases,
+    "negation": negation_cases,
+    "negation under next match": lambda: negation_cases("skip_till_next_match"),
+}
+
+
+@pytest.mark.parametrize("name", AGREEING)
+def test_rows_are_those_of_the_judge(name: str) -> None:
+    def agree(drawn: LawfulCase) -> None:
+        assert_same_rows(match_table(drawn.plan, drawn.table), match_events(drawn.plan, drawn.table))
+
+    check(lawful_cases(AGREEING[name]()), agree)
+
+
+GROUPED = {
+    "all rows": "PATTERN SEQ(A a, B b) GROUP BY ()",
+    "by the first event": "PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.g",
+    "three events": "PATTERN SEQ(A a, B b, C c) GROUP BY b.g",
+    "next match": "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match WITHIN 4 ticks GROUP BY b.k",
+    "negation": "PATTERN SEQ(A a, !N n, B b) GROUP BY ()",
+    "trailing negation": "PATTERN SEQ(A a, B b, !N n) WITHIN 3 ticks GROUP BY a.g",
+    "leading negation": "PATTERN SEQ(!N n, A a, B b) WITHIN 3 ticks GROUP BY ()",
+}
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_keys_of_group_by_are_those_of_the_judge(name: str) -> None:
+    kinds = ["A", "B", "C"] if "C c" in GROUPED[name] else ["A", "B", "N"]
+
+    def agree(drawn: LawfulCase) -> None:
+        expected = rows_of(drawn.plan, group_table(drawn.plan, drawn.table))
+        found = rows_of(drawn.plan, match_events(drawn.plan, drawn.table))
+        assert all(row["occurrence"] is not None for row in found.values())
+        require_same("groups", expected, found)
+
+    drawn = streams(kinds, 300).map(lambda events: Case(GROUPED[name], events))
+    check(lawful_cases(drawn), agree)
