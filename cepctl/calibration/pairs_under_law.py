@@ -11,8 +11,8 @@ from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.masses import masses_of
+from cepctl.engines.confidence.orders.steps import steps_of
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.steps import steps_of
 from cepctl.engines.order_laws.table import OrderPairs, measure_keys
 from cepctl.order_laws.law import OrderLaw
 

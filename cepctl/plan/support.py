@@ -5,7 +5,7 @@ One list serves the analyzer, the engines, `explain` and the table in the docume
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Literal
 
@@ -182,7 +182,24 @@ def support_table() -> str:
         for construct, others in pairs.items():
             without = " and without ".join(each.value for each in Construct if each in others)
             lines.append(f"The {engine} engine runs {construct.value} without {without}.")
+    lines += ["", *_lawful_lines()]
     return "\n".join(lines)
+
+
+def _lawful_lines() -> Iterator[str]:
+    """What runs under a law of order, a line for each engine."""
+    for engine in ENGINES:
+        if set(Construct) <= _UNDER_A_LAW[engine]:
+            yield f"Under a law of order the {engine} engine runs all of them."
+            continue
+        constructs = ", ".join(each.value for each in Construct if each in _UNDER_A_LAW[engine])
+        strategies = ", ".join(
+            each.title
+            for each in STRATEGIES.values()
+            if engine in _CONTIGUOUS_UNDER_A_LAW or not each.asks_all
+        )
+        runs_what = f"{constructs}; under {strategies}" if constructs else "nothing"
+        yield f"Under a law of order the {engine} engine runs {runs_what}."
 
 
 # --- what the analyzer refuses, whichever engine -----------------------------------------

@@ -16,6 +16,9 @@ from cepctl.engines.order_laws.under_laws import LawfulOrders
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.orders.key_orders import Factors, KeyOrders, key_orders
+from cepctl.engines.confidence.orders.rows import Row
+from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of

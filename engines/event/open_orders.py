@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from cepctl.engines.order_laws.key_orders import key_orders
-from cepctl.engines.order_laws.row_tables import sets_alive
 
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.row_tables import sets_alive
 from cepctl.plan.plan import Plan
 
 

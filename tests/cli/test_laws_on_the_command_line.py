@@ -128,7 +128,7 @@ def test_show_tells_both_confidences(dataset: str, capfd: pytest.CaptureFixture[
     assert ["a", "before", "b", "0.375", "0.5625"] in [line.split() for line in told.splitlines()]
     assert ["B", "right", "after", "A", "4", "0.375"] in [line.split() for line in told.splitlines()]
     assert main(["show", QUERY, dataset, "--match", "a b", "--json"]) == 0
-    law = json.loads(capfd.readouterr().out)["law"]
+    law = json.loads(capfd.readouterr().out)["answer"]["law"]
     assert law["neighbours"][0]["under"] == pytest.approx(UNDER_L1)
     assert main(["show", QUERY, dataset, "--match", "a b", "--no-laws"]) == 0
     assert "law" not in capfd.readouterr().out
