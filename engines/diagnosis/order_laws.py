@@ -10,9 +10,6 @@ from dataclasses import dataclass, replace
 from math import inf, log
 
 import numpy as np
-from cepctl.engines.order_laws.key_orders import Factors, KeyOrders, key_orders
-from cepctl.engines.order_laws.rows import Row
-from cepctl.engines.order_laws.under_laws import LawfulOrders
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
