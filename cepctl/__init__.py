@@ -6,6 +6,7 @@
     export_xes events -> an event log of process mining
     follows    events -> which types directly follow which in a case
     calibrate  a query, or pairs, and events with true times -> whether what is stated is right
+    learn      events with true times -> a law of the order in which they usually happen
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
     probe      a query and sketches -> where it can occur
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cepctl.calibration.result import Calibration
     from cepctl.directly_follows.graph import FollowsGraph
     from cepctl.errors import CepctlError
+    from cepctl.learning.learned import Learned
     from cepctl.library.assign import assign
     from cepctl.library.calibrate import calibrate
     from cepctl.library.derive import derive
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from cepctl.library.follows import follows
     from cepctl.library.ingest import Ingested, ingest
     from cepctl.library.inspect import Inspected, inspect
+    from cepctl.library.learn import learn
     from cepctl.library.match import match
     from cepctl.library.matches import Matches
     from cepctl.library.probe import Probe, probe
@@ -45,6 +48,7 @@ __all__ = [
     "FollowsGraph",
     "Ingested",
     "Inspected",
+    "Learned",
     "MatchSummary",
     "Matches",
     "Probe",
@@ -58,6 +62,7 @@ __all__ = [
     "follows",
     "ingest",
     "inspect",
+    "learn",
     "match",
     "probe",
     "sketch",
@@ -70,6 +75,7 @@ _HOMES = {
     "FollowsGraph": "directly_follows.graph",
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
+    "Learned": "learning.learned",
     "MatchSummary": "library.summary",
     "Probe": "library.probe",
     "Sketched": "library.sketch",
@@ -82,6 +88,7 @@ _HOMES = {
     "follows": "library.follows",
     "ingest": "library.ingest",
     "inspect": "library.inspect",
+    "learn": "library.learn",
     "match": "library.match",
     "probe": "library.probe",
     "sketch": "library.sketch",

@@ -47,6 +47,10 @@ class UncertaintyModelError(CepctlError):
     """The uncertainty model cannot be read, or gives no valid interval."""
 
 
+class NoLawError(CepctlError):
+    """Events teach no law of order: their times are no finer, or no law tells their orders better."""
+
+
 class LogPatternError(CepctlError):
     """The patterns that make events of log lines cannot be read, or one of them is wrong."""
 

@@ -308,6 +308,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.event",
         "engines.diagnosis",
     },
+    "learning": {"calibration", "engines.columns", "engines.concurrency", "engines.order_laws", "order_laws"},
     "report": {
         "order_laws",
         "calibration",
@@ -336,6 +337,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {
         "order_laws",
         "calibration",
+        "learning",
         "terminal",
         "clock_checks",
         "clock_hulls",
@@ -351,6 +353,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "library": {
         "order_laws",
         "calibration",
+        "learning",
         "clock_checks",
         "clock_hulls",
         "clock_logs",

@@ -58,15 +58,8 @@ def pair_rows(
         If there are too many for the memory, or one is too costly to measure.
     """
     key, (step, names) = blurred.truth.key, numbered_texts(steps)
-    lower, upper = (blurred.table.column(name).to_numpy() for name in ("lower", "upper"))
-    runs = _Runs.of(key, lower, upper)
-    _require_room(int(runs.sizes.sum()), memory)
-    parts = [_stepped(step, *each) for each in runs.pairs()]
-    first, second = (
-        np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(each, name) for each in parts)])
-        for name in ("first", "second")
-    )
-    tick = blurred.truth.tick
+    overlapping = overlapping_pairs(blurred, step, memory)
+    first, second, tick = overlapping.first, overlapping.second, blurred.truth.tick
     kinds, type_ = np.unique(step[first] * len(names) + step[second], return_inverse=True)
     found = Rows(
         stated=_before(blurred, unit, first, second),
@@ -86,6 +79,25 @@ def pair_rows(
     from cepctl.calibration.pairs_under_law import before_under_law
 
     return found.under_law(*before_under_law(blurred, law, first, second))
+
+
+def overlapping_pairs(blurred: BlurredEvents, step: Indexes, memory: MemoryBudget) -> Overlapping:
+    """The events of these pairs, in the order of the rows of `pair_rows`; `step`: the number of each's step.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are too many for the memory.
+    """
+    lower, upper = (blurred.table.column(name).to_numpy() for name in ("lower", "upper"))
+    runs = _Runs.of(blurred.truth.key, lower, upper)
+    _require_room(int(runs.sizes.sum()), memory)
+    parts = [_stepped(step, *each) for each in runs.pairs()]
+    first, second = (
+        np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(each, name) for each in parts)])
+        for name in ("first", "second")
+    )
+    return Overlapping(first, second)
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ def before_under_law(
     place[order] = np.arange(len(order))
     beyond = measured.beyond[keys.key[place[first]]]
     found = np.full(len(first), np.nan)
-    found[~beyond] = _earlier(measured.pairs, place[first[~beyond]], place[second[~beyond]], len(order))
+    found[~beyond] = earlier(measured.pairs, place[first[~beyond]], place[second[~beyond]], len(order))
     return found, beyond
 
 
-def _earlier(pairs: OrderPairs, first: Indexes, second: Indexes, events: int) -> Reals:
+def earlier(pairs: OrderPairs, first: Indexes, second: Indexes, events: int) -> Reals:
     """P(the tick of `first` is before that of `second`), looked up among all pairs."""
     one, other = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
     known = one * events + other

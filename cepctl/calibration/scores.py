@@ -23,7 +23,8 @@ DECILES = 10
 FEWEST_ROWS = 500
 """A decile of fewer rows does not tell the worst gap."""
 _Z = 1.959963984540054
-_LEAST = 1e-6
+LEAST = 1e-6
+"""What was stated counts as no less than this in the log score, and as no more than 1 less this."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def scores(stated: Reals, happened: Flags, cluster: Indexes) -> Scores:
     return Scores(
         happened=float(happened.mean()),
         brier=float(np.square(stated - happened).mean()),
-        log_score=float(-np.log(np.clip(came, _LEAST, 1.0 - _LEAST)).mean()),
+        log_score=float(-np.log(np.clip(came, LEAST, 1.0 - LEAST)).mean()),
         calibration_error=math.fsum(rows * gap for rows, gap in gaps) / len(stated),
         worst=max((gap for rows, gap in gaps if rows >= FEWEST_ROWS), default=None),
         deciles=deciles,

@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
     "calibrate": "Tell whether stated probabilities are right, on events with true times.",
+    "learn": "Learn from events with true times in which order they usually happen.",
     "show": "Draw one match and explain its confidence.",
     "explain": "Show how a query would run.",
     "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",

@@ -50,6 +50,7 @@ class Asked:
     """What is asked: a query, or pairs where its `text` is None; of which events, and how often.
 
     `blur` are the four ways to hide times, of which one is not None: coarsen, jitter, clock, model.
+    `command`: who asks.
     """
 
     text: str | None
@@ -62,6 +63,7 @@ class Asked:
     blurred: str | None = None
     no_given: bool = False
     laws: LawFile | None = None
+    command: str = "calibrate"
 
 
 @told_in_keywords
@@ -159,15 +161,26 @@ def calibrate(
 
 def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget) -> Calibration:
     """The calibration of events at some paths; logs the notes on reading them."""
-    from cepctl.calibration.blurs import blur_of
     from cepctl.calibration.result import calibration
     from cepctl.language.parser import parse
-    from cepctl.matching.inputs import open_events
 
     query = None if asked.text is None else _without_threshold(parse(asked.text))
     if asked.text is None and asked.by is None:
         asked = replace(asked, by=CASE)
     law = _law_of_pairs(asked) if asked.text is None else None
+    truth, blur, unit = truth_of(paths, asked, choices, memory)
+    run = _Run(asked, query, blur, truth, unit, memory, law)
+    under = None if asked.laws is None else ", ".join(each.by for each in asked.laws.laws)
+    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit, under)
+
+
+def truth_of(
+    paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget
+) -> tuple[TrueEvents, Blur, TimeUnit]:
+    """The events that are asked about with their true times, and how these are hidden; tells of reading."""
+    from cepctl.calibration.blurs import blur_of
+    from cepctl.matching.inputs import open_events
+
     _refuse_before_reading(asked)
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
@@ -175,12 +188,10 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
         blur = blur_of(*asked.blur, unit)
         _refuse(inputs, asked, blur)
         attributes = _attributes_read(inputs, asked, blur)
-        inputs.require_room(attributes, _COPIES + asked.repeat, memory, "calibrate")
+        inputs.require_room(attributes, _COPIES + asked.repeat, memory, asked.command)
         truth = _truth(inputs, attributes, asked)
     _tell_unstamped(truth, blur, unit)
-    run = _Run(asked, query, blur, truth, unit, memory, law)
-    under = None if asked.laws is None else ", ".join(each.by for each in asked.laws.laws)
-    return calibration(run.parts(), asked.text, blur.text, asked.seed, unit, under)
+    return truth, blur, unit
 
 
 def _without_threshold(query: Query) -> Query:
@@ -214,11 +225,11 @@ def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
         _require_attribute(f"the blur {blur.text}", name, inputs)
     if schema.lasting:
         raise UnsupportedQueryError(
-            "calibrate of interval events is not supported; ingest the log without --intervals"
+            f"{asked.command} of interval events is not supported; ingest the log without --intervals"
         )
     if schema.given and not asked.no_given:
         raise UnsupportedQueryError(
-            "calibrate with [[given]] of the dataset is not supported; --no-given leaves that out"
+            f"{asked.command} with [[given]] of the dataset is not supported; --no-given leaves that out"
         )
     if asked.blurred is not None:
         from cepctl.calibration.storing import refuse_to_keep
@@ -272,9 +283,7 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
     if asked.part is not None:
         truth = truth.part(Part.read(asked.part))
     if not len(truth):
-        raise UsageError(
-            "no event is left to be calibrated; name another part of the keys (--part), or another --by"
-        )
+        raise UsageError("no event is left; name another part of the keys (--part), or another --by")
     return truth
 
 

@@ -63,7 +63,8 @@ class Classes:
         count = len(key)
         rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
         own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
-        told = [own, rank, keys.step, alike_events(masses), masses.upper, masses.lower, key]
+        stamp = np.zeros(count, dtype=np.int64) if keys.stamps is None else alike_events(keys.stamps)
+        told = [own, rank, stamp, keys.step, alike_events(masses), masses.upper, masses.lower, key]
         order = np.lexsort(told)
         new = np.ones(count, dtype=bool)
         new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
@@ -135,17 +136,19 @@ def habits(keys: Keys, classes: Classes) -> Indexes:
     """The m of each pair of classes."""
     steps = int(keys.step.max(initial=0)) + 1
     group = keys.key * steps + keys.step
-    columns = classes.columns
-    by_lower = np.lexsort((keys.masses.lower, group))
-    by_upper = np.lexsort((keys.masses.upper, group))
+    stamps = keys.masses if keys.stamps is None else keys.stamps
+    event = classes.columns.event
+    columns = classes.columns._replace(lower=stamps.lower[event], upper=stamps.upper[event])
+    by_lower = np.lexsort((stamps.lower, group))
+    by_upper = np.lexsort((stamps.upper, group))
     first, second = classes.pair_classes
     found = np.ones(len(first), dtype=np.int64)
     ends = np.unique(group[by_lower], return_index=True)
     begin = np.append(ends[1], len(group))
-    place = np.searchsorted(ends[0], group[columns.event])
+    place = np.searchsorted(ends[0], group[event])
     _count_sharing(
         columns, first, second, place, begin,
-        keys.masses.lower[by_lower], keys.masses.upper[by_upper], found,
+        stamps.lower[by_lower], stamps.upper[by_upper], found,
     )  # fmt: skip
     return found
 

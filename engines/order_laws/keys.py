@@ -45,12 +45,16 @@ class Keys:
     rank
         Shape (n,), or None.  Only orders count in which no event comes before one of a lower rank of
         its key: the truth, for instance, where it is known.
+    stamps
+        By which m counts the events that share a tick; `masses` if None.  Where these are true ticks, the
+        stamps are what the law sees.
     """
 
     masses: Masses
     starts: Indexes
     step: Indexes
     rank: Indexes | None = None
+    stamps: Masses | None = None
 
     @property
     def count(self) -> int:
@@ -69,7 +73,8 @@ class Keys:
         events = self.starts[:-1][keys][run] + place
         rank = None if self.rank is None else self.rank[events]
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        return Keys(self.masses.take(events), starts, self.step[events], rank)
+        stamps = None if self.stamps is None else self.stamps.take(events)
+        return Keys(self.masses.take(events), starts, self.step[events], rank, stamps)
 
     def ranked(self, rank: Indexes | None) -> Keys:
         """The same keys in orders that a rank allows."""

@@ -1,0 +1,169 @@
+"""How probable the true orders of keys are under a law, and how that changes with each of its factors.
+
+ln P(true order | stamps) of a key is the sum over its pieces of the logarithms of the factors that count in
+the true order, less ln Z of all orders, but for what no law changes: it is concave in them.  Where events are
+truly at one tick any order of them is as true: their factors count as the mean over these, which is ln Z of
+the piece at its true ticks.
+
+    d / d ln factor = (how often it counts in the true order) - (how often it is expected to)
+
+Sums are taken kind by kind of piece, in parts that do not depend on the number of cores: the same bits each
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Numbers, Reals
+from cepctl.engines.concurrency import in_turn
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
+from cepctl.engines.order_laws.table import measure_keys, sets_alive
+from cepctl.learning.factors import OpenFactors
+from cepctl.learning.keys import TaughtKeys
+from cepctl.learning.pieces import Pieces
+from cepctl.learning.true_counts import true_counts
+
+_PARTS = 16
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Some kinds of pieces: the place of one `example` of each, shape (u,); how many are in each fold, shape
+    (folds, u).
+    """
+
+    example: Indexes
+    counts: Numbers
+
+    @classmethod
+    def of(cls, kind: Indexes, fold: Indexes, folds: int) -> Kinds:
+        """Of pieces of these kinds, in these folds."""
+        _, example, number = np.unique(kind, return_index=True, return_inverse=True)
+        counts = np.zeros((folds, len(example)), dtype=np.int64)
+        np.add.at(counts, (fold, number.reshape(-1)), 1)
+        return cls(example, counts)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Keys to measure, with `weight` of each, one of the few `weights`."""
+
+    keys: Keys
+    weight: Indexes
+    weights: Reals
+
+    @property
+    def total(self) -> Reals:
+        """The weight of each key."""
+        return self.weights[self.weight]
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The summed ln P of the true orders of some keys, as a function of the logarithms of `factors`.
+
+    `parts`: pieces whose ln Z is taken off; `tied`: those with ties at their true ticks, whose ln Z is added;
+    `counted`: how often each factor counts in true orders beside these.
+    """
+
+    factors: OpenFactors
+    parts: tuple[Weighed, ...]
+    tied: tuple[Weighed, ...]
+    counted: Reals
+    threads: int
+
+    def __call__(self, vector: Reals) -> tuple[float, Reals]:
+        """The sum, but for what no law changes, and its gradient."""
+        factors = self.factors.factors(vector)
+        all_orders = self._summed(self.parts, factors)
+        true_orders = self._summed(self.tied, factors)
+        value = float(self.counted @ vector) + true_orders[0] - all_orders[0]
+        return value, self.counted + true_orders[1] - all_orders[1]
+
+    def _summed(self, parts: tuple[Weighed, ...], factors: Factors) -> tuple[float, Reals]:
+        value, gradient = 0.0, np.zeros(self.factors.count)
+        measure: list[Callable[[], tuple[float, Reals]]] = [
+            partial(_log_z, part, factors, self.factors) for part in parts
+        ]
+        for log_z, counts in in_turn(measure, self.threads):
+            value += log_z
+            gradient += counts
+        return value, gradient
+
+
+def _log_z(part: Weighed, factors: Factors, vector: OpenFactors) -> tuple[float, Reals]:
+    found = measure_keys(part.keys, factors, folds=part.weight, expected=True)
+    assert found.following is not None and found.before is not None
+    weights = part.weights[: len(found.following), None, None]
+    following, before = ((weights * each).sum(0) for each in (found.following, found.before))
+    return float(part.total @ found.log_z), vector.gradient(following, before)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """The pieces of keys by kind and fold, from which the likelihood of some folds is made."""
+
+    keys: TaughtKeys
+    pieces: Pieces
+    factors: OpenFactors
+    kinds: Kinds
+    tied: Kinds
+    counted: Reals
+
+    @classmethod
+    def of(cls, keys: TaughtKeys, fold: Indexes, folds: int) -> Lessons:
+        """Of keys in folds, none of which is beyond the limit; `fold`: of each key."""
+        pieces, factors = Pieces.of(keys), OpenFactors.of(keys)
+        own = fold[pieces.key]
+        tied = np.flatnonzero(pieces.tied)
+        true = Kinds.of(pieces.true_kinds()[tied], own[tied], folds)
+        return cls(
+            keys,
+            pieces,
+            factors,
+            Kinds.of(pieces.kind, own, folds),
+            Kinds(tied[true.example], true.counts),
+            np.stack([true_counts(keys, pieces, factors, own == each) for each in range(folds)]),
+        )
+
+    def likelihood(self, folds: Flags, threads: int) -> Likelihood:
+        """The likelihood of the keys of some folds."""
+        return Likelihood(
+            self.factors,
+            self._weighed(self.kinds, folds, at_true_ranks=False),
+            self._weighed(self.tied, folds, at_true_ranks=True),
+            self.counted[folds].sum(0),
+            threads,
+        )
+
+    def _weighed(self, kinds: Kinds, folds: Flags, *, at_true_ranks: bool) -> tuple[Weighed, ...]:
+        count = kinds.counts[folds].sum(0)
+        there = np.flatnonzero(count)
+        if not len(there):
+            return ()
+        whole = self.pieces.as_keys(self.keys, kinds.example[there], at_true_ranks=at_true_ranks)
+        sizes = np.diff(whole.starts)
+        # The dearest first, dealt in turn: each part has its share of them.
+        order = np.argsort(-(sets_alive(whole) * sizes), kind="stable")
+        parts = []
+        for begin in range(min(_PARTS, len(order))):
+            some = np.sort(order[begin::_PARTS])
+            weights, weight = np.unique(count[there][some], return_inverse=True)
+            parts.append(Weighed(whole.take(some), weight.reshape(-1), weights.astype(np.float64)))
+        return tuple(parts)
+
+
+def within_limit(keys: TaughtKeys, limit: int = DEFAULT_LIMIT) -> Flags:
+    """Keys whose pieces have no more sets of events alive in a cell than can be measured, shape (keys,)."""
+    pieces = Pieces.of(keys)
+    beyond = np.zeros(len(keys), dtype=bool)
+    every = np.arange(len(pieces))
+    beyond[pieces.key[sets_alive(pieces.as_keys(keys, every)) > limit]] = True
+    tied = np.flatnonzero(pieces.tied)
+    beyond[pieces.key[tied[sets_alive(pieces.as_keys(keys, tied, at_true_ranks=True)) > limit]]] = True
+    return np.asarray(~beyond)

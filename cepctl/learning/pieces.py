@@ -1,0 +1,147 @@
+"""Pieces of keys: a key falls apart where an event's place is certain, and many pieces are alike.
+
+What comes before an event that nothing overlaps, and what comes after it, are independent under every law.
+So a key is cut there: a piece is a run of open stretches (cepctl.learning.keys) with the event before it and
+the one after it, where there are some, and it is measured as a key by itself.  Pieces of the same steps and
+stamps are alike, whatever the day: they are of one *kind*, and one of them is measured for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Numbers
+from cepctl.engines.columns.masses import Masses, alike_events
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.order_laws.keys import Keys
+from cepctl.learning.keys import TaughtKeys
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """p pieces of keys: piece i has the events from starts[i] to starts[i + 1].
+
+    `event`: the place of each in the keys, shape (n,), within a piece in one order for all of its kind.
+    `rank`: of each by its true tick, within its piece, shape (n,).  `key`: of each piece; `tied`: whether it
+    has events of two steps at one true tick; `kind`: equal for pieces that are alike; shape (p,).
+    """
+
+    event: Indexes
+    starts: Indexes
+    rank: Indexes
+    key: Indexes
+    tied: Flags
+    kind: Indexes
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @classmethod
+    def of(cls, keys: TaughtKeys) -> Pieces:
+        """The pieces of all keys."""
+        begin, end = _edges(keys)
+        piece, place = places_in_runs(end - begin)
+        event = begin[piece] + place
+        code = _codes(keys, piece, event)
+        order = np.lexsort((code, piece))
+        event, code = event[order], code[order]
+        starts = np.concatenate([[0], np.cumsum(end - begin)])
+        return cls(
+            event=event,
+            starts=starts,
+            rank=_ranks(piece, keys.tick[event]),
+            key=keys.key[begin],
+            tied=_tied(keys, piece, event, len(begin)),
+            kind=_kinds(code, starts),
+        )
+
+    @property
+    def piece(self) -> Indexes:
+        """The piece of each event, shape (n,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def as_keys(self, keys: TaughtKeys, some: Indexes, *, at_true_ranks: bool = False) -> Keys:
+        """Some pieces as keys to be measured, in this order: by their stamps, or at their true ranks."""
+        run, place = places_in_runs(np.diff(self.starts)[some])
+        at = self.starts[some][run] + place
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[some])])
+        event = self.event[at]
+        stamps = keys.masses.take(event)
+        if at_true_ranks:
+            return Keys(Masses.at(self.rank[at]), starts, keys.step[event], stamps=stamps)
+        return Keys(stamps, starts, keys.step[event])
+
+    def true_kinds(self) -> Indexes:
+        """Numbers that are equal for pieces that are alike in their true ranks, too; shape (p,)."""
+        return _kinds(self.rank * (int(self.kind.max(initial=0)) + 1) + self.kind[self.piece], self.starts)
+
+
+def _edges(keys: TaughtKeys) -> tuple[Indexes, Indexes]:
+    """The first event of each piece, and the event after its last."""
+    first = np.append(True, keys.key[1:] != keys.key[:-1])[: len(keys.key)]
+    is_open = keys.is_open
+    was_open = np.append(False, is_open[:-1])[: len(is_open)] & ~first
+    begin = np.flatnonzero(is_open & ~was_open)
+    goes_on = np.append(is_open[1:] & ~first[1:], False)[: len(is_open)]
+    end = np.flatnonzero(is_open & ~goes_on) + 1
+    begins, ends = keys.offsets[:-1], keys.offsets[1:]
+    key = keys.key[begin]
+    return np.maximum(begin - 1, begins[key]), np.minimum(end + 1, ends[key])
+
+
+def _codes(keys: TaughtKeys, piece: Indexes, event: Indexes) -> Indexes:
+    """Numbers that are equal for events of one step and stamp in a stretch, counted from its begin."""
+    stretch = keys.stretch[event]
+    fresh = np.append(True, keys.stretch[1:] != keys.stretch[:-1])[: len(keys.stretch)]
+    begin = keys.lower[fresh][stretch]
+    number = stretch - stretch[np.searchsorted(piece, piece)]
+    told = keys.is_open[event]
+    lower, upper = (np.where(told, each[event] - begin, 0) for each in (keys.lower, keys.upper))
+    columns = [keys.step[event], _uneven(keys, event), upper, lower, number]
+    return np.asarray(_numbered(np.stack(columns[::-1], 1)))
+
+
+def _uneven(keys: TaughtKeys, event: Indexes) -> Numbers:
+    """Numbers for the masses of events; 0 for those that are even over an interval, which tells them."""
+    sizes = np.diff(keys.masses.starts)
+    return np.where(sizes > 1, alike_events(keys.masses) + 1, 0)[event]
+
+
+def _numbered(rows: Numbers) -> Indexes:
+    """The number of each row among those that differ, in ascending order."""
+    found: Indexes = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def _ranks(piece: Indexes, tick: Numbers) -> Indexes:
+    order = np.lexsort((tick, piece))
+    later = (tick[order][1:] != tick[order][:-1]) & (piece[order][1:] == piece[order][:-1])
+    steps = np.append(0, np.cumsum(later))[: len(piece)]
+    rank = np.empty(len(piece), dtype=np.int64)
+    rank[order] = steps - steps[np.searchsorted(piece, piece)]
+    return rank
+
+
+def _tied(keys: TaughtKeys, piece: Indexes, event: Indexes, count: int) -> Flags:
+    tick, step = keys.tick[event], keys.step[event]
+    order = np.lexsort((step, tick, piece))
+    one, other = order[:-1], order[1:]
+    together = (piece[one] == piece[other]) & (tick[one] == tick[other]) & (step[one] != step[other])
+    found = np.zeros(count, dtype=bool)
+    found[piece[one[together]]] = True
+    return found
+
+
+def _kinds(code: Indexes, starts: Indexes) -> Indexes:
+    """Numbers that are equal for pieces with equal codes of events, in their order."""
+    sizes = np.diff(starts)
+    kind = np.zeros(len(sizes), dtype=np.int64)
+    span = int(code.max(initial=0)) + 2
+    for place in range(int(sizes.max(initial=0))):
+        own = np.full(len(sizes), span - 1)
+        there = sizes > place
+        own[there] = code[starts[:-1][there] + place]
+        kind = np.unique(kind * span + own, return_inverse=True)[1].reshape(-1)
+    return kind
