@@ -73,9 +73,11 @@ def tied(clocks: Clocks, ties: Iterable[ClockTie]) -> Clocks:
         if not (each.before in clocks and each.after in clocks and 0 <= each.ticks <= LARGEST):
             raise EventSchemaError(f"clock '{each.after}' has a tie without sense; ingest the events again")
     sides = [each.before for each in once], [each.after for each in once]
-    if any(len(set(side)) < len(side) for side in sides) or len(names_in_order(found)) < len(found):
+    several = [name for side in sides for name in side if side.count(name) > 1]
+    if several or len(names_in_order(found)) < len(found):
         raise EventSchemaError(
-            f"clock '{once[0].after}' is tied to several others before or after it; ingest the events again"
+            f"clock '{(several or sides[1])[0]}' is tied to several others before or after it; ingest the "
+            "events again"
         )
     return found
 
