@@ -7,6 +7,7 @@ one to the next.  Tied clocks make a chain: each is tied to the one before it an
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -73,9 +74,11 @@ def tied(clocks: Clocks, ties: Iterable[ClockTie]) -> Clocks:
         if not (each.before in clocks and each.after in clocks and 0 <= each.ticks <= LARGEST):
             raise EventSchemaError(f"clock '{each.after}' has a tie without sense; ingest the events again")
     sides = [each.before for each in once], [each.after for each in once]
-    if any(len(set(side)) < len(side) for side in sides) or len(names_in_order(found)) < len(found):
+    several = [name for side in sides for name, times in Counter(side).items() if times > 1]
+    if several or len(names_in_order(found)) < len(found):
         raise EventSchemaError(
-            f"clock '{once[0].after}' is tied to several others before or after it; ingest the events again"
+            f"clock '{(several or sides[1])[0]}' is tied to several others before or after it; ingest the "
+            "events again"
         )
     return found
 

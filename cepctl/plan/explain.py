@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cepctl.clock_ties import ties_of
 from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.strategies import Strategy
@@ -49,6 +50,7 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         "warnings": list(plan.warnings),
         "never": plan.never,
         **({"clocks": dict(sorted(plan.clocks.items()))} if plan.clocks else {}),
+        **({"clock_ties": ties_of(plan.clocks)} if ties_of(plan.clocks) else {}),
     }
 
 
@@ -254,6 +256,12 @@ def _tail(plan: Plan) -> Iterator[str]:
     if plan.clocks:
         names = sorted(plan.clocks)
         yield f"Clocks      {len(names):,} shared by events, such as {names[0]}: summed over their offsets"
+    if ties := ties_of(plan.clocks):
+        first = min(ties)
+        yield (
+            f"Ties        {len(ties):,} between segments of one clock, such as {first.before} and "
+            f"{first.after}: {first.ticks} ticks apart at most"
+        )
     for engine in ENGINES:
         lacking = engine_refusals(plan, engine)
         yield f"Engine      {engine}: {'does not run ' + ', '.join(lacking) if lacking else 'runs it'}"

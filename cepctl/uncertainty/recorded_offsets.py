@@ -104,13 +104,11 @@ class RecordedOffset:
             If an offset is longer than there are ticks.
         """
         own, first = self.records, self.residuals.first
-        jump, whole = own.jump[first], self.whole(unit)
+        jump = own.jump[first]
         after = np.flatnonzero(jump >= 0) if not self.by_epoch else first[:0]
         names = {group: self._name(group, by) for each in after.tolist() for group in (each - 1, each)}
-        offsets = {
-            name: parse_offset(self._text(group, unit, whole=bool(whole[group])))
-            for group, name in names.items()
-        }
+        offsets = {name: parse_offset(self._text(group, unit)) for group, name in names.items()}
+        whole = {group: self.is_whole(group, unit) for group in names}
         ties = [
             ClockTie(
                 names[each - 1],

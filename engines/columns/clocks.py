@@ -140,8 +140,9 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     for name, ticks in (("lower", own_lower), ("upper", own_upper)):
         own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
     tie = np.full(len(names), NO_TIE, dtype=np.int64)
+    number = {name: at for at, name in enumerate(names)}
     for each in ties_of(clocks):
-        tie[names.index(each.after)] = each.ticks
+        tie[number[each.after]] = each.ticks
     return EventClocks(clock, masses_of(own), offsets, tie, tuple(names))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from cepctl.clock_ties import ClockTie, tied
 from cepctl.language.parser import parse
 from cepctl.plan import analyze
 from cepctl.plan.explain import to_json, to_text
+from tests.plans import plan_of
 
 QUERY = """PATTERN SEQ(TaskStart a, !Error e, CPU+ b[], TaskFinish c)
 WHERE [node] AND a.task = c.task AND b[i].value > 95 AND avg(b[].value) > 97 AND c.time - a.time <= 10 s
@@ -75,3 +77,12 @@ def test_readings_of_an_or_are_shown_one_by_one() -> None:
     assert "Reading 1 of 2\n    A a ──▶ B b\n" in text
     assert "Reading 2 of 2\n    A a ──▶ { C c, D d in any order }\n" in text
     assert "Window      none: a match may last forever" in text
+
+
+def test_ties_of_clocks_are_told() -> None:
+    offset = ((-2, 2, 1.0),)
+    clocks = tied({"n#1": offset, "n#2": offset}, [ClockTie("n#1", "n#2", 1)])
+    plan = plan_of("PATTERN SEQ(A a, B b)", clocks)
+    told = "Ties        1 between segments of one clock, such as n#1 and n#2: 1 ticks apart at most"
+    assert told in to_text(plan)
+    assert to_json(plan)["clock_ties"] == (("n#1", "n#2", 1),)
