@@ -22,7 +22,9 @@ EVERYDAY_INPUTS = 300
 def run(count: int, state: Path, processes: int = 2, before: str = "") -> subprocess.CompletedProcess[str]:
     """A run in processes of its own: they limit their memory, and may die."""
     arguments = ["--count", str(count), "--processes", str(processes), "--state", str(state)]
-    code = f"import sys; from tests import mutated_logs\n{before}\nsys.exit(mutated_logs.main({arguments!r}))"
+    # Without pandas, as commands read.
+    start = "import sys; from cepctl import start_up; start_up.leave_pandas_out(); from tests import mutated_logs"
+    code = f"{start}\n{before}\nsys.exit(mutated_logs.main({arguments!r}))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
 
 
@@ -45,28 +47,30 @@ def test_an_input_follows_from_its_number_and_every_log_has_its_turn() -> None:
     assert all(mutated_log(number)[1] != SMALL_LOGS[mutated_log(number)[0]][1] for number in range(20))
 
 
-@pytest.mark.parametrize(
-    ("hurt", "said"),
-    [
-        ("raise RuntimeError('a defect')", "crash  3  {log}: RuntimeError: a defect"),
-        ("os.kill(os.getpid(), signal.SIGSEGV)", f"crash  3  {{log}}: the process died: {-signal.SIGSEGV}"),
-        ("bytearray(1 << 34)", "memory  3  {log}: "),
-        ("exec('while True: pass')", "hang  3  {log}: more than 1 s"),
-    ],
-)
-def test_what_is_wrong_with_a_reader_is_found_and_the_run_goes_on(
-    hurt: str, said: str, tmp_path: Path
-) -> None:
+# One of each kind, by the number of the input; both processes meet two of them.
+HURTS = {
+    3: ("raise RuntimeError('a defect')", "crash  3  {log}: RuntimeError: a defect"),
+    4: ("os.kill(os.getpid(), signal.SIGSEGV)", f"crash  4  {{log}}: the process died: {-signal.SIGSEGV}"),
+    5: ("bytearray(1 << 34)", "memory  5  {log}: "),
+    6: ("exec('while True: pass')", "hang  6  {log}: more than 1 s"),
+}
+
+
+def test_what_is_wrong_with_a_reader_is_found_and_the_run_goes_on(tmp_path: Path) -> None:
+    faults = "".join(
+        f"    if data == mutated_logs.mutated_log({number})[1]: {hurt}\n" for number, (hurt, _) in HURTS.items()
+    )
     before = (
-        "import os, signal\nmutated_logs.SECONDS = 1\n"
-        "whole, third = mutated_logs.account_of, mutated_logs.mutated_log(3)[1]\n"
-        f"def account_of(data, name):\n    if data == third: {hurt}\n    return whole(data, name)\n"
+        "import os, signal\nmutated_logs.SECONDS = 1\nwhole = mutated_logs.account_of\n"
+        f"def account_of(data, name):\n{faults}    return whole(data, name)\n"
         "mutated_logs.account_of = account_of\n"
     )
     finished = run(9, tmp_path, before=before)
-    first, *_, last = finished.stdout.splitlines()
-    assert first.startswith(said.format(log=mutated_log(3)[0])), finished.stderr
-    assert last.startswith("9 inputs, 1 findings")
+    *found, last = finished.stdout.splitlines()
+    for number, (_, said) in HURTS.items():
+        (line,) = (each for each in found if f"  {number}  " in each)
+        assert line.startswith(said.format(log=mutated_log(number)[0])), finished.stderr
+    assert last.startswith("9 inputs, 4 findings")
 
 
 def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
