@@ -56,7 +56,7 @@ def add_rises(cell, forward, least, backward, least_end, scale, ticks, earlier):
 
 @inner
 def _step_to_goals(cell, layer, reached, reaches, place, backward, weights, j, own):
-    """Ways from the sets of a layer that are one step, the j-th, to the goal: by place, last step and goal."""
+    """Ways of one step, the j-th, from the sets of a layer to each goal: by place, last step and goal."""
     kinds = len(cell.kinds)
     values = np.empty(kinds)
     for s in layer:
