@@ -15,7 +15,6 @@ from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inlined, inner
 
-
 _NO_RANK = (1 << 63) - 1
 
 
