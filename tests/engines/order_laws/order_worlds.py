@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby, pairwise, permutations, product
 from math import factorial, prod
+from typing import TypeVar
+
+K = TypeVar("K")
 
 ROOT = 12
 """Of a factor of `before` it is the ROOT-th root that is stated."""
@@ -105,7 +108,7 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
     in_order: dict[tuple[int, int], Fraction] = {}
     earlier: dict[tuple[int, int], Fraction] = {}
 
-    def add(sums: dict, key: tuple, value: Fraction) -> None:
+    def add(sums: dict[K, Fraction], key: K, value: Fraction) -> None:
         sums[key] = sums.get(key, Fraction(0)) + value
 
     weights: dict[tuple[int, ...], Fraction] = {}
@@ -133,7 +136,9 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
                         add(before, (events[i].step, events[j].step), weight / sharing(events, i, j))
     if z == 0:
         return Sums(z, {}, {}, {}, {})
-    return Sums(
-        z / habits.certain(events),
-        *({key: value / z for key, value in sums.items()} for sums in (following, before, in_order, earlier)),
-    )
+
+    def shares(sums: dict[K, Fraction]) -> dict[K, Fraction]:
+        return {key: value / z for key, value in sums.items()}
+
+    certain = habits.certain(events)
+    return Sums(z / certain, shares(following), shares(before), shares(in_order), shares(earlier))
