@@ -28,7 +28,7 @@ class ClassColumns(NamedTuple):
     """What a kernel reads of classes.
 
     `starts`: those of key k are from starts[k] to starts[k + 1].  `event`: one of each, for its mass.
-    `members`: how many events it has.  `pairs`: those of class a with itself and with later ones begin at pairs[a].
+    `members`: how many events it has.  `pairs`: where those of class a with itself and with later ones begin.
     """
 
     starts: Indexes
