@@ -15,6 +15,8 @@ from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inlined, inner
 
+_NO_RANK = (1 << 63) - 1
+
 
 class Cell(NamedTuple):
     """A cell, its k classes alive, its sets s, and the l last steps with which one can be in it.
@@ -57,7 +59,9 @@ class Cell(NamedTuple):
 
 @inner
 def cuts_of(buckets, classes, key):
-    """Begins of the cells of a key, and the tick after the last."""
+    """Begins of the cells of a key, and the tick after the last; of a key without events one tick."""
+    if classes.starts[key] == classes.starts[key + 1]:
+        return np.zeros(1, dtype=np.int64)
     room = 0
     for a in range(classes.starts[key], classes.starts[key + 1]):
         event = classes.event[a]
@@ -199,10 +203,10 @@ def _rates_of(classes, roots, kinds, counts, strides, digits, shares):
 
 @inner
 def lowest_to_come(classes, key, cut):
-    """The lowest rank of a class that begins after each cell."""
+    """The lowest rank of a class that begins after each cell, more than any where there is none."""
     begin, end = classes.starts[key], classes.starts[key + 1]
     found = np.empty(len(cut) - 1, dtype=np.int64)
-    lowest, a = classes.rank[begin:end].max(), end
+    lowest, a = np.int64(_NO_RANK), end
     for c in range(len(cut) - 2, -1, -1):
         while a > begin and classes.lower[a - 1] > cut[c]:
             a -= 1

@@ -42,9 +42,10 @@ def add_rises(cell, forward, least, backward, least_end, scale, ticks, earlier):
             deepest = min(at_once, end - size)
             for j in range(deepest, 0, -1):
                 layer = order[begin[size + j - 1] : begin[size + j]]
-                _step_to_goals(cell, layer, reached, reaches, place, backward, weights, j, ways[j % 2])
-                if j < deepest:
-                    _step_on(cell, layer, reached, reaches, place, ways[(j + 1) % 2], ways[j % 2])
+                _step_back(
+                    cell, layer, reached, reaches, place, backward, weights, j, j < deepest,
+                    ways[(j + 1) % 2], ways[j % 2],
+                )  # fmt: skip
             for s in first:
                 for last in reached[s, : reaches[s]]:
                     value = forward[s, e, last] * scale
@@ -55,35 +56,33 @@ def add_rises(cell, forward, least, backward, least_end, scale, ticks, earlier):
 
 
 @inner
-def _step_to_goals(cell, layer, reached, reaches, place, backward, weights, j, own):
-    """Ways from the sets of a layer that are one step, the j-th, to the goal: by place, last step and goal."""
+def _step_back(cell, layer, reached, reaches, place, backward, weights, j, goes_on, following, own):
+    """Ways from the sets of a layer to each goal, by place in the layer, last step and goal.
+
+    The goal is the j-th step; or, if the way goes on, a later one, from the sets to which another step leads.
+    """
     kinds = len(cell.kinds)
-    values = np.empty(kinds)
+    values, total = np.empty(kinds), np.empty(kinds)
     for s in layer:
         values[:] = 0.0
-        for goal in cell.open[s, : cell.opens[s]]:
+        for k in range(cell.opens[s]):
+            goal = cell.open[s, k]
             for x in range(backward.shape[1]):
                 values[goal] += weights[x, j] * backward[s + cell.strides[goal], x, cell.landing[goal]]
             values[goal] *= cell.rates[s, goal]
         for each in range(reaches[s]):
             last = reached[s, each]
             for goal in range(kinds):
-                own[place[s], last, goal] = values[goal] * cell.follow[last, goal]
-
-
-@inner
-def _step_on(cell, layer, reached, reaches, place, following, own):
-    """Add those that begin with another step, from the ways of the sets that it leads to."""
-    kinds = len(cell.kinds)
-    for s in layer:
-        for each in range(reaches[s]):
-            last = reached[s, each]
-            row = own[place[s], last]
-            for i in cell.open[s, : cell.opens[s]]:
+                total[goal] = values[goal] * cell.follow[last, goal]
+            for k in range(cell.opens[s] if goes_on else 0):
+                i = cell.open[s, k]
                 factor = cell.rates[s, i] * cell.follow[last, i]
-                ways = following[place[s + cell.strides[i]], cell.landing[i]]
+                after, landing = place[s + cell.strides[i]], cell.landing[i]
+                # Summed in an array of its own, so that the compiler sees that it is not the one read.
                 for goal in range(kinds):
-                    row[goal] += factor * ways[goal]
+                    total[goal] += factor * following[after, landing, goal]
+            for goal in range(kinds):
+                own[place[s], last, goal] = total[goal]
 
 
 @inner

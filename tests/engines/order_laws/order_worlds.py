@@ -1,4 +1,4 @@
-"""A key under a law of order by enumeration, in rational arithmetic: every world, every order that agrees with it.
+"""A key under a law of order by enumeration, in rational arithmetic: every world, and every order of it.
 
 Nothing here is shared with the engines.  Factors of `before` are twelfth powers, so that the m-th root of one
 is rational for m up to 4.
@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby, permutations, product
+from itertools import groupby, pairwise, permutations, product
 from math import factorial, prod
+from typing import TypeVar
+
+K = TypeVar("K")
 
 ROOT = 12
 """Of a factor of `before` it is the ROOT-th root that is stated."""
@@ -18,7 +21,7 @@ ROOT = 12
 
 @dataclass(frozen=True)
 class Stamped:
-    """An event: its step, and the probability of each tick, as parts (first, last, probability of the part)."""
+    """An event: its step, and its mass in parts (first tick, last tick, probability of the part)."""
 
     step: str
     parts: tuple[tuple[int, int, Fraction], ...]
@@ -47,7 +50,7 @@ class Habits:
     def weight(self, events: tuple[Stamped, ...], order: tuple[int, ...]) -> Fraction:
         """The weight of an order of a key."""
         steps = ["^", *(events[i].step for i in order), "$"]
-        next_to = prod(self.following.get(pair, Fraction(1)) for pair in zip(steps, steps[1:], strict=False))
+        next_to = prod(self.following.get(pair, Fraction(1)) for pair in pairwise(steps))
         pairs = [(order[i], order[j]) for i in range(len(order)) for j in range(i + 1, len(order))]
         return Fraction(next_to) * prod(self.pair(events, i, j) for i, j in pairs)
 
@@ -59,7 +62,7 @@ class Habits:
         return root**times
 
     def certain(self, events: tuple[Stamped, ...]) -> Fraction:
-        """The factors that all orders of a key have: of pairs that share no tick, and of pairs of one step."""
+        """The factors that all orders have: of pairs that share no tick, and of pairs of one step."""
         found = Fraction(1)
         for i, one in enumerate(events):
             for j, other in enumerate(events):
@@ -105,7 +108,7 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
     in_order: dict[tuple[int, int], Fraction] = {}
     earlier: dict[tuple[int, int], Fraction] = {}
 
-    def add(sums: dict, key: tuple, value: Fraction) -> None:
+    def add(sums: dict[K, Fraction], key: K, value: Fraction) -> None:
         sums[key] = sums.get(key, Fraction(0)) + value
 
     weights: dict[tuple[int, ...], Fraction] = {}
@@ -115,14 +118,14 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
         mass = prod(mass for _, mass in world) / Fraction(len(orders))
         assert len(orders) == prod(factorial(ticks.count(tick)) for tick in set(ticks))
         for order in orders:
-            if rank is not None and any(rank[i] > rank[j] for i, j in zip(order, order[1:], strict=False)):
+            if rank is not None and any(rank[i] > rank[j] for i, j in pairwise(order)):
                 continue
             if order not in weights:
                 weights[order] = habits.weight(events, order)
             weight = mass * weights[order]
             z += weight
             steps = ["^", *(events[i].step for i in order), "$"]
-            for pair in zip(steps, steps[1:], strict=False):
+            for pair in pairwise(steps):
                 add(following, pair, weight)
             for place, i in enumerate(order):
                 for j in order[place + 1 :]:
@@ -133,7 +136,9 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
                         add(before, (events[i].step, events[j].step), weight / sharing(events, i, j))
     if z == 0:
         return Sums(z, {}, {}, {}, {})
-    return Sums(
-        z / habits.certain(events),
-        *({key: value / z for key, value in sums.items()} for sums in (following, before, in_order, earlier)),
-    )
+
+    def shares(sums: dict[K, Fraction]) -> dict[K, Fraction]:
+        return {key: value / z for key, value in sums.items()}
+
+    certain = habits.certain(events)
+    return Sums(z / certain, shares(following), shares(before), shares(in_order), shares(earlier))
