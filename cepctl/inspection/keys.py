@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cepctl.inspection.values import ComparedValues
 from cepctl.language.ast import Duration
+from cepctl.language.parser import parse
 from cepctl.language.printer import attribute_text, duration_text, type_text
 from cepctl.matching.inputs import EventInputs
 
@@ -102,6 +103,7 @@ def best_key(keys: Sequence[JoinKey]) -> JoinKey | None:
     return next((key for key in keys if key.other is None), None)
 
 
+_FEWEST_TAUGHT, _UNCERTAIN = 50, 10
 _TYPES_TRIED = 12
 _IN_ORDER = 0.8
 _USUAL = 0.9
@@ -153,6 +155,20 @@ def example_queries(
         ExampleQuery(f"how sure that is for each {key.name}", f"{joined} GROUP BY a.{name}"),
         ExampleQuery(f"{pair.first} without a {pair.second} within {within}", absent),
     )
+
+
+def law_to_learn(
+    keys: Sequence[JoinKey], examples: Sequence[ExampleQuery], events: int, uncertain: int
+) -> tuple[str, str] | None:
+    """The attribute by whose values a law of order can be learned, and a jitter that hides usual orders.
+
+    None where few values join two types, or more than a tenth of the events are not known to the tick.
+    """
+    key = best_key(keys)
+    if key is None or key.shared < _FEWEST_TAUGHT or not examples or _UNCERTAIN * uncertain > events:
+        return None
+    within = parse(examples[0].query).within
+    return None if within is None else (key.name, duration_text(within))
 
 
 def _joined_pair(inputs: EventInputs, types: Sequence[str], key: JoinKey) -> _Pair | None:

@@ -27,7 +27,7 @@ from cepctl.schema import TimeUnit
 
 SIGMAS = (0.5, 1.0, 1.5, 3.0)
 FOLDS = 5
-_CLOSE, _CLOSE_ENOUGH = 1e-9, 1e-6
+_CLOSE, _CLOSE_ENOUGH = 1e-9, 1e-5
 """What the last step may gain, as a share of the sum: for a law that is kept, and for one of a fold."""
 FEWEST_KEYS = 10
 """Of fewer keys with open pairs a standard error says little: 10 that agree by chance are one in 512."""

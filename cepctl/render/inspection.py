@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from rich.markup import escape
 from rich.table import Table
 
+from cepctl.inspection.keys import law_to_learn
 from cepctl.inspection.overview import Inspection
 from cepctl.render import inspection_tables as tables
 from cepctl.render.clocks_in_use import hosts_in_use, missing_in_use
@@ -95,6 +96,13 @@ def _print_questions(
     for example in inspection.examples:
         console.print(f"# {escape(example.asks)}", style="dim", soft_wrap=True)
         console.print(f"cepctl match {escape(_quoted(example.query))} {escape(events)}", soft_wrap=True)
+    lesson = law_to_learn(inspection.keys, inspection.examples, inspection.events, inspection.uncertain)
+    if lesson is not None:
+        by, jitter = map(shlex.quote, lesson)
+        told = f"in which order events of one {lesson[0]} usually happen, for logs with coarser times"
+        console.print(f"# {escape(told)}", style="dim", soft_wrap=True)
+        command = f"cepctl learn {events} --by {by} --jitter {jitter} -o laws.toml"
+        console.print(escape(command), soft_wrap=True)
     console.print()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from cepctl.cli import main
 
+STEPS = (("Begin", 2), ("Task end", 40))
 HEADER = "event_type,event_id,time,task,host,load\n"
 
 
@@ -111,3 +112,23 @@ def test_the_zones_of_stamps_are_no_key(capsys: pytest.CaptureFixture[str], fold
     found = json.loads(inspected(capsys, "--format", "json"))
     assert [each["name"] for each in found["values"]] == ["zone_seconds"]
     assert found["keys"] == []
+
+
+def test_many_keys_with_known_times_can_teach_a_law(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    rows = [f"{step},{1000 * i + t},{1000 * i + t},t{i}" for i in range(60) for step, t in STEPS]
+    (folder / "log.csv").write_text("event_type,lower,upper,task\n" + "\n".join(rows))
+    told = inspected(capsys).splitlines()
+    (command,) = (line for line in told if line.startswith("cepctl learn"))
+    assert command == "cepctl learn log.csv --by task --jitter '50 ms' -o laws.toml"
+    assert told[told.index(command) - 1] == (
+        "# in which order events of one task usually happen, for logs with coarser times"
+    )
+    assert main(shlex.split(command)[1:]) == 0
+
+
+def test_few_keys_or_coarse_times_teach_none(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert "cepctl learn" not in inspected(capsys)
+    rows = [f"{step},{1000 * i + t},{1000 * i + t + 30},t{i}" for i in range(60) for step, t in STEPS]
+    (folder / "log.csv").write_text("event_type,lower,upper,task\n" + "\n".join(rows))
+    assert "cepctl match" in inspected(capsys)
+    assert "cepctl learn" not in inspected(capsys)
