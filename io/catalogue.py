@@ -13,6 +13,10 @@ from cepctl.io.formats import format_named, known_formats
 
 _UNSUPPORTED: dict[str, tuple[str, str]] = {
     "mxml": ("MXML event log, the predecessor of XES", "convert it to XES, for example with ProM"),
+    "clock-logs": (
+        "what chrony, ntpd, linuxptp and Prometheus log of the error of clocks",
+        "make a table of it with cepctl clocks LOG -o CLOCKS, from which a model takes the clocks of events",
+    ),
     "xlsx": ("spreadsheet", "save the sheet as CSV, and name its columns with --map"),
 }
 

@@ -53,6 +53,21 @@ def test_a_small_bench_checks_every_result_and_writes_its_tables(tmp_path: Path)
     assert "- processor: " in page
 
 
+def test_logs_of_clocks_are_read_whole_and_their_events_are_matched_in_turn(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--shrink", "50", "--only", "clock-logs")
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path, "clock-logs")
+    assert [(row["case"], row["count"], row["checked"]) for row in rows] == [
+        ("tracking.log, 10 hosts with 200 rows", 2_000, "pieces"),
+        ("tracking.log, 2 hosts with 1,000 rows", 2_000, "pieces"),
+        ("rule and match, constant clocks", 2_000, ""),
+        ("rule and match, recorded", 2_000, ""),
+        ("rule and match, recorded, with sd", 2_000, ""),
+    ]
+    # Every pair is within both bounds, so both models have all of them.
+    assert all("1,000 matches" in row["note"] for row in rows[2:])
+
+
 def test_the_page_of_tables_keeps_the_sections_of_parts_that_did_not_run(tmp_path: Path) -> None:
     import tables
     from results import Part, Row

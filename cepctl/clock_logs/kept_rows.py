@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
+import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
 from cepctl.clock_logs.gathering import Gathered, Part
@@ -170,7 +171,8 @@ def _without_bound(frame: pl.DataFrame) -> pl.Series:
 
 def _host_rows(frame: pl.DataFrame, steps: pl.DataFrame | None) -> HostRows:
     def numbers(name: str) -> Numbers:
-        return frame[name].fill_null(NONE).to_numpy()
+        # Polars would plan a query for each column, which takes longer than the rows of a host.
+        return np.asarray(pc.fill_null(frame[name].to_arrow(), NONE).to_numpy(zero_copy_only=False))
 
     none = np.empty(0, np.int64)
     return HostRows(

@@ -12,6 +12,7 @@ from pathlib import Path
 import tables
 from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
+from clock_logs import clock_logs
 from coarse import coarse
 from commands import commands
 from first_answers import first_answers
@@ -70,6 +71,7 @@ PARTS = (
     Part("incremental", "A day in pieces, each by a run of its own", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),
+    Part("clock-logs", "Clocks from their own logs", clock_logs),
 )  # fmt: skip
 
 
