@@ -22,8 +22,8 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
-# Cycles are few.  To look for them among all modules and tests as often as by default took a sixth of the time.
-# Not the numbers of cepctl itself, so that tests see whether it leaves those of others as they were.
+# Cycles are few.  To look for them as often as by default, among all modules and tests, took a sixth of
+# the time.  Other numbers than those of cepctl, so that tests see whether it leaves them as they were.
 gc.set_threshold(50_000, 40, 80)
 
 

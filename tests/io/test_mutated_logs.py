@@ -23,8 +23,8 @@ def run(count: int, state: Path, processes: int = 2, before: str = "") -> subpro
     """A run in processes of its own: they limit their memory, and may die."""
     arguments = ["--count", str(count), "--processes", str(processes), "--state", str(state)]
     # Without pandas, as commands read.
-    start = "import sys; from cepctl import start_up; start_up.leave_pandas_out(); from tests import mutated_logs"
-    code = f"{start}\n{before}\nsys.exit(mutated_logs.main({arguments!r}))"
+    start = "import sys; from cepctl.start_up import leave_pandas_out; leave_pandas_out()"
+    code = f"{start}; from tests import mutated_logs\n{before}\nsys.exit(mutated_logs.main({arguments!r}))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
 
 
@@ -58,7 +58,8 @@ HURTS = {
 
 def test_what_is_wrong_with_a_reader_is_found_and_the_run_goes_on(tmp_path: Path) -> None:
     faults = "".join(
-        f"    if data == mutated_logs.mutated_log({number})[1]: {hurt}\n" for number, (hurt, _) in HURTS.items()
+        f"    if data == mutated_logs.mutated_log({number})[1]: {hurt}\n"
+        for number, (hurt, _) in HURTS.items()
     )
     before = (
         "import os, signal\nmutated_logs.SECONDS = 1\nwhole = mutated_logs.account_of\n"

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import cepctl
+import cepctl.engines.event.match  # importing the engines alone adds a finder of modules
 from cepctl.errors import UsageError
 
 if TYPE_CHECKING:
