@@ -71,8 +71,8 @@ def tied_chains(
     if not len(rows):
         return rows, found
     lower, upper = valid_on_clocks(clocks, system, matches[rows])
-    possible = (lower <= upper).all(axis=1)
-    sharp = ~is_wide(clocks)[matches[rows]].any(axis=1)
+    possible: Flags = (lower <= upper).all(axis=1)
+    sharp: Flags = ~np.asarray(is_wide(clocks)[matches[rows]].any(axis=1))
     shifts = np.array(sorted({0} if window is None else {0, window, -window}), dtype=np.int64)
     for alike in (possible & sharp, possible & ~sharp):
         every = np.flatnonzero(alike)
