@@ -86,7 +86,8 @@ def nodes_of(
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
-                raise too_many_offsets(levels, frames.longest_chain(int(np.flatnonzero(over)[0])))
+                chain = frames.longest_chain(int(np.flatnonzero(over)[0]))
+                raise too_many_offsets(levels, chain, MOST_NODES)
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)
@@ -110,7 +111,7 @@ def nodes_within(
         nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=False)
         nodes = _weighed(frames, _within(nodes, within, level), level)
         for many in np.flatnonzero(np.bincount(nodes.match) > MOST_NODES)[:1].tolist():
-            raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many))
+            raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many), MOST_NODES)
     return nodes
 
 

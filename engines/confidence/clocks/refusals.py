@@ -11,12 +11,14 @@ MOST_SEGMENTS = 6
 """Clocks of one chain whose offsets are summed over."""
 
 
-def too_many_offsets(levels: int, chain: tuple[int, str] = (0, "")) -> QueryTooLargeError:
-    """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets.
+def too_many_offsets(
+    levels: int, chain: tuple[int, str] = (0, ""), nodes: int = MOST_NODES
+) -> QueryTooLargeError:
+    """Why a match is refused that needs its measure at more than so many combinations of offsets, `nodes`.
 
     `chain`: how many clocks are tied in one chain, and which.
     """
-    most = f"{MOST_NODES:,} combinations of offsets"
+    most = f"{nodes:,} combinations of offsets"
     return refused_at_offsets("the exact confidence of a match", most, levels, chain)
 
 

@@ -71,8 +71,8 @@ def tied_chains(
     if not len(rows):
         return rows, found
     lower, upper = valid_on_clocks(clocks, system, matches[rows])
-    possible = (lower <= upper).all(axis=1)
-    sharp = ~is_wide(clocks)[matches[rows]].any(axis=1)
+    possible: Flags = np.asarray((lower <= upper).all(axis=1))
+    sharp: Flags = ~np.asarray(is_wide(clocks)[matches[rows]].any(axis=1))
     shifts = np.array(sorted({0} if window is None else {0, window, -window}), dtype=np.int64)
     for alike in (possible & sharp, possible & ~sharp):
         every = np.flatnonzero(alike)
@@ -92,11 +92,12 @@ def tied_chains(
 
 
 def _on_tied_clocks(clocks: EventClocks, matches: Indexes) -> Flags:
-    """Matches whose ties matter: of several clocks, some of which are tied, and masses without holes."""
+    """Matches whose ties matter: of several clocks, some of which are tied, and chains without holes."""
     clock = clocks.clock[matches]
     stamped = clock != NO_CLOCK
     tied = (np.append(clocks.is_tied, False)[clock] & stamped).any(axis=1)
-    holes = clocks.own.has_hole[matches] | (np.append(clocks.offsets.has_hole, False)[clock] & stamped)
+    holed = np.isin(clocks.chain, clocks.chain[np.asarray(clocks.offsets.has_hole)])
+    holes = clocks.own.has_hole[matches] | (np.append(holed, False)[clock] & stamped)
     return np.asarray(tied & (clock != clock[:, :1]).any(axis=1) & ~holes.any(axis=1))
 
 

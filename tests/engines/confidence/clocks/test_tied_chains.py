@@ -72,7 +72,7 @@ def test_weights_are_the_chances_that_the_ties_of_other_clocks_hold(
     given: list[Offset], apart: list[int]
 ) -> None:
     names = [f"n#{number}" for number in range(len(given))]
-    ties = [ClockTie(*names[at : at + 2], apart[at] + 4) for at in range(len(given) - 1)]
+    ties = [ClockTie(names[at], names[at + 1], apart[at] + 4) for at in range(len(given) - 1)]
     clocks = tied(dict(zip(names, given, strict=True)), ties)
     stamped = events_of(event_table([on("n#0", clocks, Event("a", "A", 0, 0))]), clocks).clocks
     assert stamped is not None
