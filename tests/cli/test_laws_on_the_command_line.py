@@ -234,6 +234,26 @@ def test_follows_under_a_law_is_refused_and_export_says_what_is_lost(
     assert "[[law]] of the dataset is not written" in capfd.readouterr().err
 
 
+def test_rows_never_overwrite_the_laws(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("rows.csv").write_text(L1)
+    for command in ("match", "report"):
+        said = refused(capfd, command, QUERY, "events.csv", "--laws", "rows.csv", "-o", "rows.csv")
+        assert "-o would overwrite the laws, rows.csv" in said
+    assert Path("rows.csv").read_text() == L1
+
+
+@pytest.mark.parametrize("engine", ["event", "worlds"])
+def test_steps_of_numbers_are_the_texts_that_calibrate_writes(
+    engine: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    header, a, b, c = EVENTS.splitlines()
+    Path("sized.csv").write_text("\n".join([f"{header},size", f"{a},3.0", f"{b},0.5", f"{c},"]))
+    factors = '[law.next."A+3"]\n"B+0.5" = 4\n'
+    Path("sized.toml").write_text(f'[[law]]\nby = "k"\nstep = ["event_type", "size"]\n{factors}')
+    found = confidence(capfd, "sized.csv", "--laws", "sized.toml", "--engine", engine)
+    assert found == pytest.approx(UNDER_L1)
+
+
 def test_programs_ask_the_same() -> None:
     (row,) = cepctl.match(QUERY, "events.csv", laws="l1.toml", lawless=True)
     assert (row["confidence"], row["lawless"]) == (pytest.approx(UNDER_L1), WITHOUT)
