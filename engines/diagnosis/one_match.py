@@ -16,6 +16,7 @@ from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.confidence.given.known import known_events
+from cepctl.engines.confidence.work import ORDERS
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
 from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.interval_match import interval_match
@@ -30,6 +31,7 @@ from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.plan import Alternative, Plan
@@ -104,7 +106,8 @@ def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]],
     if law is None:
         return match
     members = tuple(replace(each, posterior=None) for each in match.members)
-    return replace(match, confidence=law.confidence, law=law, members=members)
+    methods = (*methods_named([ORDERS]), *match.methods)
+    return replace(match, confidence=law.confidence, law=law, members=members, methods=methods)
 
 
 def _all_readings(

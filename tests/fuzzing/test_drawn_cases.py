@@ -77,7 +77,7 @@ def test_kept_events_are_those_that_were_judged(tmp_path: Path) -> None:
     """`cepctl match` on the kept files gives the rows of the case, also of events on clocks and that last."""
     kept = tmp_path / "events.csv"
     compared = 0
-    for case in drawn(20, "negation", "any-match", "threshold"):
+    for case in drawn(30, "negation", "any-match", "threshold"):
         if case.query.group_by is not None:
             continue
         kept.write_text(events_csv(case), encoding="utf-8")

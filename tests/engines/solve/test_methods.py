@@ -25,6 +25,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of
 from cepctl.errors import QueryTooLargeError
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.plan import Plan
 from tests.plans import Event, event_table, lasting, on, plan_of
 
@@ -46,16 +47,19 @@ class Asked(NamedTuple):
     query: str
     events: tuple[Event, ...]
     ids: str
+    laws: tuple[OrderLaw, ...] = ()
 
     @property
     def plan(self) -> Plan:
         """The plan of the query in these events."""
         clocks = CLOCKS if any(each.clock for each in self.events) else {}
         lasts = any(each.end_lower is not None for each in self.events)
-        return plan_of(f"PATTERN {self.query}", clocks, lasting=lasts)
+        return replace(plan_of(f"PATTERN {self.query}", clocks, lasting=lasts), laws=self.laws)
 
 
 A_BEFORE_B, B_BEFORE_C = (f"GIVEN SEQ({p} p, {q} q) IF p.x < q.x" for p, q in ("AB", "BC"))
+LAW = OrderLaw("g", before={("A", "B"): 4.0})
+IN_ONE_KEY = tuple(replace(each, g="u") for each in (A, B))
 MATCHES = {
     "sums over starts and ends, beside what is given": Asked(
         f"ISEQ(A a, B b) WHERE b DURING a {B_BEFORE_C}", (JOB, PAUSE, C), "a b"
@@ -66,6 +70,7 @@ MATCHES = {
     "product over starts and ends that nothing connects": Asked(
         "ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"
     ),
+    "orders of keys under their law": Asked("SEQ(A a, B b)", IN_ONE_KEY, "a b", (LAW,)),
     "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
     "sums beside what is given, at few offsets of clocks": Asked(
         f"SEQ(A a, B b) {A_BEFORE_B}", stamped(A, B), "a b"
@@ -217,6 +222,7 @@ def test_every_method_has_one_bound_in_one_scale() -> None:
 
 
 KEYS = {
+    "orders of keys under their law": Asked("SEQ(A a, B b)", IN_ONE_KEY, "", (LAW,)),
     "union of sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), ""),
     "counts of members": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), ""),
     "union at few offsets of clocks, beside what is given": Asked(
@@ -231,11 +237,11 @@ KEYS = {
 @pytest.mark.parametrize("name", KEYS)
 def test_each_method_for_keys_has_a_query_that_reaches_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two events of each kind, so that a key has several matches."""
-    query, events, _ = KEYS[name]
+    query, events, _, laws = KEYS[name]
     pattern, *given = query.split(" GIVEN ")
     grouped = " GIVEN ".join([f"{pattern} GROUP BY ()", *given])
     more = (replace(each, event_id=f"{each.event_id}2") for each in events)
-    asked = Asked(grouped, (*events, *more), "")
+    asked = Asked(grouped, (*events, *more), "", laws)
     assert name in [each.method for each in key_methods_of(asked.plan)]
     used: list[str] = []
 
