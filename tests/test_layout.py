@@ -114,7 +114,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
     },
     "engines.confidence.sets": {"engines.columns", "engines.pattern", "engines.confidence"},
-    "engines.confidence.orders": {"order_laws", "engines.columns", "engines.confidence"},
+    "engines.confidence.orders": {
+        "order_laws",
+        "engines.columns",
+        "engines.order_laws",
+        "engines.confidence",
+    },
     "engines.search": {
         "plan",
         "engines.columns",

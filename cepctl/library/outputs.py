@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 from cepctl.errors import UsageError
+from cepctl.library.laws import LawFile
 from cepctl.library.raw_input import RawInput
 
 
@@ -17,6 +18,7 @@ def refuse_overwriting(
     raw_input: RawInput,
     query_file: str | None = None,
     *,
+    laws: LawFile | None = None,
     replaced: str | None = None,
 ) -> None:
     """Refuse outputs that are what is read, contain it, lie in a dataset that is read, or are the same.
@@ -27,7 +29,7 @@ def refuse_overwriting(
         Files and directories to be written, None where there is none, by the options that name them.
     events
         The PATHs of the events.
-    raw_input, query_file
+    raw_input, query_file, laws
         Name other files that are read.
     replaced
         The option of `outputs` that names a folder which is replaced, with all in it.
@@ -47,6 +49,7 @@ def refuse_overwriting(
         "the query": query_file,
         "the uncertainty model": raw_input.uncertainty,
         "the patterns": raw_input.patterns,
+        "the laws": None if laws is None else laws.path,
     }
     for option, place in written.items():
         for what, text in read.items():

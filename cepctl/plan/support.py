@@ -126,7 +126,8 @@ def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[st
     if not plan.laws:
         return ()
     used = constructs_of(plan, lasting=lasting)
-    lacking = [each.value for each in used if each not in _UNDER_A_LAW[engine]]
+    known = [each for each in used if runs(engine, each, plan.strategy)]
+    lacking = [each.value for each in known if each not in _UNDER_A_LAW[engine]]
     if plan.strategy.asks_all and engine not in _CONTIGUOUS_UNDER_A_LAW:
         lacking.append(plan.strategy.word)
     return tuple(f"{each} under {law_name(plan.laws[0])}" for each in lacking)

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.orders.key_orders import key_orders
-from cepctl.engines.confidence.orders.row_tables import sets_alive
 from cepctl.plan.plan import Plan
 
 
@@ -48,7 +47,7 @@ def open_orders(plan: Plan, table: pa.Table, limit: int) -> OpenOrders:
     weighed = {number: each for number, each in enumerate(clusters) if not each.says_nothing}
     if orders is None or not weighed:
         return OpenOrders(0, 0, None, 0.0, 0.0, 0)
-    sets = np.array([sets_alive(each, orders.masses) for each in weighed.values()])
+    sets = orders.sets[list(weighed)]
     return OpenOrders(
         runs=len(weighed),
         events=sum(len(each.events) for each in weighed.values()),

@@ -15,6 +15,8 @@ from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inlined, inner
 
+_NO_RANK = (1 << 63) - 1
+
 
 class Cell(NamedTuple):
     """A cell, its k classes alive, its sets s, and the l last steps with which one can be in it.
@@ -29,10 +31,14 @@ class Cell(NamedTuple):
         How many events have happened in a set, shape (s,).
     rates
         How many of n ticks' masses an event of a class adds to a set, by the factors `before`, shape (s, k).
+    open, opens
+        The classes, by place, of which an event can happen after a set, and how many they are.
     lasts
         The code of each last step, shape (l,); those at the begin of the cell stand first.
     follow
         The factor of a class after a last step, shape (l, k).
+    followed
+        The same by class first, shape (k, l).
     landing
         The place of a class among the last steps, shape (k,).
     """
@@ -43,14 +49,19 @@ class Cell(NamedTuple):
     digits: np.ndarray
     sizes: np.ndarray
     rates: np.ndarray
+    open: np.ndarray
+    opens: np.ndarray
     lasts: np.ndarray
     follow: np.ndarray
+    followed: np.ndarray
     landing: np.ndarray
 
 
 @inner
 def cuts_of(buckets, classes, key):
-    """Begins of the cells of a key, and the tick after the last."""
+    """Begins of the cells of a key, and the tick after the last; of a key without events one tick."""
+    if classes.starts[key] == classes.starts[key + 1]:
+        return np.zeros(1, dtype=np.int64)
     room = 0
     for a in range(classes.starts[key], classes.starts[key + 1]):
         event = classes.event[a]
@@ -103,8 +114,8 @@ def shares_of(buckets, classes, offsets, alive, cut):
 def root_before(classes, roots, a, b):
     """The factor of an event of class a before one of class b that it shares a tick with."""
     if a < b:
-        return roots[0, classes.pairs[a] + b - a - 1]
-    return roots[1, classes.pairs[b] + a - b - 1]
+        return roots[0, classes.pairs[a] + b - a]
+    return roots[1, classes.pairs[b] + a - b]
 
 
 @inner
@@ -119,15 +130,19 @@ def ended_factors(classes, roots, kinds, end, factors):
 
 
 @inner
-def cell_of(classes, key, roots, following, row_of, kinds, shares, entry_lasts):
-    """The cell in which some classes are alive, with their masses there times the factors of what ended."""
+def cell_of(classes, roots, following, row_of, kinds, shares, to_come, entry_lasts):
+    """The cell in which some classes are alive, with their masses there times the factors of what ended.
+
+    Only events up to the rank `to_come`, of events that are not alive yet, can happen in it.
+    """
     counts, strides, sets = np.empty_like(kinds), np.empty_like(kinds), 1
     for i in range(len(kinds)):
         counts[i], strides[i] = classes.members[kinds[i]], sets
         sets *= counts[i] + 1
     digits, sizes = _digits_of(counts, sets)
     rates = _rates_of(classes, roots, kinds, counts, strides, digits, shares)
-    _block(classes, key, kinds, counts, digits, rates)
+    _block(classes.rank[kinds], to_come, counts, digits, rates)
+    opened, opens = _open_of(rates)
     lasts = _lasts_of(classes, row_of, kinds, entry_lasts)
     follow, landing = np.empty((len(lasts), len(kinds))), np.empty_like(kinds)
     for i in range(len(kinds)):
@@ -135,7 +150,19 @@ def cell_of(classes, key, roots, following, row_of, kinds, shares, entry_lasts):
         landing[i] = place_of(lasts, row_of[step])
         for last in range(len(lasts)):
             follow[last, i] = following[lasts[last], step]
-    return Cell(kinds, counts, strides, digits, sizes, rates, lasts, follow, landing)
+    followed = np.ascontiguousarray(follow.T)
+    return Cell(kinds, counts, strides, digits, sizes, rates, opened, opens, lasts, follow, followed, landing)
+
+
+@inner
+def _open_of(rates):
+    opened, opens = np.empty(rates.shape, dtype=np.int64), np.zeros(len(rates), dtype=np.int64)
+    for s in range(len(rates)):
+        for i in range(rates.shape[1]):
+            if rates[s, i] != 0.0:
+                opened[s, opens[s]] = i
+                opens[s] += 1
+    return opened, opens
 
 
 @inner
@@ -175,22 +202,27 @@ def _rates_of(classes, roots, kinds, counts, strides, digits, shares):
 
 
 @inner
-def _block(classes, key, kinds, counts, digits, rates):
+def lowest_to_come(classes, key, cut):
+    """The lowest rank of a class that begins after each cell, more than any where there is none."""
+    begin, end = classes.starts[key], classes.starts[key + 1]
+    found = np.empty(len(cut) - 1, dtype=np.int64)
+    lowest, a = np.int64(_NO_RANK), end
+    for c in range(len(cut) - 2, -1, -1):
+        while a > begin and classes.lower[a - 1] > cut[c]:
+            a -= 1
+            lowest = min(lowest, classes.rank[a])
+        found[c] = lowest
+    return found
+
+
+@inner
+def _block(ranks, to_come, counts, digits, rates):
     """Let no event come before one of a lower rank."""
-    to_come = classes.rank[kinds[0]] if len(kinds) > 0 else 0
-    ranked = False
-    for a in range(classes.starts[key], classes.starts[key + 1]):
-        ranked = ranked or classes.rank[a] != to_come
-    if not ranked:
-        return
-    latest = kinds[-1] if len(kinds) > 0 else 0
-    for j in range(len(kinds)):
-        own = classes.rank[kinds[j]]
-        for a in range(latest + 1, classes.starts[key + 1]):
-            if classes.rank[a] < own:
-                rates[:, j] = 0.0
-        for i in range(len(kinds)):
-            if classes.rank[kinds[i]] < own:
+    for j in range(len(ranks)):
+        if to_come < ranks[j]:
+            rates[:, j] = 0.0
+        for i in range(len(ranks)):
+            if ranks[i] < ranks[j]:
                 for s in range(len(digits)):
                     if digits[s, i] < counts[i]:
                         rates[s, j] = 0.0

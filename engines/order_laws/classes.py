@@ -1,8 +1,8 @@
-"""Classes of events: those of one key with the same step and mass, which a table counts and does not tell apart.
+"""Classes of events: those of a key with the same step and mass, which are counted and not told apart.
 
 A table over sets of events has a place for each set.  Of c events that are alike only the number that has
 happened matters, c + 1 places in place of 2^c.  Classes stand by key and by their first tick, so that those
-with which one shares a tick, from the later ones, stand side by side after it: that is where its pairs are.
+with which one shares a tick, of those after it, come right after it: it has a pair with itself and each.
 
 m of a pair is the larger of how many events of the other's step share a tick with one of them.
 """
@@ -28,7 +28,7 @@ class ClassColumns(NamedTuple):
     """What a kernel reads of classes.
 
     `starts`: those of key k are from starts[k] to starts[k + 1].  `event`: one of each, for its mass.
-    `members`: how many events it has.  `pairs`: the pairs of class a with classes after it begin at pairs[a].
+    `members`: how many events it has.  `pairs`: where those of class a with itself and with later ones begin.
     """
 
     starts: Indexes
@@ -92,12 +92,12 @@ class Classes:
     def pair_classes(self) -> tuple[Indexes, Indexes]:
         """Both classes of each pair, the one that begins earlier first."""
         first, place = places_in_runs(np.diff(self.columns.pairs))
-        return first, first + 1 + place
+        return first, first + place
 
 
 @kernel
 def _count_later(starts, lower, upper, count):
-    """How many classes of its key stand after each and begin before it ends."""
+    """How many classes of its key, from each on, begin before it ends."""
     for key in range(len(starts) - 1):
         for a in range(starts[key], starts[key + 1]):
             begin, end = a + 1, starts[key + 1]
@@ -107,7 +107,7 @@ def _count_later(starts, lower, upper, count):
                     begin = middle + 1
                 else:
                     end = middle
-            count[a] = begin - a - 1
+            count[a] = begin - a
 
 
 @kernel

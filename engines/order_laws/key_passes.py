@@ -17,6 +17,7 @@ from cepctl.engines.order_laws.cells import (
     cell_of,
     cuts_of,
     ended_factors,
+    lowest_to_come,
     place_of,
     sets_left,
     shares_of,
@@ -49,6 +50,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     cut = cuts_of(buckets, classes, key)
     offsets, alive = alive_in(classes, key, cut)
     shares = shares_of(buckets, classes, offsets, alive, cut)
+    to_come = lowest_to_come(classes, key, cut)
     entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])
     entries, entry_lasts = [entry], [lasts]
     factors, exponent = np.ones(len(classes.event)), 0
@@ -57,7 +59,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
         for i in range(len(kinds)):
             shares[offsets[c] + i] *= factors[kinds[i]]
         own = shares[offsets[c] : offsets[c + 1]]
-        cell = cell_of(classes, key, roots, following, row_of, kinds, own, lasts)
+        cell = cell_of(classes, roots, following, row_of, kinds, own, to_come[c], lasts)
         least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         entry, lasts = _used(summed(forward_of(cell, entry, least, width), left), cell.lasts)
@@ -81,7 +83,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
         kinds = alive[offsets[c] : offsets[c + 1]]
         own = shares[offsets[c] : offsets[c + 1]]
         entry, lasts = entries[c], entry_lasts[c]
-        cell = cell_of(classes, key, roots, following, row_of, kinds, own, lasts)
+        cell = cell_of(classes, roots, following, row_of, kinds, own, to_come[c], lasts)
         _add_ended(classes, kinds, cut[c + 1], happened, found)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         after = _placed(after, entry_lasts[c + 1], cell.lasts)
@@ -194,16 +196,17 @@ def _add_ended(classes, kinds, end, happened, found):
 
 @inner
 def _add_pairs(classes, cell, values, found):
+    """Add what is known of events of two classes together to what is known of one event of each."""
     for i in range(len(cell.kinds)):
         for j in range(len(cell.kinds)):
-            if i != j:
-                value = values[i, j] / cell.counts[j]
-                _add(classes, cell.kinds[i], cell.kinds[j], value, found)
+            others = cell.counts[j] - 1 if i == j else cell.counts[j]
+            if others > 0:
+                _add(classes, cell.kinds[i], cell.kinds[j], values[i, j] / others, found)
 
 
 @inner
 def _add(classes, a, b, value, found):
-    if a < b:
-        found[0, classes.pairs[a] + b - a - 1] += value
-    else:
-        found[1, classes.pairs[b] + a - b - 1] += value
+    if a <= b:
+        found[0, classes.pairs[a] + b - a] += value
+    if a >= b:
+        found[1, classes.pairs[b] + a - b] += value

@@ -49,9 +49,8 @@ def forward_of(cell, entry, least, width):
                     for i in range(kinds):
                         taken[i] += value * cell.follow[last, i]
             place = cell.sizes[s] - least - e + 1.0
-            for i in range(kinds):
-                if taken[i] != 0.0 and cell.rates[s, i] != 0.0:
-                    values[s + cell.strides[i], e, cell.landing[i]] += taken[i] * cell.rates[s, i] / place
+            for i in cell.open[s, : cell.opens[s]]:
+                values[s + cell.strides[i], e, cell.landing[i]] += taken[i] * cell.rates[s, i] / place
     return values
 
 
@@ -67,13 +66,10 @@ def backward_of(cell, left, least, width, after):
         for x in range(width):
             coming = least + x - cell.sizes[s]
             if coming > 0:
-                for i in range(len(cell.kinds)):
-                    if cell.rates[s, i] != 0.0:
-                        value = values[s + cell.strides[i], x, cell.landing[i]]
-                        if value != 0.0:
-                            value *= cell.rates[s, i] / coming
-                            for last in range(len(cell.lasts)):
-                                values[s, x, last] += value * cell.follow[last, i]
+                for i in cell.open[s, : cell.opens[s]]:
+                    value = values[s + cell.strides[i], x, cell.landing[i]] * cell.rates[s, i] / coming
+                    for last in range(len(cell.lasts)):
+                        values[s, x, last] += value * cell.followed[i, last]
     return values
 
 
@@ -113,15 +109,12 @@ def add_flows(cell, forward, least, backward, least_end, scale, following, in_or
         flow[:] = 0.0
         for e in range(min(forward.shape[1], cell.sizes[s] - least + 1)):
             before = cell.sizes[s] - least - e
-            for i in range(kinds):
-                rest[i] = 0.0
-                if cell.rates[s, i] != 0.0:
-                    for x in range(backward.shape[1]):
-                        after = least_end + x - cell.sizes[s] - 1
-                        if after >= 0:
-                            way = backward[s + cell.strides[i], x, cell.landing[i]]
-                            rest[i] += ways[before, after] * way
-                    rest[i] *= cell.rates[s, i] * scale
+            rest[:] = 0.0
+            for i in cell.open[s, : cell.opens[s]]:
+                for x in range(max(cell.sizes[s] + 1 - least_end, 0), backward.shape[1]):
+                    way = backward[s + cell.strides[i], x, cell.landing[i]]
+                    rest[i] += ways[before, least_end + x - cell.sizes[s] - 1] * way
+                rest[i] *= cell.rates[s, i] * scale
             for last in range(len(cell.lasts)):
                 value = forward[s, e, last]
                 if value != 0.0:

@@ -167,18 +167,11 @@ def _pairs_of_events(kept: Keys, keys: Keys, within: Indexes, classes: Classes, 
     begin = np.concatenate([[0], np.cumsum(columns.members)])
     # Events in the order of their classes: those of later classes that share a tick come right after it.
     own = classes.of_event[order]
-    later = begin[own + 1 + np.diff(columns.pairs)[own]] - np.arange(len(order)) - 1
+    later = begin[own + np.diff(columns.pairs)[own]] - np.arange(len(order)) - 1
     first, place = places_in_runs(later)
     second = first + 1 + place
-    one, other = own[first], own[second]
-    alike = one == other
-    pair = np.where(alike, 0, columns.pairs[one] + other - one - 1)
-    in_order, earlier, after = (
-        np.where(alike, same[one], values[pair] if len(values) else 0.0)
-        for values, same in (
-            (found[0, 0], np.full(len(columns.event), 0.5)),
-            (found[1, 0], np.zeros(len(columns.event))),
-            (found[1, 1], np.zeros(len(columns.event))),
-        )
+    pair = columns.pairs[own[first]] + own[second] - own[first]
+    events = np.flatnonzero(np.isin(keys.key, within))
+    return OrderPairs(
+        events[order[first]], events[order[second]], found[0, 0, pair], found[1, 0, pair], found[1, 1, pair]
     )
-    return OrderPairs(order[first], order[second], in_order, earlier, after)

@@ -87,7 +87,7 @@ def most_at_once(ticks, most):
 def rising(means, ticks, before, coming, most):
     """Weights of ways: the events before end with some tick, and the j-th of those coming is at the next.
 
-    Shape (most + 1,), by j from 1 on, for values as in `passes` on both sides of the steps up to the j-th.
+    Shape (most + 2,), by j from 1 on, for values as in `passes` on both sides of the steps up to the j-th.
     """
     found = np.zeros(most + 2)
     for j in range(min(most, coming), 0, -1):

@@ -128,9 +128,9 @@ def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
     """The rows of each key when `[attr]` is given: events of other keys never fit beside them.
 
     Only strict contiguity looks at events of every key, GIVEN may tie events of several, and a law of order
-    those of other keys than these.
+    those of other keys than these, or of none.
     """
-    across = plan.given or any(law.by not in plan.partition_by for law in plan.laws)
+    across = plan.given or any(plan.partition_by != (law.by,) for law in plan.laws)
     if not plan.partition_by or reading(plan).counted == "all" or across or (plan.laws and plan.clocks):
         return [rows]
     parts: dict[tuple[Value, ...], list[Row]] = defaultdict(list)

@@ -21,6 +21,7 @@ from incremental import incremental
 from keys import keys
 from large import large
 from lasting import lasting
+from laws import laws
 from league import league
 from machine import cores, description, load
 from memory import memory
@@ -49,6 +50,7 @@ PARTS = (
     Part("clocks", "Events that share clocks", shared_clocks),
     Part("keys", "Answers per key, and what is given", keys),
     Part("lasting", "Events that last", lasting),
+    Part("laws", "Keys under a law of order", laws),
     Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("league", "Exact times and one sum, against those who answer it too", league),
     Part("sql", "Against confidences in SQL", sql),

@@ -134,6 +134,17 @@ def test_show_tells_both_confidences(dataset: str, capfd: pytest.CaptureFixture[
     assert "law" not in capfd.readouterr().out
 
 
+def test_the_last_match_is_shown_under_the_law_that_it_was_under(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    assert main(["match", QUERY, "events.csv", "--laws", "l1.toml"]) == 0
+    assert main(["show", "--last"]) == 0
+    assert "confidence 0.5625 under the law of order of each k" in capfd.readouterr().out
+    assert main(["show", "--last", "--no-laws"]) == 0
+    assert "confidence 0.375, from" in capfd.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("query", "named"),
     [
@@ -232,6 +243,26 @@ def test_follows_under_a_law_is_refused_and_export_says_what_is_lost(
     assert main(["ingest", "timed.csv", "-o", "timed", "--uncertainty", "l1.toml", "--quiet"]) == 0
     assert main(["export", "timed", "--xes", "-o", "log.xes", "--by", "k"]) == 0
     assert "[[law]] of the dataset is not written" in capfd.readouterr().err
+
+
+def test_rows_never_overwrite_the_laws(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("rows.csv").write_text(L1)
+    for command in ("match", "report"):
+        said = refused(capfd, command, QUERY, "events.csv", "--laws", "rows.csv", "-o", "rows.csv")
+        assert "-o would overwrite the laws, rows.csv" in said
+    assert Path("rows.csv").read_text() == L1
+
+
+@pytest.mark.parametrize("engine", ["event", "worlds"])
+def test_steps_of_numbers_are_the_texts_that_calibrate_writes(
+    engine: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    header, a, b, c = EVENTS.splitlines()
+    Path("sized.csv").write_text("\n".join([f"{header},size", f"{a},3.0", f"{b},0.5", f"{c},"]))
+    factors = '[law.next."A+3"]\n"B+0.5" = 4\n'
+    Path("sized.toml").write_text(f'[[law]]\nby = "k"\nstep = ["event_type", "size"]\n{factors}')
+    found = confidence(capfd, "sized.csv", "--laws", "sized.toml", "--engine", engine)
+    assert found == pytest.approx(UNDER_L1)
 
 
 def test_programs_ask_the_same() -> None:

@@ -29,6 +29,7 @@ SHARES = {
     "group-by": 0.15,
     "reached": 0.1,
     "prob": 0.1,
+    "laws": 0.15,
 }
 """How often a case has a construct, where it may."""
 CHECKS = {
@@ -47,6 +48,7 @@ MEANINGS = {
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
+    "laws": "laws that weigh the orders of the events of keys",
     "threshold": "rows with CONFIDENCE >= c are the rows above it without one",
     "top-k": "rows with --top-k are the first of all rows",
     "binding-order": "rows are the same in any --order",
@@ -65,8 +67,14 @@ _NEEDS = {
     "summary": {"kleene", "any-match"},
 }
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
+_NOT_UNDER_LAWS = {
+    *_CONTIGUITY,
+    *("kleene", "order", "aggregates", "and", "or", "timing", "intervals", "bystanders", "clocks", "given"),
+    *("reached", "summary", "point-engine"),
+}
 _EXCLUDES = {
     "bystanders": {"any-match", "next-match"},
+    "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
     "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},
 }

@@ -7,6 +7,7 @@ from random import Random
 from tests.fuzzing.constructs import drawn_constructs
 from tests.fuzzing.drawn_conditions import drawn_query
 from tests.fuzzing.drawn_events import drawn_events
+from tests.fuzzing.drawn_laws import drawn_laws
 from tests.fuzzing.drawn_patterns import drawn_pattern
 from tests.fuzzing.queries import Case
 
@@ -18,4 +19,6 @@ def drawn_case(seed: str, number: int, only: frozenset[str] = frozenset()) -> Ca
     pattern = drawn_pattern(rng, wanted)
     query = drawn_query(rng, wanted, pattern)
     events, clocks = drawn_events(rng, wanted, pattern)
-    return Case(query, events, clocks, wanted.check, rng.random())
+    setting = rng.random()
+    laws = drawn_laws(rng) if "laws" in wanted else ()
+    return Case(query, events, clocks, laws, wanted.check, setting)

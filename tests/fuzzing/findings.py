@@ -18,6 +18,8 @@ def keep(judged: Judged, folder: Path) -> str:
     place = folder / f"case-{judged.number}"
     place.mkdir(parents=True, exist_ok=True)
     (place / "events.csv").write_text(events_csv(judged.case), encoding="utf-8")
+    if judged.case.laws:
+        (place / "laws.toml").write_text(laws_toml(judged.case), encoding="utf-8")
     (place / "query.txt").write_text(f"{judged.case.query}\n", encoding="utf-8")
     text = description(judged, place)
     (place / "answers.txt").write_text(text, encoding="utf-8")
@@ -27,12 +29,24 @@ def keep(judged: Judged, folder: Path) -> str:
 def description(judged: Judged, place: Path) -> str:
     """The case, and both answers."""
     verdict = judged.verdict
+    laws = f" --laws {place}/laws.toml" if judged.case.laws else ""
     return (
         f"\n=== case {judged.number}: {verdict.reason} ({judged.case.check or 'rows alone'})\n"
-        f"{judged.case.query}\n{events_csv(judged.case)}"
+        f"{judged.case.query}\n{events_csv(judged.case)}{laws_toml(judged.case)}"
         f"--- expected\n{verdict.expected}\n--- found\n{verdict.found}\n"
-        f"--- cepctl match -f {place}/query.txt {place}/events.csv --time ticks\n"
+        f"--- cepctl match -f {place}/query.txt {place}/events.csv --time ticks{laws}\n"
     )
+
+
+def laws_toml(case: Case) -> str:
+    """The laws as a model file has them; empty without any."""
+    text = ""
+    for law in case.laws:
+        text += f'[[law]]\nby = "{law.by}"\nstep = {list(law.step)}\n'
+        for name, factors in (("next", law.following), ("before", law.before)):
+            for first, second in factors:
+                text += f'{name}."{first}"."{second}" = {factors[first, second]}\n'
+    return text
 
 
 def events_csv(case: Case) -> str:

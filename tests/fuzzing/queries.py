@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from cepctl.clocks import Clocks, Offset
+from cepctl.order_laws.law import OrderLaw
 from tests.plans import Event, on
 from tests.random_patterns import Part
 
@@ -77,13 +78,15 @@ class Query:
 class Case:
     """A query, events given as their own parts, the offsets of the clocks that stamped them, and a check.
 
-    `check` is what is compared beside the rows of the judge, by its name in `tests.fuzzing.constructs`;
-    `setting`, in [0, 1), says with which threshold, in which slices and so on.
+    `laws` weigh the orders of the events of keys.  `check` is what is compared beside the rows of the judge,
+    by its name in `tests.fuzzing.constructs`; `setting`, in [0, 1), says with which threshold, in which
+    slices and so on.
     """
 
     query: Query
     events: tuple[Event, ...]
     clocks: Clocks = field(default_factory=dict)
+    laws: tuple[OrderLaw, ...] = ()
     check: str = ""
     setting: float = 0.0
 

@@ -26,6 +26,21 @@ def with_fewer_clauses(case: Case) -> Iterator[Case]:
         yield replace(case, query=replace(query, strategy=ANY))
     if case.check:
         yield replace(case, check="")
+    yield from _with_plainer_laws(case)
+
+
+def _with_plainer_laws(case: Case) -> Iterator[Case]:
+    """Without laws, or without one of their factors."""
+    if case.laws:
+        yield replace(case, laws=())
+    for place, law in enumerate(case.laws):
+        for name, factors in (("following", law.following), ("before", law.before)):
+            for pair in factors:
+                fewer: dict[str, Any] = {
+                    name: {key: factor for key, factor in factors.items() if key != pair}
+                }
+                laws = [*case.laws[:place], replace(law, **fewer), *case.laws[place + 1 :]]
+                yield replace(case, laws=tuple(laws))
 
 
 def with_smaller_patterns(case: Case) -> Iterator[Case]:

@@ -25,8 +25,8 @@ LARGE = Case(
         Event("z", "N", 5, 5, k="p"),
     ),
     {"n": ((-2, 2, 1.0),)},
-    "threshold",
-    0.5,
+    check="threshold",
+    setting=0.5,
 )
 
 

@@ -51,6 +51,7 @@ def verdict_on(case: Case) -> Verdict:
     told = Verdict("agreed")
     try:
         plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
+        plan = replace(plan, laws=case.laws)
         told = replace(told, constructs=_constructs(case, plan))
         rows, checked = _compared(case, plan)
     except Disagreement as error:

@@ -19,6 +19,7 @@ from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.parser import parse
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Strategy
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
 from cepctl.plan.plan import EventSchema, Plan
 from cepctl.plan.support import (
@@ -26,6 +27,7 @@ from cepctl.plan.support import (
     Construct,
     Engine,
     constructs_of,
+    engine_refusals,
     require_engine,
     runs,
     support_table,
@@ -166,6 +168,11 @@ def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
         "",
         "Constructs combine: a query runs where each of its constructs does.",
         "The point engine runs interval events without OR and without shared clocks.",
+        "",
+        "Under a law of order the event engine runs SEQ of single events, negation, GROUP BY; under any "
+        "match, next match.",
+        "Under a law of order the point engine runs nothing.",
+        "Under a law of order the worlds engine runs all of them.",
     ]
     assert table[2 + list(Construct).index(Construct.AND_GROUP)].endswith("| refused | refused | refused |")
 
@@ -278,3 +285,18 @@ def test_another_engine_is_named_where_one_runs_the_query() -> None:
     plan = probe((Construct.KLEENE,), SKIP_TILL_ANY_MATCH)
     with pytest.raises(UnsupportedQueryError, match="in the point engine; --engine event runs it"):
         require_engine(plan, "point")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_an_engine_does_not_run_under_a_law_is_refused_by_name(engine: Engine) -> None:
+    """One list serves `explain`, the engines and the table."""
+    law = OrderLaw("k", following={("A", "B"): 2.0})
+    for query in ("SEQ(A a, B b)", "SEQ(A a, !C n, B b)", "AND(A a, B b)", "OR(A a, B b)"):
+        plan = replace(analyze(parse(f"PATTERN {query}")), laws=(law,))
+        refused = engine_refusals(plan, engine)
+        runs_it = engine == "worlds" or (engine == "event" and query.startswith("SEQ"))
+        assert bool(refused) != runs_it
+        assert all(each.endswith(" under the law of order of each k") for each in refused)
+        if refused:
+            with pytest.raises(UnsupportedQueryError, match=r"of each k in the \w+ engine.*--no-laws"):
+                require_engine(plan, engine)

@@ -150,7 +150,8 @@ def command(
     if output is not None:
         refuse_unwritable(output)
     outputs = {"-o": output, "--blurred": blurred}
-    refuse_overwriting(outputs, events, raw_input, query_file_of(arguments, query_file), replaced="--blurred")
+    file = query_file_of(arguments, query_file)
+    refuse_overwriting(outputs, events, raw_input, file, laws=laws, replaced="--blurred")
     steps = tuple(each.strip() for each in step.split(","))
     blur = (coarsen, jitter, clock, model)
     asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)

@@ -169,7 +169,8 @@ def command(
         refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     file = query_file_of(arguments, query_file)
-    refuse_overwriting(written, paths, raw_input, file, replaced="-o" if in_parts else None)
+    replaced = "-o" if in_parts else None
+    refuse_overwriting(written, paths, raw_input, file, laws=matching.under.laws, replaced=replaced)
     question.execution.require_startable()
     if incremental.state is None:
         count = _run_once(request)

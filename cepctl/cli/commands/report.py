@@ -68,7 +68,8 @@ def command(
     refuse_unwritable(output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))
+    file = query_file_of(arguments, query_file)
+    refuse_overwriting({"-o": output}, events, raw_input, file, laws=matching.under.laws)
     execution.require_startable()
     with find_matches(question, events) as matches:
         write_whole(output, [report_page(matches, listed).encode()])

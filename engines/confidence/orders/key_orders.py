@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,8 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
+from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 
@@ -104,6 +107,11 @@ class KeyOrders:
             self._made[number] = found
         return found
 
+    @cached_property
+    def sets(self) -> Reals:
+        """How many sets of events may have happened in one cell of time, at most, shape (clusters,)."""
+        return sets_alive(Keys(self.masses.take(self.order), self.starts, self.codes[self.order]))
+
     def name_of(self, number: int) -> str:
         """The key of a cluster."""
         event = int(self.order[self.starts[number]])
@@ -141,10 +149,10 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
         return None
     first = open_run.copy()
     first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
-    number = np.cumsum(first)[open_run] - 1
+    numbers = np.cumsum(first)[open_run] - 1
     cluster = np.full(len(events), -1, dtype=np.int64)
-    cluster[order[open_run]] = number
-    begins, sizes = np.flatnonzero(first), np.bincount(number)
+    cluster[order[open_run]] = numbers
+    begins, sizes = np.flatnonzero(first), np.bincount(numbers)
     ends = begins + sizes - 1
     return KeyOrders(
         masses,

@@ -93,7 +93,8 @@ def _held(
     marks.insert(at + 1, (1, own))
     inside = [(offset, place) for offset, place in marks if 0 < place < len(cut)]
     happens = each > 0.0
-    others = happens.any(axis=1) if nested else happens[:, [place - 1 for _, place in inside]].any(axis=1)
+    cut_pieces = slice(None) if nested else [place - 1 for _, place in inside]
+    others = np.asarray(happens[:, cut_pieces].any(axis=1))
     others[event] = False
     nodes, weights = _nodes(stop - begin, int(counts[others].sum()) + nested)
     ticks = begin + nodes

@@ -214,9 +214,9 @@ def joined_members(
         order = np.argsort(cluster.events)
         key[place], code[place] = number, cluster.codes[order]
     rows = np.column_stack([key, code, told, np.where(own >= 0, own, -1), each])
-    _, places, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    _, places, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(places)
-    counts, first = np.bincount(number.reshape(-1))[order], places[order]
+    counts, first = np.bincount(kind.reshape(-1))[order], places[order]
     return Members(tuple(clusters), counts, key[first], code[first], own[first]), first
 
 
@@ -231,16 +231,6 @@ def total(cluster: Cluster, masses: Masses) -> tuple[float, int]:
     assert states is not None
     nothing = np.full(pieces.each.shape, -1, dtype=np.int64)
     return Table(members, pieces, members.pairs(pieces.each), nothing, states).summed(Budget())
-
-
-def sets_alive(cluster: Cluster, masses: Masses) -> float:
-    """How many sets of its events may have happened in one piece of time, at most."""
-    events = np.sort(cluster.events)
-    pieces = pieces_of(masses, events)
-    none = np.full(len(events), -1, dtype=np.int64)
-    members, first = joined_members((cluster,), events, none, none, pieces.each)
-    happens = pieces.each[first] > 0.0
-    return float(np.exp(np.log1p(members.counts) @ alive_in(happens)).max())
 
 
 def alive_in(happens: Flags) -> Flags:

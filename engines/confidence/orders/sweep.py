@@ -182,37 +182,35 @@ def _carried(states, before, after, count):
 @inner
 def _by_count(states, kinds, machine, keys, digits, p, masses):
     """A piece in which only the order counts: k events have 1/k! beside their masses."""
-    total, layer, placed = states.copy(), states, 0
-    while True:
+    total, layer, busy, placed = states.copy(), states, _busy(states), 0
+    while busy.any():
         placed += 1
-        layer, some = _one_more(layer, kinds, machine, keys, digits, p, masses, 1.0 / placed, True)
-        if not some:
-            return total
+        layer, busy = _one_more(layer, busy, kinds, machine, keys, digits, p, masses, 1.0 / placed, True)
         total += layer
+    return total
 
 
 @inner
 def _by_ticks(states, kinds, machine, keys, digits, p, length, masses):
     """A piece by its distinct ticks: b of n are C(n, b), here times n^b, which masses hold, over n^b."""
-    total, rested, ticks, share = states.copy(), states, 0, 1.0
-    while length > 0.0:
+    total, rested, busy, ticks, share = states.copy(), states, _busy(states), 0, 1.0
+    while length > 0.0 and busy.any():
         share *= (1.0 - ticks / length) / (ticks + 1.0)
         ticks += 1
         if share == 0.0:
             return total
-        after = np.zeros_like(states)
-        group, some = _one_more(rested, kinds, machine, keys, digits, p, masses, 1.0, False)
-        if not some:
-            return total
-        held = 1
-        while some:
+        after, held = np.zeros_like(states), 1
+        group, some = _one_more(rested, busy, kinds, machine, keys, digits, p, masses, 1.0, False)
+        busy = np.zeros_like(busy)
+        while some.any():
             for a in range(len(machine.rests)):
                 rest = machine.rests[a]
-                if rest >= 0:
+                if rest >= 0 and some[a].any():
                     after[rest] += group[a]
+                    busy[rest] |= some[a]
             held += 1
             group, some = _one_more(
-                group, kinds, machine, keys, digits, p, masses, 1.0 / (length * held), False
+                group, some, kinds, machine, keys, digits, p, masses, 1.0 / (length * held), False
             )
         total += share * after
         rested = after
@@ -220,48 +218,57 @@ def _by_ticks(states, kinds, machine, keys, digits, p, length, masses):
 
 
 @inner
-def _one_more(states, kinds, machine, keys, digits, p, masses, share, at_rest):
-    """One event more in every possible way, each with this share of its mass; also whether there is any."""
-    placed, some = np.zeros_like(states), False
+def _busy(states):
+    """Which states, and digits in them, some order has led to."""
+    busy = np.zeros(states.shape[:2], dtype=np.bool_)
+    for a in range(states.shape[0]):
+        for d in range(states.shape[1]):
+            for c in range(states.shape[2]):
+                busy[a, d] |= states[a, d, c] != 0.0
+    return busy
+
+
+@inner
+def _one_more(states, busy, kinds, machine, keys, digits, p, masses, share, at_rest):
+    """One event more in every possible way, each with this share of its mass; and what is busy then."""
+    placed, later = np.zeros_like(states), np.zeros_like(busy)
     for k in range(len(kinds.counts)):
         mass = masses[k, p] * share
         if mass == 0.0:
             continue
+        stride, radix = 0, 1
+        for i in range(len(digits.alive)):
+            if digits.alive[i] == k:
+                stride, radix = digits.stride[i], digits.radix[i]
         letter = kinds.letter[k, p]
         for a in range(states.shape[0]):
             target = a if letter < 0 else machine.moves[a, letter]
             if at_rest and target >= 0:
                 target = machine.rests[target]
-            if target >= 0:
-                weight = mass * machine.gates[a, k]
-                more = _place(states[a], placed[target], kinds, keys, digits, k, weight)
-                some = some or more
-    return placed, some
+            if target < 0:
+                continue
+            weight = mass * machine.gates[a, k]
+            for d in range(states.shape[1]):
+                if not busy[a, d]:
+                    continue
+                left = kinds.counts[k] - (d // stride % radix if stride else 0)
+                if left > 0:
+                    later[target, d + stride] = True
+                    each = weight * left * digits.factors[d, k]
+                    _place(states[a, d], placed[target, d + stride], kinds, keys, k, each)
+    return placed, later
 
 
 @inner
-def _place(states, placed, kinds, keys, digits, k, weight):
-    """Add an event of a kind to what has happened; whether there was any state for it."""
-    some, key, stride, radix = False, kinds.key[k], 0, 1
-    for i in range(len(digits.alive)):
-        if digits.alive[i] == k:
-            stride, radix = digits.stride[i], digits.radix[i]
-    for d in range(states.shape[0]):
-        left = kinds.counts[k]
-        if stride:
-            left -= d // stride % radix
-        if left == 0:
-            continue
-        each = weight * left * digits.factors[d, k]
-        for c in range(states.shape[1]):
-            value = states[d, c]
-            if value == 0.0:
-                continue
-            some = True
-            if key < 0:
-                placed[d + stride, c] += value * each
-            else:
-                last = c // keys.stride[key] % keys.size[key]
-                end = c + (kinds.after[k] - last) * keys.stride[key]
-                placed[d + stride, end] += value * each * kinds.follows[k, last]
-    return some
+def _place(states, placed, kinds, keys, k, weight):
+    """Add an event of a kind to what has happened, whatever its keys end with."""
+    key = kinds.key[k]
+    if key < 0:
+        for c in range(len(states)):
+            placed[c] += states[c] * weight
+        return
+    stride, size, after = keys.stride[key], keys.size[key], kinds.after[k]
+    for c in range(len(states)):
+        if states[c] != 0.0:
+            last = c // stride % size
+            placed[c + (after - last) * stride] += states[c] * weight * kinds.follows[k, last]

@@ -12,11 +12,13 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.confidence.orders.key_orders import KeyOrders
-from cepctl.engines.confidence.orders.row_tables import Budget, TooManyStepsError, sets_alive, total
+from cepctl.engines.confidence.orders.row_tables import Budget, TooManyStepsError, total
 from cepctl.engines.confidence.orders.rows import AskedRows, Row
 from cepctl.errors import QueryTooLargeError
 from cepctl.order_laws.choices import Beyond
 
+MOST_EVENTS = 1_000
+"""Of one cluster: each row passes through all of it."""
 _MOST_KEPT = 1 << 16
 
 
@@ -27,7 +29,6 @@ class LawfulOrders:
     orders: KeyOrders
     limit: int
     beyond: Beyond
-    _sets: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
     _wholes: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
     _known: dict[bytes, float] = field(default_factory=dict, compare=False, repr=False)
 
@@ -48,7 +49,7 @@ class LawfulOrders:
             numbers = self._clusters_of(rows)
             if not (numbers or every):
                 continue
-            large = next((each for each in numbers if self._sets_alive(each) > self.limit), None)
+            large = next((each for each in numbers if self._is_beyond(each)), None)
             if large is None:
                 found[place] = self._probability(rows, window, numbers)
             elif self.beyond == "lawless":
@@ -98,9 +99,7 @@ class LawfulOrders:
 
     def beyond_of(self, rows: Sequence[Row]) -> Flags:
         """Which rows have a key that is beyond the limit."""
-        found = [
-            any(self._sets_alive(one) > self.limit for one in self._clusters_of((each,))) for each in rows
-        ]
+        found = [any(map(self._is_beyond, self._clusters_of((each,)))) for each in rows]
         return np.array(found, dtype=bool)
 
     def _clusters_of(self, rows: tuple[Row, ...]) -> list[int]:
@@ -109,11 +108,9 @@ class LawfulOrders:
         numbers = {int(self.orders.cluster[event]) for event in events} - {-1}
         return [each for each in sorted(numbers) if not self.orders.cluster_of(each).says_nothing]
 
-    def _sets_alive(self, number: int) -> float:
-        found = self._sets.get(number)
-        if found is None:
-            found = self._sets[number] = sets_alive(self.orders.cluster_of(number), self.orders.masses)
-        return found
+    def _is_beyond(self, number: int) -> bool:
+        many = len(self.orders.cluster_of(number).events) > MOST_EVENTS
+        return many or bool(self.orders.sets[number] > self.limit)
 
     def _whole(self, number: int) -> tuple[float, int]:
         found = self._wholes.get(number)
@@ -138,9 +135,18 @@ class LawfulOrders:
         return found
 
     def _refused(self, number: int) -> QueryTooLargeError:
+        sets, events = self.orders.sets[number], len(self.orders.cluster_of(number).events)
+        excess = (
+            f"{events:,} of its events may each be in either order with another, {MOST_EVENTS:,} are taken "
+            "together; "
+        )
+        if sets > self.limit:
+            some = f"{sets:,.0f}" if np.isfinite(sets) else "more than 2^62"
+            excess = (
+                f"{some} sets of its events may have happened in one cell of time, {self.limit:,} are "
+                "allowed; raise --law-limit, "
+            )
         return QueryTooLargeError(
-            f"the law of order of {self.orders.name_of(number)}: {self._sets_alive(number):,.0f} sets of its "
-            f"events may have happened in one cell of time, {self.limit:,} are allowed; raise --law-limit, "
-            "compute such keys without the law (--beyond lawless), or leave the law out (--no-laws leaves "
-            "out that of the dataset)"
+            f"the law of order of {self.orders.name_of(number)}: {excess}compute such keys without the law "
+            "(--beyond lawless), or leave the law out (--no-laws leaves out that of the dataset)"
         )

@@ -89,3 +89,18 @@ def test_keys_of_group_by_are_those_of_the_judge(name: str) -> None:
 
     drawn = streams(kinds, 300).map(lambda events: Case(GROUPED[name], events))
     check(lawful_cases(drawn), agree)
+
+
+def test_events_outside_the_partition_stay_in_their_keys() -> None:
+    """An event without `k` is bound by nothing, and still the first of its key."""
+    events = (
+        Event("e0", "N", 0, 0, g="u"),
+        Event("e1", "A", 1, 1, k="p", g="u"),
+        Event("e2", "N", 1, 1, k="p", g="u"),
+        Event("e3", "A", 1, 2, k="p", g="u"),
+    )
+    law = OrderLaw("g", following={("^", "A"): 4.0})
+    grouped = replace(plan_of("PATTERN SEQ(A a, A b) WHERE [k, g] GROUP BY ()"), laws=(law,))
+    for engine in (match_events, group_table):
+        (row,) = engine(grouped, event_table(events)).to_pylist()
+        assert row["occurrence"] == 0.5

@@ -1,0 +1,97 @@
+"""Keys under a law of order: all pairs of many events of one day, and long keys with few alive at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from measuring import timed
+from results import Goal, Row, Setup, check_close, check_equal
+
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.order_laws.keys import Factors, Keys
+from cepctl.engines.order_laws.table import Measured, measure_keys
+
+SEED = 20
+DAY = 86_400
+LARGE = (
+    # events of one day, milliseconds of processor time that are aimed at
+    (12, 20.0),
+    (16, 1_000.0),
+)
+
+
+def laws(setup: Setup) -> Iterator[Row]:
+    """Every pair of a key under a law that has a factor for everything."""
+    for count, most in LARGE:
+        step = np.arange(count)
+        keys = _keys(np.zeros(count, dtype=np.int64), DAY, np.array([0, count]), step)
+        yield _pairs(setup, f"{count} events of one day, 2^{count} sets", keys, count, most)
+    steps = np.random.default_rng(SEED).integers(0, 20, 40)
+    keys = _keys(np.arange(40) * 10, 40, np.array([0, 40]), steps)
+    yield _pairs(setup, "40 events, 4 alive", keys, 20, 2.0)
+    yield _expected(setup)
+
+
+def _keys(lower: np.ndarray, ticks: int, starts: np.ndarray, step: np.ndarray) -> Keys:
+    """Uniform events of so many ticks each."""
+    upper = lower + ticks - 1
+    density = np.full(len(lower), 1 / ticks)
+    return Keys(Masses(lower, upper, np.arange(len(lower) + 1), lower, upper, density), starts, step)
+
+
+def _law(steps: int) -> Factors:
+    random = np.random.default_rng(SEED)
+    return Factors(
+        np.exp(random.normal(size=(steps + 1, steps + 1))), np.exp(random.normal(size=(steps, steps)))
+    )
+
+
+def _pairs(setup: Setup, case: str, keys: Keys, steps: int, most: float) -> Row:
+    factors = _law(steps)
+    timing, found = timed(setup, lambda: measure_keys(keys, factors, pairs=True))
+    assert found.pairs is not None
+    _check_steps(keys, factors)
+    plain = measure_keys(
+        keys, Factors(np.ones_like(factors.following), np.ones_like(factors.before)), pairs=True
+    )
+    assert plain.pairs is not None
+    for value in plain.pairs.in_order[plain.pairs.first == 0]:
+        if keys.masses.lower[0] == keys.masses.lower[-1]:
+            check_close("order without a law", value, 0.5)
+    return Row(
+        f"all pairs of {case}", timing, len(found.pairs.first), "pairs", ratio=timing.cpu_seconds * 1e3,
+        against="milliseconds of processor time", goal=Goal("at most", most), checked="steps expected",
+    )  # fmt: skip
+
+
+def _expected(setup: Setup) -> Row:
+    """What a fit asks for in each of its steps."""
+    count = 200 if setup.quick else 2_000
+    random = np.random.default_rng(SEED)
+    keys = _keys(
+        np.tile(np.arange(20) * 10, count),
+        40,
+        np.arange(0, 20 * count + 1, 20),
+        random.integers(0, 20, 20 * count),
+    )
+    factors = _law(20)
+    timing, found = timed(setup, lambda: measure_keys(keys, factors, expected=True))
+    check_equal("keys measured", int(np.isfinite(found.log_z).sum()), count)
+    _check_steps(keys, factors)
+    return Row(
+        "ln Z and its gradient, keys of 20 events, 4 alive", timing, count, "keys",
+        ratio=timing.cpu_seconds * 1e3 / count, against="milliseconds of processor time for each key",
+        checked="steps expected",
+    )  # fmt: skip
+
+
+def _check_steps(keys: Keys, factors: Factors) -> None:
+    """Each event comes once after something, and once before something."""
+    measured: Measured = measure_keys(keys, factors, expected=True)
+    assert measured.following is not None
+    occurs = np.bincount(keys.step, minlength=factors.steps)
+    for axis in (0, 1):
+        sums = measured.following[0].sum(axis=axis)
+        for step, times in enumerate([*occurs, keys.count]):
+            check_close("steps expected", float(sums[step]), float(times), relative=1e-9)
