@@ -17,7 +17,7 @@ Sum = Callable[[Reals], tuple[float, Reals]]
 
 
 def fitted(summed: Sum, start: Reals, sigma: float, share: float) -> Reals:
-    """The logarithms of the factors, shape of `start`, under a normal prior with mean 0 and deviation `sigma`.
+    """The logarithms of the factors under a normal prior with mean 0 and deviation `sigma`, shape of `start`.
 
     `summed`: the sum over the keys, and its gradient.  A step that gains less than this `share` of all ends
     the climb.

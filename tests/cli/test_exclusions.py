@@ -15,7 +15,7 @@ from cepctl.errors import UsageError
 from cepctl.library.exclusions import EXCLUSIONS, Exclusion
 
 QUERY = "PATTERN SEQ(A a, B b)"
-NEEDED = {"output": "out", "uncertainty": "model.toml", "match": "a b"}
+NEEDED = {"output": "out", "by": "case_id", "uncertainty": "model.toml", "match": "a b"}
 # What an option is given to try it; flags need nothing.
 GIVEN = {
     "runner": "local", "master": "local[2]", "conf": "spark.ui.enabled=true", "engine": "worlds",
@@ -43,6 +43,7 @@ ALWAYS = {
     "exists": "it excludes others",
     "by": "every event may have a case",
     "pairs": "it excludes the query",
+    "max-keys": "learn alone has it, which always draws keys",
     "coarsen": "it excludes the other blurs",
     "jitter": "as --coarsen",
     "clock": "as --coarsen",
@@ -130,6 +131,7 @@ def settled(command: str, *arguments: str) -> click.Context:
         "ingest": ["log"],
         "assign": ["events"],
         "inspect": ["log"],
+        "learn": ["log"],
         "follows": ["log"],
         "sketch": ["events"],
         "doctor": [],

@@ -87,8 +87,8 @@ def test_what_is_refused_is_named_with_its_remedy(capsys: pytest.CaptureFixture[
     assert refused(capsys, "learn", "log.csv", "--by", "dor", "--coarsen", "10 ms", *end, code=3) == (
         "error: --by: no event has the attribute 'dor' (did you mean 'door'?)"
     )
-    assert refused(capsys, *WORDS, "--step", "colour", *end, code=3) == (
-        "error: --step: no event has the attribute 'colour' (attributes: door, letter)"
+    assert refused(capsys, *WORDS, "--step", "kind", *end, code=3) == (
+        "error: --step: no event has the attribute 'kind' (attributes: door, letter)"
     )
     assert refused(capsys, *log, "--coarsen", "1 ms", *end).startswith(
         "error: coarsen 1 ms hides nothing: each of 40 events keeps its one tick of 1 ms; "

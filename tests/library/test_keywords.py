@@ -13,7 +13,8 @@ import cepctl
 from cepctl.library.keywords import in_keywords, keywords
 
 CALLS = (cepctl.match, cepctl.ingest, cepctl.assign, cepctl.inspect, cepctl.explain, cepctl.sketch,
-         cepctl.probe, cepctl.derive, cepctl.follows, cepctl.export_xes, cepctl.calibrate)  # fmt: skip
+         cepctl.probe, cepctl.derive, cepctl.follows, cepctl.export_xes, cepctl.calibrate,
+         cepctl.learn)  # fmt: skip
 
 
 def test_keywords_are_those_of_the_calls() -> None:
