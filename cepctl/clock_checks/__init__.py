@@ -2,5 +2,7 @@
 
 stamps      -> estimate and hard bounds of each      stamps.py
 orders      -> the pairs that the bounds exclude     excluded.py
-a match     -> what was recorded of its clocks       evidence.py
+events      -> what was recorded of their clocks     evidence.py
+a dataset   -> its tables, host by host              in_use.py
+names       -> the tables, if they are as they were  tables.py
 """
