@@ -134,6 +134,17 @@ def test_show_tells_both_confidences(dataset: str, capfd: pytest.CaptureFixture[
     assert "law" not in capfd.readouterr().out
 
 
+def test_the_last_match_is_shown_under_the_law_that_it_was_under(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    assert main(["match", QUERY, "events.csv", "--laws", "l1.toml"]) == 0
+    assert main(["show", "--last"]) == 0
+    assert "confidence 0.5625 under the law of order of each k" in capfd.readouterr().out
+    assert main(["show", "--last", "--no-laws"]) == 0
+    assert "confidence 0.375, from" in capfd.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("query", "named"),
     [

@@ -94,6 +94,11 @@ def test_intervals_share_a_tick_whatever_the_masses_inside() -> None:
     assert key._before(0, 1) == root(8.0, 2)
 
 
+def test_of_events_that_share_no_tick_each_counts_itself() -> None:
+    (key,) = keys_under_laws([A_BEFORE_B], rows(("A", "a", 1, 2, "x"), ("B", "b", 4, 5, "x")))
+    assert key._before(0, 1) == 8
+
+
 def test_roots_are_exact_where_they_can_be() -> None:
     assert root(8.0, 3) == 2
     assert root(0.25, 2) == Fraction(1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -24,7 +24,7 @@ from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence
 from cepctl.library.finding import Question, find_matches, planned
-from cepctl.library.laws import LawChoice
+from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
@@ -147,6 +147,9 @@ def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under:
     last = recall()
     if "-" in last.events:
         raise UsageError("the last match read its events from standard input, which is gone; name a file")
+    if under.laws is None and not under.no_laws:
+        laws = None if last.laws is None else LawFile.read(last.laws)
+        under = replace(under, laws=laws, no_laws=last.no_laws)
     signature = last.matches[rank - 1] if rank <= len(last.matches) else None
     return _Asked(last.query, last.events, last.raw_input, signature, rank, no_given, under)
 

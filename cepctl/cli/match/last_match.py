@@ -31,12 +31,17 @@ _MODE = 0o600
 
 @dataclass(frozen=True)
 class LastMatch:
-    """What a run was asked, with absolute paths, and the ids of the events of its first rows as text."""
+    """What a run was asked, with absolute paths, and the ids of the events of its first rows as text.
+
+    `laws`: the file of the laws of order that it was under, or whether it left out those of the events.
+    """
 
     query: str
     events: tuple[str, ...]
     raw_input: RawInput
     matches: tuple[str, ...]
+    laws: str | None = None
+    no_laws: bool = False
 
 
 def remember(last: LastMatch) -> None:
@@ -53,7 +58,9 @@ def remember_match(asked: Question, paths: Sequence[str], ids: Sequence[str]) ->
         uncertainty=absolute(asked.raw_input.uncertainty),
         patterns=absolute(asked.raw_input.patterns),
     )
-    remember(LastMatch(asked.text, tuple(absolute(path) or path for path in paths), raw_input, tuple(ids)))
+    events, under = tuple(absolute(path) or path for path in paths), asked.matching.under
+    laws = None if under.laws is None else absolute(under.laws.path)
+    remember(LastMatch(asked.text, events, raw_input, tuple(ids), laws, under.no_laws))
 
 
 def recall() -> LastMatch:
@@ -87,7 +94,9 @@ def _read(kept: dict[str, Any]) -> LastMatch:
     reading = dict(kept["raw_input"])
     reading["renames"] = tuple((old, new) for old, new in reading["renames"])
     reading["columns"] = tuple(reading["columns"])
-    return LastMatch(kept["query"], tuple(kept["events"]), RawInput(**reading), tuple(kept["matches"]))
+    laws, no_laws = kept.get("laws"), bool(kept.get("no_laws"))
+    read = RawInput(**reading)
+    return LastMatch(kept["query"], tuple(kept["events"]), read, tuple(kept["matches"]), laws, no_laws)
 
 
 def _folder() -> Path:
