@@ -173,18 +173,16 @@ def pair_factors(factors: Factors, classes: Classes, habit: Indexes) -> tuple[Re
     """
     first, second = classes.pair_classes
     step = classes.columns.step
-    apart = step[first] != step[second]
-    one = np.where(apart, factors.before[step[first], step[second]], 1.0)
-    other = np.where(apart, factors.before[step[second], step[first]], 1.0)
-    return _roots(one, habit), _roots(other, habit)
-
-
-def _roots(factor: Reals, degree: Indexes) -> Reals:
-    if not len(factor):
-        return factor
-    both = np.stack([factor, degree.astype(np.float64)])
-    distinct, which = np.unique(both, axis=1, return_inverse=True)
+    values, code = np.unique(factors.before, return_inverse=True)
+    code = code.reshape(factors.before.shape)
+    degrees = np.flatnonzero(np.bincount(habit))
+    place = np.zeros(int(habit.max(initial=0)) + 1, dtype=np.int64)
+    place[degrees] = np.arange(len(degrees))
     # Python's own power is the same on every machine, which NumPy's is not.
-    root = np.array([float(base) ** (1.0 / m) for base, m in distinct.T])
-    found: Reals = root[which.reshape(-1)]
-    return found
+    roots = np.array([[float(value) ** (1.0 / m) for value in values] for m in degrees])
+    apart = step[first] != step[second]
+    one, other = (
+        np.where(apart, roots[place[habit], code[step[x], step[y]]], 1.0) if len(habit) else np.ones(0)
+        for x, y in ((first, second), (second, first))
+    )
+    return one, other

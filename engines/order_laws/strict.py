@@ -1,7 +1,7 @@
 """How probable it is that an event of one class happens at an earlier tick than one of another, in a cell.
 
 The later of both, of the class that is the goal, happens at a tick t + 1 of the cell; the other one has
-happened by the end of t.  The sum over t is in the weights of `tied_ticks.rising`: what is left is a sum over
+happened by the end of t.  The sum over t is in the weights of `tied_ticks.rises_of`: what is left is a sum over
 the set at the end of t, and over the ways from there to the goal along which all events share its tick.
 Those ways are followed backwards, one layer of sets (of one size) after the other, to all goals at once.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.order_laws.passes import add_by_happened
-from cepctl.engines.order_laws.tied_ticks import mean_powers, most_at_once, rising
+from cepctl.engines.order_laws.tied_ticks import rises_of
 
 
 @inner
@@ -25,26 +25,24 @@ def add_rises(cell, forward, least, backward, least_end, scale, ticks, earlier):
     most = end - least
     if most <= 0:
         return
-    means, at_once = mean_powers(ticks, most), most_at_once(ticks, most)
+    rises = rises_of(ticks, most)
     begin, order, place, widest = layers_of(cell)
     reached, reaches = _reached(forward)
     # By goal last: all goals are followed at once.
     ways = np.zeros((2, widest, len(cell.lasts), len(cell.kinds)))
     flow = np.zeros((len(cell.sizes), len(cell.kinds)))
-    weights = np.empty((backward.shape[1], at_once + 2))
     for e in range(forward.shape[1]):
         for size in range(least + e, end):
             first = order[begin[size] : begin[size + 1]]
             if not _has_any(forward, first, e):
                 continue
-            for x in range(backward.shape[1]):
-                weights[x] = rising(means, ticks, size - least - e, least_end + x - size, at_once)
-            deepest = min(at_once, end - size)
+            weights = rises[size - least - e]
+            deepest = min(rises.shape[2] - 2, end - size)
             for j in range(deepest, 0, -1):
                 layer = order[begin[size + j - 1] : begin[size + j]]
                 _step_back(
-                    cell, layer, reached, reaches, place, backward, weights, j, j < deepest,
-                    ways[(j + 1) % 2], ways[j % 2],
+                    cell, layer, reached, reaches, place, backward, weights, least_end - size, j,
+                    j < deepest, ways[(j + 1) % 2], ways[j % 2],
                 )  # fmt: skip
             for s in first:
                 for last in reached[s, : reaches[s]]:
@@ -56,10 +54,11 @@ def add_rises(cell, forward, least, backward, least_end, scale, ticks, earlier):
 
 
 @inner
-def _step_back(cell, layer, reached, reaches, place, backward, weights, j, goes_on, following, own):
+def _step_back(cell, layer, reached, reaches, place, backward, weights, coming, j, goes_on, following, own):
     """Ways from the sets of a layer to each goal, by place in the layer, last step and goal.
 
-    The goal is the j-th step; or, if the way goes on, a later one, from the sets to which another step leads.
+    At its begin at least `coming` events come.  The goal is the j-th step; or, if the way goes on, a later
+    one, from the sets to which another step leads.
     """
     kinds = len(cell.kinds)
     values, total = np.empty(kinds), np.empty(kinds)
@@ -67,8 +66,10 @@ def _step_back(cell, layer, reached, reaches, place, backward, weights, j, goes_
         values[:] = 0.0
         for k in range(cell.opens[s]):
             goal = cell.open[s, k]
-            for x in range(backward.shape[1]):
-                values[goal] += weights[x, j] * backward[s + cell.strides[goal], x, cell.landing[goal]]
+            for x in range(max(1 - coming, 0), backward.shape[1]):
+                values[goal] += (
+                    weights[coming + x, j] * backward[s + cell.strides[goal], x, cell.landing[goal]]
+                )
             values[goal] *= cell.rates[s, goal]
         for each in range(reaches[s]):
             last = reached[s, each]

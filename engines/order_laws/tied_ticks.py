@@ -84,15 +84,20 @@ def most_at_once(ticks, most):
 
 
 @inner
-def rising(means, ticks, before, coming, most):
+def rises_of(ticks, most):
     """Weights of ways: the events before end with some tick, and the j-th of those coming is at the next.
 
-    Shape (most + 2,), by j from 1 on, for values as in `passes` on both sides of the steps up to the j-th.
+    By how many are before and how many are coming, `most` together, and by j from 1 on; for values as in
+    `passes` on both sides of the steps up to the j-th.
     """
-    found = np.zeros(most + 2)
-    for j in range(min(most, coming), 0, -1):
-        own = means[before, coming - j]
-        for k in range(2, j + 1):
-            own /= k * ticks
-        found[j] = own + (coming - j) * found[j + 1]
+    means, at_once = mean_powers(ticks, most), most_at_once(ticks, most)
+    found = np.zeros((most + 1, most + 1, at_once + 2))
+    for before in range(most + 1):
+        for coming in range(1, most - before + 1):
+            own = found[before, coming]
+            for j in range(min(at_once, coming), 0, -1):
+                value = means[before, coming - j]
+                for k in range(2, j + 1):
+                    value /= k * ticks
+                own[j] = value + (coming - j) * own[j + 1]
     return found

@@ -86,7 +86,7 @@ MUTANTS = [
         "ties do not count among strict orders",
         key_passes,
         "add_rises",
-        rewritten(strict, "add_rises", "mean_powers(ticks, most)", "mean_powers(1 << 60, most)"),
+        rewritten(strict, "add_rises", "rises_of(ticks, most)", "rises_of(1 << 60, most)"),
     ),
     Mutant(
         "what has ended is forgotten",
