@@ -63,7 +63,10 @@ class Classes:
         count = len(key)
         rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
         own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
-        told = [own, rank, keys.step, alike_events(masses), masses.upper, masses.lower, key]
+        # Named by events of the key itself, so that its classes stand in one order whatever keys are beside it.
+        alike = key * count + alike_events(masses)
+        _, first, same = np.unique(alike, return_index=True, return_inverse=True)
+        told = [own, rank, keys.step, first[same], masses.upper, masses.lower, key]
         order = np.lexsort(told)
         new = np.ones(count, dtype=bool)
         new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
