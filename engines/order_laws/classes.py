@@ -63,7 +63,7 @@ class Classes:
         count = len(key)
         rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
         own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
-        # Named by events of the key itself, so that its classes stand in one order whatever keys are beside it.
+        # Named by events of the key itself, so that its classes have one order whatever is beside it.
         alike = key * count + alike_events(masses)
         _, first, same = np.unique(alike, return_index=True, return_inverse=True)
         told = [own, rank, keys.step, first[same], masses.upper, masses.lower, key]
