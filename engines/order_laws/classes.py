@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.masses import alike_events
+from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.keys import Factors, Keys
@@ -63,8 +63,8 @@ class Classes:
         count = len(key)
         rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
         own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
-        stamp = np.zeros(count, dtype=np.int64) if keys.stamps is None else alike_events(keys.stamps)
-        told = [own, rank, stamp, keys.step, alike_events(masses), masses.upper, masses.lower, key]
+        stamp = np.zeros(count, dtype=np.int64) if keys.stamps is None else _alike_in_keys(key, keys.stamps)
+        told = [own, rank, stamp, keys.step, _alike_in_keys(key, masses), masses.upper, masses.lower, key]
         order = np.lexsort(told)
         new = np.ones(count, dtype=bool)
         new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
@@ -93,6 +93,15 @@ class Classes:
         """Both classes of each pair, the one that begins earlier first."""
         first, place = places_in_runs(np.diff(self.columns.pairs))
         return first, first + place
+
+
+def _alike_in_keys(key: Indexes, masses: Masses) -> Indexes:
+    """A number for each event, the same for those of a key that are alike.
+
+    It is that of the first of them, so that the classes of a key have one order whatever keys are beside it.
+    """
+    _, first, same = np.unique(key * len(key) + alike_events(masses), return_index=True, return_inverse=True)
+    return np.asarray(first[same], dtype=np.int64)
 
 
 @kernel
