@@ -1,8 +1,8 @@
 """How probable it is that an event of one class happens at an earlier tick than one of another, in a cell.
 
 The later of both, of the class that is the goal, happens at a tick t + 1 of the cell; the other one has
-happened by the end of t.  The sum over t is in the weights of `tied_ticks.rises_of`: what is left is a sum over
-the set at the end of t, and over the ways from there to the goal along which all events share its tick.
+happened by the end of t.  The sum over t is in the weights of `tied_ticks.rises_of`.  What is left is a sum
+over the set at the end of t, and over the ways from there to the goal along which all events share its tick.
 Those ways are followed backwards, one layer of sets (of one size) after the other, to all goals at once.
 """
 
