@@ -52,7 +52,7 @@ def _add_before(true: Keys, found: Reals) -> None:
         first = np.where(rank[one] < rank[other], one, other)[told]
         second = (one + other)[told] - first
         least, most = (each(class_[first], class_[second]) for each in (np.minimum, np.maximum))
-        m = habit[first_pair[least] + most - least - 1]
+        m = habit[first_pair[least] + most - least]
         np.add.at(found, (true.step[first], true.step[second]), 1.0 / m)
 
 
