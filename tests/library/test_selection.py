@@ -23,6 +23,7 @@ UNUSUAL: dict[str, Any] = {
     "until": 0,
     "memory": MemoryBudget(10**9),
     "no_given": True,
+    "exists": True,
     "under": LawChoice(no_laws=True),
 }
 BOUND = {"min_confidence"}
