@@ -29,7 +29,7 @@ def fitted(summed: Sum, start: Reals, sigma: float, share: float) -> Reals:
     >>> found = fitted(lambda t: (8 * t[0] - 10 * np.log1p(np.exp(t[0])), 8 - 10 / (1 + np.exp(-t))),
     ...                np.zeros(1), 1.0, 1e-9)
     >>> round(float(found[0]), 4)
-    1.0192
+    0.8969
     """
     if not len(start):
         return start
