@@ -18,6 +18,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
     names = iter(_POSITIVE)
     blocks = _blocks(rng, wanted, names)
     if "kleene" in wanted:
+        if not any(isinstance(block, Part) for block in blocks):
+            blocks.append(Part(next(names), _types(rng, wanted)))
         blocks = _with_groups(rng, blocks)
     if "negation" in wanted:
         blocks = _with_absences(rng, blocks, wanted)
