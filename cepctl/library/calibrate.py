@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
+from cepctl.errors import UnsupportedQueryError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.laws import LawFile
-from cepctl.library.notices import tell_plan, tell_reading
+from cepctl.library.notices import tell_plan
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
-from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.raw_input import RawInput
+from cepctl.library.true_events import TYPE, Asked, truth_of
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.notices import READING, tell
 from cepctl.render.counting import counted
@@ -40,30 +40,6 @@ if TYPE_CHECKING:
     from cepctl.schema import TimeUnit
 
 CASE = "case_id"
-TYPE = "event_type"
-_COPIES = 6
-"""Events are held as they are read, true, blurred, and as the columns of the engine."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked: a query, or pairs where its `text` is None; of which events, and how often.
-
-    `blur` are the four ways to hide times, of which one is not None: coarsen, jitter, clock, model.
-    `command`: who asks.
-    """
-
-    text: str | None
-    blur: tuple[str | None, str | None, str | None, str | None]
-    by: str | None = None
-    steps: tuple[str, ...] = (TYPE,)
-    part: str | None = None
-    seed: int = 1
-    repeat: int = 1
-    blurred: str | None = None
-    no_given: bool = False
-    laws: LawFile | None = None
-    command: str = "calibrate"
 
 
 @told_in_keywords
@@ -174,67 +150,9 @@ def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: Me
     return calibration(run.parts(), asked.text, blur.text, asked.seed, unit, under)
 
 
-def truth_of(
-    paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget
-) -> tuple[TrueEvents, Blur, TimeUnit]:
-    """The events that are asked about with their true times, and how these are hidden; tells of reading."""
-    from cepctl.calibration.blurs import blur_of
-    from cepctl.matching.inputs import open_events
-
-    _refuse_before_reading(asked)
-    with open_events(paths, given_ingest_options(choices), memory) as inputs:
-        tell_reading(inputs.summary)
-        unit = inputs.schema.time_unit
-        blur = blur_of(*asked.blur, unit)
-        _refuse(inputs, asked, blur)
-        attributes = _attributes_read(inputs, asked, blur)
-        inputs.require_room(attributes, _COPIES + asked.repeat, memory, asked.command)
-        truth = _truth(inputs, attributes, asked)
-    _tell_unstamped(truth, blur, unit)
-    return truth, blur, unit
-
-
 def _without_threshold(query: Query) -> Query:
     """All that may match is asked for: what is left out by CONFIDENCE would look impossible."""
     return replace(query, confidence=None)
-
-
-def _refuse_before_reading(asked: Asked) -> None:
-    from cepctl.calibration.blurs import require_one_blur
-    from cepctl.calibration.truth import Part
-
-    require_one_blur(*asked.blur)
-    if asked.repeat < 1:
-        raise UsageError(f"--repeat {asked.repeat} takes no seed; take 1 or more")
-    if asked.part is not None:
-        Part.read(asked.part)
-        if asked.by is None:
-            raise UsageError("--part is a part of the keys; name their attribute with --by")
-    if asked.blurred is not None and asked.repeat > 1:
-        raise UsageError("--blurred writes the events of one seed; leave out --repeat")
-
-
-def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
-    schema = inputs.schema
-    if asked.by is not None:
-        _require_attribute("--by", asked.by, inputs)
-    for name in asked.steps:
-        if name != TYPE:
-            _require_attribute("--step", name, inputs)
-    for name in sorted(blur.columns_read - {TYPE, "source", "event_id"}):
-        _require_attribute(f"the blur {blur.text}", name, inputs)
-    if schema.lasting:
-        raise UnsupportedQueryError(
-            f"{asked.command} of interval events is not supported; ingest the log without --intervals"
-        )
-    if schema.given and not asked.no_given:
-        raise UnsupportedQueryError(
-            f"{asked.command} with [[given]] of the dataset is not supported; --no-given leaves that out"
-        )
-    if asked.blurred is not None:
-        from cepctl.calibration.storing import refuse_to_keep
-
-        refuse_to_keep(list(schema.attributes), asked.blurred)
 
 
 def _law_of_pairs(asked: Asked) -> OrderLaw | None:
@@ -250,50 +168,6 @@ def _law_of_pairs(asked: Asked) -> OrderLaw | None:
         steps = ",".join(law.step)
         raise UsageError(f"--pairs asks of the steps of the law in {asked.laws.path}: name --step {steps}")
     return law
-
-
-def _require_attribute(where: str, name: str, inputs: EventInputs) -> None:
-    known = inputs.schema.attributes
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"attributes: {', '.join(known) or 'none'}"
-        raise EventSchemaError(f"{where}: no event has the attribute '{name}' ({hint})")
-
-
-def _attributes_read(inputs: EventInputs, asked: Asked, blur: Blur) -> list[str]:
-    """The attributes that are needed: a query may ask for any, and all of them are kept."""
-    known = inputs.schema.attributes
-    if asked.text is not None or asked.blurred is not None:
-        return list(known)
-    from cepctl.calibration.blurring import ZONE
-
-    needed = {asked.by, *asked.steps, *blur.columns_read, ZONE}
-    return [name for name in known if name in needed]
-
-
-def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> TrueEvents:
-    """The events that are asked about, with their true times."""
-    from cepctl.calibration.truth import Part, true_events
-
-    truth = true_events(inputs.read(attributes), asked.by, inputs.schema.time_unit)
-    if asked.text is None or asked.part is not None:
-        whole, truth = len(truth), truth.with_keys()
-        if len(truth) < whole:
-            tell(READING, "note", f"left out {counted(whole - len(truth), 'event')} without {asked.by}")
-    if asked.part is not None:
-        truth = truth.part(Part.read(asked.part))
-    if not len(truth):
-        raise UsageError("no event is left; name another part of the keys (--part), or another --by")
-    return truth
-
-
-def _tell_unstamped(truth: TrueEvents, blur: Blur, unit: TimeUnit) -> None:
-    """Say how many events no clock stamped, though a rule tells clocks apart."""
-    from cepctl.calibration.blurring import unstamped_events
-    from cepctl.ingestion.clocks import unstamped_notes
-
-    for note, count in unstamped_notes(unstamped_events(truth, blur, unit), blur.rules).items():
-        tell(READING, "note", note.format(count))
 
 
 def _refuse_clocks_under(law: OrderLaw | None, blurred: BlurredEvents) -> None:

@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UnsupportedQueryError, UsageError
-from cepctl.library.calibrate import TYPE, Asked, truth_of
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.raw_input import RawInput
+from cepctl.library.true_events import TYPE, Asked, truth_of
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 
 if TYPE_CHECKING:

@@ -20,10 +20,11 @@ from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
 from cepctl.errors import JobError, UsageError
-from cepctl.library.calibrate import CASE, TYPE, Asked, calibrated
+from cepctl.library.calibrate import CASE, calibrated
 from cepctl.library.laws import LawFile
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
+from cepctl.library.true_events import TYPE, Asked
 from cepctl.memory import MemoryBudget
 
 _PAGES = (".html", ".htm")

@@ -13,10 +13,10 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
-from cepctl.library.calibrate import TYPE, Asked
 from cepctl.library.learn import MOST_KEYS, learned_from
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
+from cepctl.library.true_events import TYPE, Asked
 from cepctl.memory import MemoryBudget
 
 
