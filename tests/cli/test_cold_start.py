@@ -15,8 +15,7 @@ WHERE = "WHERE a.task_id = c.task_id AND [node] AND b.value > 95 AND d.value <= 
 QUERIES = {
     "any match": f"PATTERN {EVENTS} {WHERE}",
     "next match": f"PATTERN {EVENTS} {WHERE} STRATEGY skip_till_next_match",
-    "contiguity": "PATTERN SEQ(CPU a, CPU b) WHERE [node] AND a.value > 80 STRATEGY partition_contiguity "
-    "WITHIN 30 seconds",
+    "contiguity": "PATTERN SEQ(CPU a, CPU b) WHERE [node] STRATEGY partition_contiguity WITHIN 30 seconds",
     "Kleene": "PATTERN SEQ(TaskStart a, CPU+ b[], TaskFinish c) WHERE a.task_id = c.task_id AND [node] "
     "AND b[i].value > 95 WITHIN 50 seconds",
     "negation": "PATTERN SEQ(TaskStart a, !CPU n, TaskFinish c) WHERE a.task_id = c.task_id AND [node] "
