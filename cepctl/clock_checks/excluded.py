@@ -20,8 +20,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clock_checks.stamps import Stamps
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, too_many
+from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, spoken_of, too_many
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Given
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER, TimeUnit
@@ -90,20 +89,13 @@ def check(
         If clauses speak of too many combinations of events.
     """
     stamped = _stamped(table, by, unit, records)
-    spoken_of = np.zeros(len(stamped.events), dtype=bool)
     found = [_Pairs(*(np.zeros(0, dtype=np.int64) for _ in range(4)))]
-    empty = []
-    for number, clause in enumerate(given):
-        fitting = tuple(fitting_events(stamped.events, each) for each in clause.alternative.components)
-        if not all(map(len, fitting)):
-            empty.append(clause.text)
-            continue
-        for each in fitting:
-            spoken_of[each] = True
+    told = spoken_of(given, stamped.events)
+    for number, clause, fitting in told.clauses:
         found.extend(_of_clause(clause, number, fitting, stamped, granularity))
     names = _Pairs.__annotations__
     pairs = _Pairs(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
-    return Check(_shown(pairs, stamped, given), _unchecked(stamped, spoken_of), tuple(empty))
+    return Check(_shown(pairs, stamped, given), _unchecked(stamped, told.events), told.empty)
 
 
 def _stamped(table: pa.Table, by: str, unit: TimeUnit, records: ClockRecords) -> _Stamped:

@@ -16,8 +16,7 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, too_many
+from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, spoken_of, too_many
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Given
 from cepctl.schema import TimeUnit
@@ -111,15 +110,9 @@ def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Pairs
         If clauses speak of too many combinations of events.
     """
     none = np.zeros(0, dtype=np.int64)
-    found, empty = [(none, none, none)], []
-    spoken_of = np.zeros(len(own.events), dtype=bool)
-    for number, clause in enumerate(given):
-        fitting = tuple(fitting_events(own.events, each) for each in clause.alternative.components)
-        if not all(map(len, fitting)):
-            empty.append(clause.text)
-            continue
-        for each in fitting:
-            spoken_of[each] = True
+    found = [(none, none, none)]
+    told = spoken_of(given, own.events)
+    for number, clause, fitting in told.clauses:
         kept = 0
         for first, second in _of_clause(clause, fitting, own):
             found.append((first, second, np.full(len(first), number)))
@@ -127,7 +120,7 @@ def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Pairs
             if kept > MOST_DIFFERENCES:
                 raise too_many(clause, kept)
     columns = (np.concatenate(each) for each in zip(*found, strict=True))
-    return spoken_of, Pairs(*columns), tuple(empty)
+    return told.events, Pairs(*columns), told.empty
 
 
 def _of_clause(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -149,6 +149,34 @@ def _of_clause(
             yield found
         if kept > MOST_DIFFERENCES:
             raise too_many(clause, seen)
+
+
+@dataclass(frozen=True)
+class SpokenOf:
+    """What clauses speak of.
+
+    `clauses`: the number of each that some events fit, the clause, and these, for each of its components.
+    `events`: which events fit some component, shape (n,).  `empty`: the other clauses, as text.
+    """
+
+    clauses: tuple[tuple[int, Given, tuple[Indexes, ...]], ...]
+    events: Flags
+    empty: tuple[str, ...]
+
+
+def spoken_of(given: Sequence[Given], events: Events) -> SpokenOf:
+    """The events that fit the components of clauses; a clause of which one is fitted by none says nothing."""
+    clauses, empty = [], []
+    some = np.zeros(len(events), dtype=bool)
+    for number, clause in enumerate(given):
+        fitting = tuple(fitting_events(events, each) for each in clause.alternative.components)
+        if not all(map(len, fitting)):
+            empty.append(clause.text)
+            continue
+        for each in fitting:
+            some[each] = True
+        clauses.append((number, clause, fitting))
+    return SpokenOf(tuple(clauses), some, tuple(empty))
 
 
 def combinations(

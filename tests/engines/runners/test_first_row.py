@@ -21,6 +21,7 @@ from cepctl.plan.grouping import for_existence
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from tests.engines.agreement import FEW_EXAMPLES, check
+from tests.engines.clock_cases import ClockCase, clocked_any_cases
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, any_cases
@@ -68,6 +69,25 @@ def test_the_first_row_is_that_of_all_rows() -> None:
 
     check(any_cases(), agrees, FEW_EXAMPLES)
     assert found == {True, False}
+
+
+@pytest.mark.usefixtures("slices_of_two_ticks")
+def test_the_first_row_is_that_of_all_rows_on_shared_clocks() -> None:
+    def agrees(case: ClockCase) -> None:
+        plan = for_existence(plan_of(case.query, case.clocks))
+        try:
+            require_engine(plan, "event")
+            expected = expected_row(plan, case.table)
+        except UnsupportedQueryError:
+            return
+        row = first_row(plan, case.table).to_pylist()[0]
+        assert tuple(row[name] for name in ("exists", "start", "match")) == (
+            expected[0],
+            expected[2],
+            expected[4],
+        )
+
+    check(clocked_any_cases(), agrees, FEW_EXAMPLES)
 
 
 def log(pairs: int) -> pa.Table:
