@@ -22,7 +22,13 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import renumbered
-from cepctl.engines.confidence.orders.questions import OUTSIDE, Letter, Question, states_of
+from cepctl.engines.confidence.orders.questions import (
+    OUTSIDE,
+    Letter,
+    Question,
+    QuestionStates,
+    states_of,
+)
 from cepctl.engines.confidence.orders.sweep import Machine
 from cepctl.engines.confidence.orders.ways import Plans
 
@@ -245,7 +251,29 @@ def _machine(
     if states is None:
         return None
     own_of = np.array([own for own, _ in letters], dtype=np.int64)
-    return Machine(own_of, read, states.moves, states.rests, states.happened, states.accepted)
+    hopes = _hopes(states, read, marks)
+    return Machine(own_of, read, states.moves, states.rests, states.happened, states.accepted, hopes)
+
+
+def _hopes(states: QuestionStates, read: Indexes, marks: Sequence[_Mark]) -> Flags:
+    """From which states, in pieces of which status, one can still come to where the answer is yes."""
+    count = read.shape[1]
+    found = np.zeros((len(states.rests), count), dtype=bool)
+    for status in range(count):
+        later = [each for each in range(count) if _follows(each, status, marks)]
+        letters = np.unique(read[:, later])
+        paths = np.column_stack([states.rests, states.moves[:, letters[letters >= 0]]])
+        hopes, before = states.accepted, np.zeros_like(states.accepted)
+        while (hopes != before).any():
+            before, hopes = hopes, hopes | (hopes[paths] & (paths >= 0)).any(axis=1)
+        found[:, status] = hopes
+    return found
+
+
+def _follows(later: int, status: int, marks: Sequence[_Mark]) -> bool:
+    """Whether a status may be that of a later piece: ends after an event come, those before one go."""
+    gone = sum(1 << bit for bit, (_, offset) in enumerate(marks) if offset <= 0)
+    return (status ^ gone) & ~(later ^ gone) == 0
 
 
 def _at_ends(

@@ -25,7 +25,7 @@ class Digits(NamedTuple):
 
     `rates`, shape (sets, n): factor of one more event of a kind, times how many of it are left.  `gates`,
     shape (A, n), by state of the machine.  `follow`, `landing`, shape (combinations, n): factor of a kind
-    after what keys end with, and what they end with then.
+    after what keys end with, and what they end with then; `alike`: that is the same whatever it was.
     """
 
     cell: int
@@ -35,6 +35,7 @@ class Digits(NamedTuple):
     gates: np.ndarray
     follow: np.ndarray
     landing: np.ndarray
+    alike: bool
 
 
 @inner
@@ -43,7 +44,7 @@ def no_digits(states, combinations):
     none = np.zeros(0, dtype=np.int64)
     return Digits(
         -1, none, none, np.ones((1, 0)), np.ones((states, 0)),
-        np.ones((combinations, 0)), np.zeros((combinations, 0), dtype=np.int64),
+        np.ones((combinations, 0)), np.zeros((combinations, 0), dtype=np.int64), True,
     )  # fmt: skip
 
 
@@ -67,7 +68,8 @@ def digits_of(own, cells, ends, happened, cell):
                 for j in range(count):
                     gates[a, j] *= cells.gates[o, kind[j]]
     follow, landing = _after(own, ends, kind)
-    return Digits(cell, kind, stride, rates, gates, follow, landing)
+    alike = bool((landing == landing[0]).all())
+    return Digits(cell, kind, stride, rates, gates, follow, landing, alike)
 
 
 @inner
@@ -110,7 +112,7 @@ def _count_left(rates, j, stride, count):
 
 
 @inner
-def carried(states, own, before, after):
+def carried(states, own, happened, before, after):
     """The states by the digits of another cell: kinds that are over have happened, new ones have not."""
     sets, size = len(before.rates), len(after.rates)
     place, complete, over = np.zeros(sets, dtype=np.int64), np.zeros(sets, dtype=np.int64), 0
@@ -126,34 +128,49 @@ def carried(states, own, before, after):
             for d in range(digit * stride, (digit + 1) * stride):
                 place[d] = place[d - digit * stride] + digit * max(later, 0)
                 complete[d] = complete[d - digit * stride] + (later < 0 and digit == count)
-    found = np.zeros((len(states) // sets * size, states.shape[1]))
-    for d in range(sets):
-        if complete[d] == over:
-            for a in range(len(states) // sets):
-                for c in range(states.shape[1]):
-                    found[a * size + place[d], c] = states[a * sets + d, c]
+    found = np.zeros((len(happened) * size, states.shape[1]))
+    for a in range(len(happened)):
+        if not _misses(own, happened[a], before, after):
+            for d in range(sets):
+                if complete[d] == over:
+                    for c in range(states.shape[1]):
+                        found[a * size + place[d], c] = states[a * sets + d, c]
     return found
+
+
+@inner
+def _misses(own, happened, before, after):
+    """Whether an event of a row is over that has not happened."""
+    for i in before.kind:
+        if own.own[i] >= 0 and not happened[own.own[i]]:
+            over = True
+            for j in after.kind:
+                over = over and i != j
+            if over:
+                return True
+    return False
 
 
 @inner
 def pass_by_count(states, digits, target, rests, mass):
     """A piece in which only the order counts: k events have 1/k! beside their masses."""
-    rested = np.empty_like(target)
+    rested = np.full_like(target, -1)
     for a in range(target.shape[0]):
         for i in range(target.shape[1]):
-            rested[a, i] = rests[target[a, i]] if target[a, i] >= 0 else -1
-    total, layer, other = states.copy(), np.empty_like(states), np.empty_like(states)
-    active, listed = _busy(states), np.empty(len(states), dtype=np.int64)
-    stamp, mark = np.zeros(len(states), dtype=np.int64), 1
-    count = _one_more(states, active, len(active), digits, rested, mass, 1.0, layer, listed, stamp, mark)
-    active = np.empty_like(listed)
+            if target[a, i] >= 0:
+                rested[a, i] = rests[target[a, i]]
+    total, layer, spare, before = states.copy(), np.empty_like(states), np.empty_like(states), states
+    active, count = _busy(states)
+    listed, stamp, placed = np.empty_like(active), np.zeros_like(active), 0
     while count > 0:
+        placed += 1
+        share = 1.0 / placed
+        count = _one_more(before, active, count, digits, rested, mass, share, layer, listed, stamp, placed)
         for n in range(count):
             for c in range(states.shape[1]):
                 total[listed[n], c] += layer[listed[n], c]
-        active, listed, layer, other = listed, active, other, layer
-        mark += 1
-        count = _one_more(other, active, count, digits, rested, mass, 1.0 / mark, layer, listed, stamp, mark)
+        active, listed = listed, active
+        before, layer, spare = layer, spare, layer
     return total
 
 
@@ -161,50 +178,48 @@ def pass_by_count(states, digits, target, rests, mass):
 def pass_by_ticks(states, digits, target, rests, mass, length):
     """A piece by its distinct ticks: b of n are C(n, b), here times n^b, which masses hold, over n^b."""
     sets, total, rested = len(digits.rates), states.copy(), states
-    group, other, after, spare = (
-        np.empty_like(states), np.empty_like(states), np.empty_like(states), np.empty_like(states)
-    )  # fmt: skip
-    room = len(states)
-    active, listed = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    stamp, rest_stamp = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    begun = _busy(states)
-    count, mark, ticks, share = len(begun), 0, 0, 1.0
-    while count > 0 and length > ticks:
+    group, other = np.empty_like(states), np.empty_like(states)
+    after, spare = np.empty_like(states), np.empty_like(states)
+    begun, count = _busy(states)
+    listed, coming = np.empty_like(begun), np.empty_like(begun)
+    stamp, rest_stamp = np.zeros_like(begun), np.zeros_like(begun)
+    mark, ticks, share = 0, 0, 1.0
+    while count > 0:
         share *= (1.0 - ticks / length) / (ticks + 1.0)
         ticks += 1
-        mark += 1
-        held, ended = 1, 0
-        some = _one_more(rested, begun, count, digits, target, mass, 1.0, group, listed, stamp, mark)
-        begun = np.empty(room, dtype=np.int64)
+        if share == 0.0:
+            break
+        before, some, held, ended = rested, count, 0, 0
         while some > 0:
+            held += 1
+            mark += 1
+            each = 1.0 / (length * held) if held > 1 else 1.0
+            some = _one_more(before, begun, some, digits, target, mass, each, group, listed, stamp, mark)
             for n in range(some):
                 rest = rests[listed[n] // sets]
                 if rest >= 0:
                     place = rest * sets + listed[n] % sets
                     if rest_stamp[place] != ticks:
                         rest_stamp[place] = ticks
-                        begun[ended] = place
+                        coming[ended] = place
                         ended += 1
-                        after[place] = 0.0
+                        for c in range(states.shape[1]):
+                            after[place, c] = 0.0
                     for c in range(states.shape[1]):
                         after[place, c] += group[listed[n], c]
-            held += 1
-            mark += 1
-            active, listed, group, other = listed, active, other, group
-            some = _one_more(
-                other, active, some, digits, target, mass, 1.0 / (length * held),
-                group, listed, stamp, mark,
-            )  # fmt: skip
+            begun, listed = listed, begun
+            before, group, other = group, other, group
         for n in range(ended):
             for c in range(states.shape[1]):
-                total[begun[n], c] += share * after[begun[n], c]
-        rested, after, spare, count = after, spare, after, ended
+                total[coming[n], c] += share * after[coming[n], c]
+        begun, coming, count = coming, begun, ended
+        rested, after, spare = after, spare, after
     return total
 
 
 @inner
 def _busy(states):
-    """The places to which some order has led."""
+    """The places to which some order has led, at the front, and how many they are."""
     found, count = np.empty(len(states), dtype=np.int64), 0
     for x in range(len(states)):
         busy = False
@@ -213,38 +228,47 @@ def _busy(states):
         if busy:
             found[count] = x
             count += 1
-    return found[:count]
+    return found, count
 
 
 @inner
 def _one_more(states, active, count, digits, target, mass, share, later, listed, stamp, mark):
     """One event more in every possible way, each with this share of its mass; how many places are `listed`.
 
-    `stamp` is `mark` where `later` has been begun.
+    `mass`, `target`, shape (A, n): of one event more, and the state then.  `stamp` is `mark` where `later`
+    has been begun.
     """
-    sets, found, kinds = len(digits.rates), 0, len(mass)
+    sets, found, kinds = len(digits.rates), 0, mass.shape[1]
     places, weights, which = np.empty(kinds, np.int64), np.empty(kinds), np.empty(kinds, np.int64)
+    taken = np.empty(kinds)
     for n in range(count):
         x = active[n]
         a = x // sets
         d, ways = x - a * sets, 0
         for i in range(kinds):
-            if target[a, i] >= 0:
-                weight = mass[i] * share * digits.gates[a, i] * digits.rates[d, i]
-                if weight != 0.0:
-                    place = target[a, i] * sets + d + digits.stride[i]
-                    places[ways], weights[ways], which[ways] = place, weight, i
-                    ways += 1
-                    if stamp[place] != mark:
-                        stamp[place] = mark
-                        listed[found] = place
-                        found += 1
-                        for c in range(states.shape[1]):
-                            later[place, c] = 0.0
+            weight = mass[a, i] * digits.rates[d, i] * share
+            if weight != 0.0 and target[a, i] >= 0:
+                place = target[a, i] * sets + d + digits.stride[i]
+                places[ways], weights[ways], which[ways] = place, weight, i
+                ways += 1
+                if stamp[place] != mark:
+                    stamp[place] = mark
+                    listed[found] = place
+                    found += 1
+                    for c in range(states.shape[1]):
+                        later[place, c] = 0.0
+        taken[:] = 0.0
         for c in range(states.shape[1]):
             value = states[x, c]
-            if value != 0.0:
+            if value != 0.0 and digits.alike:
+                for i in range(kinds):
+                    taken[i] += value * digits.follow[c, i]
+            elif value != 0.0:
                 for way in range(ways):
                     i = which[way]
-                    later[places[way], digits.landing[c, i]] += value * weights[way] * digits.follow[c, i]
+                    factor = weights[way] * digits.follow[c, i]
+                    later[places[way], digits.landing[c, i]] += value * factor
+        for way in range(ways if digits.alike else 0):
+            i = which[way]
+            later[places[way], digits.landing[0, i]] += taken[i] * weights[way]
     return found
