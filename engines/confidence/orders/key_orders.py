@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
 from cepctl.engines.confidence.orders.cells import LawTables
 from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
@@ -132,26 +131,25 @@ class KeyOrders:
         return f"{values.name} = {values[event]}"
 
 
-def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
-    """The events under these laws; None where no order is open.
+def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) -> KeyOrders | None:
+    """Events under these laws, by their attributes and masses; None where no order is open.
 
     Raises
     ------
     EventSchemaError
         If two laws speak of one event.
     """
-    law, key = key_of_event(laws, events.frame)
+    law, key = key_of_event(laws, frame)
     factors = tuple(Factors.of(each) for each in laws)
-    codes = np.zeros(len(events), dtype=np.int64)
+    codes = np.zeros(len(law), dtype=np.int64)
     for number, each in enumerate(laws):
         own = np.flatnonzero(law == number)
-        texts = steps_of(each, events.frame[own])
+        texts = steps_of(each, frame[own])
         known = pl.DataFrame(
             {"text": list(factors[number].codes), "code": list(factors[number].codes.values())}
         )
         found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
         codes[own] = found.get_column("code").fill_null(0).to_numpy()
-    masses = events.masses
     under = np.flatnonzero(key >= 0)
     order = under[np.lexsort((masses.upper[under], masses.lower[under], key[under]))]
     if not len(order):
@@ -163,7 +161,7 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
     first = open_run.copy()
     first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
     numbers = np.cumsum(first)[open_run] - 1
-    cluster = np.full(len(events), -1, dtype=np.int64)
+    cluster = np.full(len(law), -1, dtype=np.int64)
     cluster[order[open_run]] = numbers
     begins, sizes = np.flatnonzero(first), np.bincount(numbers)
     ends = begins + sizes - 1
@@ -178,7 +176,7 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
         _neighbours(key, order, codes, law, factors, begins, -1),
         _neighbours(key, order, codes, law, factors, ends, 1),
         factors,
-        tuple(events.frame.get_column(each.by) for each in laws),
+        tuple(frame.get_column(each.by) for each in laws),
     )
 
 
