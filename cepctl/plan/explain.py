@@ -70,6 +70,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
+                **({"members": [max(each.least, 1), each.most]} if each.counted else {}),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
             }
@@ -85,6 +86,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
         **(
             {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
         ),
+        **({"absent": list(alternative.absent)} if alternative.absent else {}),
         "kleene_predicates": dict(_kleene_predicates(alternative)),
         "order": {
             "name": chosen.name,
@@ -216,6 +218,8 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
         events = "" if count is None else f"  at most {count:,} event{'' if count == 1 else 's'}"
         filters = f"  where {' AND '.join(each['filters'])}" if each["filters"] else ""
         yield f"    {_component_name(each):<{width}}{events}{filters}".rstrip()
+    if alternative.absent:
+        yield f"Without     {', '.join(alternative.absent)}, which may be absent"
     if facts["links"]:
         yield "Predicates between events"
         for link in facts["links"]:
@@ -237,9 +241,17 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
 def _component_name(component: Mapping[str, Any]) -> str:
     types = "|".join(component["types"]) or "any type"
     kind = "absent " if component["negated"] else ""
-    plus = "+" if component["kleene"] else ""
+    least, most = component.get("members", (1, None))
+    plus = _how_many(least, most) if component["kleene"] else ""
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
+
+
+def _how_many(least: int, most: int | None) -> str:
+    """What stands after the type of a group in a reading that has it."""
+    if most == least:
+        return f"{{{least}}}"
+    return "+" if (least, most) == (1, None) else f"{{{least},{'' if most is None else most}}}"
 
 
 def _tail(plan: Plan) -> Iterator[str]:
@@ -296,4 +308,5 @@ def _block(components: list[Component]) -> str:
 def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
-    return f"{'no ' if component.negated else ''}{types}{name}{'+' if component.kleene else ''}"
+    members = _how_many(max(component.least, 1), component.most) if component.kleene else ""
+    return f"{'no ' if component.negated else ''}{types}{name}{members}"

@@ -47,7 +47,9 @@ class Component:
     """One component of the pattern.
 
     `event_types` is empty for any type.  `ordered` marks a Kleene component that some predicate
-    over order reads: its group is a sequence with strictly increasing ticks, not a set.
+    over order reads, and under next match one written `{m,n}`: its group is a sequence with strictly
+    increasing ticks, not a set.  `least` and `most` bound the number of members of a group, `most` None for
+    any number; of what another reading leaves out, `least` is 0.
     `filters` read this component's own attributes only (for a Kleene one as `b[i].x`).
     """
 
@@ -57,6 +59,13 @@ class Component:
     kleene: bool = False
     ordered: bool = False
     filters: tuple[Expression, ...] = ()
+    least: int = 1
+    most: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a group that not every number of events makes."""
+        return self.kleene and (self.least > 1 or self.most is not None)
 
 
 class Scope(Enum):
@@ -117,6 +126,7 @@ class Alternative:
     stands in the gap between its neighbours (leading or trailing if it has none on that side); but one in a
     block with positive components, which ISEQ makes, is absent wherever its conditions hold.
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
+    `absent` are the variables of what may be absent and this reading leaves out.
     """
 
     components: tuple[Component, ...]
@@ -125,6 +135,7 @@ class Alternative:
     equalities: tuple[Equality, ...] = ()
     timings: tuple[Timing, ...] = ()
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def reads_ends(self) -> bool:

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
+from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
-from cepctl.plan.or_free_patterns import OrFreePattern
+from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.schema import CLOCK
@@ -156,11 +157,13 @@ def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None
 
 
 def refuse_lasting_groups(component: Component) -> None:
-    """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
-    if component.kleene:
+    """Raise UnsupportedQueryError if the component, which events with an end fit, is quantified."""
+    if component.kleene or not component.least:
+        what = f"in the Kleene group {component.variable}[]" if component.kleene else "that may be absent"
         raise UnsupportedQueryError(
-            f"not supported yet: interval events in the Kleene group {component.variable}[]; "
-            "bind them one by one, or ingest without --intervals"
+            f"not supported yet: interval events {what}; "
+            f"{'bind them one by one' if component.least else 'write an OR of two patterns'}, "
+            "or ingest without --intervals"
         )
 
 
@@ -224,14 +227,22 @@ def check_support(
             problems.refuse(query.pattern.span, message)
         for component, written in zip(alternative.components, pattern.components, strict=True):
             if component.ordered:
+                order = f"a predicate over the order of {component.variable}[]"
+                if written.how_many.braces and strategy.absent is Absent.NEARER:
+                    order = f"{component.variable}[] counted by {quantifier_text(written)}"
                 problems.refuse(
                     _order_span(alternative, written.span),
-                    f"a predicate over the order of {component.variable}[] under {name}; "
-                    "it runs under skip_till_any_match",
+                    f"{order} under {name}; it runs under skip_till_any_match",
                 )
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
     if strategy.absent is Absent.NEARER:
+        for each in pattern.absent:
+            problems.refuse(
+                each.span,
+                f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
+                "and an OR of the pattern with it and without it runs here, too",
+            )
         _check_after_group(alternative, strategy, problems)
 
 

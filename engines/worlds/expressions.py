@@ -137,7 +137,7 @@ def _known(meanings: Mapping[Word, Meaning], word: Word) -> Meaning:
 def _member(node: Attribute | EventTime, scene: Scene) -> Row | None:
     """The row that `a`, `b[i]`, `b[i-1]`, `b[first]` or `b[last]` means; None if not bound."""
     rows = scene.members.get(node.variable)
-    if rows is None:
+    if not rows:
         return None
     position = scene.index.get(node.variable, 0)
     places = {None: position, "each": position, "previous": position - 1, "first": 0, "last": len(rows) - 1}
@@ -175,7 +175,7 @@ def _aggregate(node: Aggregate, scene: Scene) -> Value:
 
 def _variable(node: Variable, scene: Scene) -> Value:
     rows = scene.members.get(node.name)
-    return None if rows is None else "+".join(cast(str, row["event_id"]) for row in rows)
+    return None if not rows else "+".join(cast(str, row["event_id"]) for row in rows)
 
 
 def _match_field(node: MatchField, scene: Scene) -> Value:

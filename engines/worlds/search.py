@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
@@ -151,7 +151,7 @@ class Search:
             free.sort(key=lambda e: ticks[e])
         if wanted.kleene:
             self.work.require_few_sets(wanted.variable, len(free))
-        for size in range(1, len(free) + 1 if wanted.kleene else 2):
+        for size in _sizes(wanted, len(free)):
             for group in combinations(free, size):
                 self.work.spend()
                 if size > 1 and len({self.stream.keys[e] for e in group}) > 1:
@@ -365,6 +365,13 @@ def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _sizes(wanted: Component, free: int) -> range:
+    """How many of the free events a component can be bound to, in a reading that does not leave it out."""
+    if not wanted.kleene:
+        return range(1, 2)
+    return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)
 
 
 def _named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:

@@ -17,6 +17,7 @@ STRATEGIES = {
 SHARES = {
     "negation": 0.45,
     "kleene": 0.2,
+    "quantified": 0.15,
     "order": 0.3,
     "aggregates": 0.3,
     "and": 0.15,
@@ -45,6 +46,7 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
+    "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
@@ -72,10 +74,23 @@ _NEEDS = {
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
 _NOT_UNDER_LAWS = {
     *_CONTIGUITY,
-    *("kleene", "order", "aggregates", "and", "or", "timing", "intervals", "bystanders", "clocks", "given"),
-    *("reached", "summary", "point-engine"),
+    *(
+        "kleene",
+        "quantified",
+        "order",
+        "aggregates",
+        "and",
+        "or",
+        "timing",
+        "intervals",
+        "bystanders",
+        "clocks",
+        "given",
+    ),
+    *("quantified", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
+    "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},

@@ -49,7 +49,10 @@ def _needs_window(strategy: str, pattern: Pattern) -> bool:
         return any(_needs_window(strategy, member) for member in pattern.members)
     if pattern.word != "SEQ":
         return False
+    optional = any(part.optional for part in parts_of(pattern))
     ends = [parts_of(pattern.members[0])[0], parts_of(pattern.members[-1])[-1]]
+    # What stands beside an absence may be absent, too.
+    ends = parts_of(pattern) if optional else ends
     bound = [member for member in pattern.members if not (isinstance(member, Part) and member.negated)]
     trailing = parts_of(bound[-1]) if bound else []
     return any(part.negated for part in ends) or (strategy == NEXT and any(part.kleene for part in trailing))
@@ -153,7 +156,7 @@ def _keys_of_groups(rng: Random, pattern: Pattern) -> tuple[str, ...]:
     """The whole input, or attributes of events that every part binds."""
     bound = set.intersection(
         *(
-            {part.variable for part in parts if not part.negated and not part.kleene}
+            {part.variable for part in parts if not (part.negated or part.kleene or part.optional)}
             for parts in alternatives_of(pattern)
         )
     )
