@@ -19,7 +19,10 @@ ANY, NEXT, STRICT, PARTITION = (
 
 @dataclass(frozen=True)
 class Level:
-    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns."""
+    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
+
+    With `runs` every group is read in order, and what follows may read it.
+    """
 
     strategies: tuple[str, ...] = (ANY,)
     negation: bool = False
@@ -29,6 +32,7 @@ class Level:
     choice: bool = False
     twin: bool = False
     timing: bool = False
+    runs: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ SHARES = {
     "negation": 0.45,
     "kleene": 0.2,
     "order": 0.3,
+    "runs": 0.5,
     "aggregates": 0.3,
     "and": 0.15,
     "or": 0.15,
@@ -46,6 +47,7 @@ CHECKS = {
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
     "order": "predicates over the order of a Kleene group",
+    "runs": "groups in order, and what reads them, where other events decide",
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
@@ -63,6 +65,7 @@ MEANINGS = {
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
+    "runs": {"kleene"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -72,11 +75,24 @@ _NEEDS = {
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
 _NOT_UNDER_LAWS = {
     *_CONTIGUITY,
-    *("kleene", "order", "aggregates", "and", "or", "timing", "intervals", "bystanders", "clocks", "given"),
+    *(
+        "kleene",
+        "order",
+        "runs",
+        "aggregates",
+        "and",
+        "or",
+        "timing",
+        "intervals",
+        "bystanders",
+        "clocks",
+        "given",
+    ),
     *("reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
     "bystanders": {"any-match", "next-match"},
+    "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
     "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},
