@@ -166,9 +166,7 @@ def test_java_can_be_hidden_and_nothing_else(shell: Shell, programs: Path, tmp_p
         "fuzz--seconds": "cases",
     }.items(),
 )
-def test_the_build_server_runs_every_part_and_fails_with_any(
-    copy: Path, failing: str, told: str
-) -> None:
+def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing: str, told: str) -> None:
     def stub(path: Path, prefix: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'#!/bin/sh\necho "{prefix}$*"\n[ "{prefix}$1" != {failing} ]\n', encoding="utf-8")

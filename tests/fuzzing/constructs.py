@@ -19,6 +19,7 @@ SHARES = {
     "kleene": 0.2,
     "quantified": 0.15,
     "order": 0.3,
+    "runs": 0.5,
     "aggregates": 0.3,
     "and": 0.15,
     "or": 0.15,
@@ -48,6 +49,7 @@ CHECKS = {
 MEANINGS = {
     "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
+    "runs": "groups in order, and what reads them, where other events decide",
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
@@ -65,6 +67,7 @@ MEANINGS = {
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
+    "runs": {"kleene"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -78,6 +81,7 @@ _NOT_UNDER_LAWS = {
         "kleene",
         "quantified",
         "order",
+        "runs",
         "aggregates",
         "and",
         "or",
@@ -87,11 +91,12 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("quantified", "reached", "summary", "point-engine"),
+    *("reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
     "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
+    "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
     "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},
