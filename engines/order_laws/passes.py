@@ -39,18 +39,15 @@ def forward_of(cell, entry, least, width):
         for last in range(entry.shape[1]):
             if entry[s, last] != 0.0:
                 values[s, cell.sizes[s] - least, last] = entry[s, last]
-    follow, taken = cell.follow, np.empty(len(cell.kinds))
+    followed = cell.followed
     for s in range(len(values)):
         for e in range(min(width, cell.sizes[s] - least + 1)):
-            taken[:] = 0.0
-            for last in range(len(cell.lasts)):
-                value = values[s, e, last]
-                if value != 0.0:
-                    for i in range(len(taken)):
-                        taken[i] += value * follow[last, i]
             share = 1.0 / (cell.sizes[s] - least - e + 1.0)
-            for i in cell.open[s, : cell.opens[s]]:
-                values[s + cell.strides[i], e, cell.landing[i]] += taken[i] * (cell.rates[s, i] * share)
+            for k in range(cell.opens[s]):
+                i, taken = cell.open[s, k], 0.0
+                for last in range(len(cell.lasts)):
+                    taken += values[s, e, last] * followed[i, last]
+                values[s + cell.strides[i], e, cell.landing[i]] += taken * (cell.rates[s, i] * share)
     return values
 
 
@@ -66,29 +63,27 @@ def worth_of(cell, forward, least, left, after, following, flows):
         for e in range(worth.shape[1]):
             for last in range(worth.shape[2]):
                 worth[left[row], e, last] = after[row, last]
-    follow, followed = cell.follow, cell.followed
-    kinds, lasts = len(cell.kinds), len(cell.lasts)
-    own, taken, gain = np.empty(lasts), np.empty(kinds), np.empty(kinds)
+    follow = cell.follow
+    gain, flow = np.empty(len(cell.kinds)), np.empty(len(cell.kinds))
     for s in range(len(worth) - 1, -1, -1):
+        opens = cell.opens[s]
         for e in range(min(worth.shape[1], cell.sizes[s] - least + 1)):
-            own[:] = worth[s, e]
-            gain[:] = 0.0
             share = 1.0 / (cell.sizes[s] - least - e + 1.0)
-            for i in cell.open[s, : cell.opens[s]]:
-                each = worth[s + cell.strides[i], e, cell.landing[i]] * (cell.rates[s, i] * share)
-                gain[i] = each
-                for last in range(lasts):
-                    own[last] += each * followed[i, last]
-            worth[s, e] = own
-            taken[:] = 0.0
-            for last in range(lasts):
-                value = forward[s, e, last]
+            for k in range(opens):
+                i = cell.open[s, k]
+                gain[k] = worth[s + cell.strides[i], e, cell.landing[i]] * (cell.rates[s, i] * share)
+                flow[k] = 0.0
+            for last in range(worth.shape[2]):
+                value, own = forward[s, e, last], worth[s, e, last]
                 if value != 0.0:
-                    for i in range(kinds):
-                        taken[i] += value * follow[last, i]
-                        following[last, i] += value * gain[i]
-            for i in range(kinds):
-                flows[s, i] += taken[i] * gain[i]
+                    for k in range(opens):
+                        i = cell.open[s, k]
+                        own += gain[k] * follow[last, i]
+                        following[last, i] += value * gain[k]
+                        flow[k] += value * follow[last, i]
+                    worth[s, e, last] = own
+            for k in range(opens):
+                flows[s, cell.open[s, k]] += flow[k] * gain[k]
     return worth
 
 

@@ -46,17 +46,14 @@ def add_ties(cell, forward, least, backward, least_end, ticks, tied):
 def _firsts_of(cell, forward, least):
     """What goes out of each set to an event of each class, by number at the begin, shape (s, k, e)."""
     found = np.zeros((len(cell.sizes), len(cell.kinds), forward.shape[1]))
-    follow, taken = cell.follow, np.empty(len(cell.kinds))
     for s in range(len(found)):
-        for e in range(min(forward.shape[1], cell.sizes[s] - least + 1)):
-            taken[:] = 0.0
-            for last in range(forward.shape[2]):
-                value = forward[s, e, last]
-                if value != 0.0:
-                    for i in range(len(taken)):
-                        taken[i] += value * follow[last, i]
-            for i in range(len(taken)):
-                found[s, i, e] = taken[i] * cell.rates[s, i]
+        for k in range(cell.opens[s]):
+            i = cell.open[s, k]
+            for e in range(min(forward.shape[1], cell.sizes[s] - least + 1)):
+                taken = 0.0
+                for last in range(forward.shape[2]):
+                    taken += forward[s, e, last] * cell.followed[i, last]
+                found[s, i, e] = taken * cell.rates[s, i]
     return found
 
 
