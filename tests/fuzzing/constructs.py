@@ -16,6 +16,7 @@ STRATEGIES = {
 }
 SHARES = {
     "negation": 0.45,
+    "absent-together": 0.12,
     "kleene": 0.2,
     "quantified": 0.15,
     "order": 0.3,
@@ -46,6 +47,7 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
+    "absent-together": "!SEQ and !AND of two components",
     "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
     "aggregates": "aggregates over a Kleene group",
@@ -65,6 +67,7 @@ MEANINGS = {
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
+    "absent-together": {"negation"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -87,9 +90,10 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("quantified", "reached", "summary", "point-engine"),
+    *("quantified", "absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
+    "absent-together": {"intervals", "summary"},
     "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
     "laws": _NOT_UNDER_LAWS,
