@@ -6,6 +6,7 @@ Both forms hold the same facts; the words are for a terminal, the JSON for machi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cepctl.clock_ties import ties_of
@@ -77,6 +78,11 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             for i, each in enumerate(alternative.components)
         ],
         "blocks": [[names[i] for i in block] for block in alternative.blocks],
+        **(
+            {"sequences": [[names[i] for i in block] for block in alternative.sequences]}
+            if alternative.sequences
+            else {}
+        ),
         "links": [_link(link, names) for link in alternative.links],
         "join_keys": [
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
@@ -292,12 +298,20 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     A a ──▶ no N n ──▶ B b+ ──▶ { C c, D d in any order }
     ╰──────────────────── < 9 ticks ────────────────────╯
     """
-    parts = [_block([alternative.components[i] for i in block]) for block in alternative.blocks]
+    parts = [_drawn(alternative, block) for block in alternative.blocks]
     line = strategy.arrow.join(parts)
     if window is None:
         return line
     text = f" {window} "
     return f"{line}\n╰{text.center(max(len(line) - 2, len(text)), '─')}╯"
+
+
+def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
+    components = [alternative.components[i] for i in block]
+    if block not in alternative.absent_together:
+        return _block(components)
+    whole = ", ".join(_component(replace(each, negated=False)) for each in components)
+    return f"no {'SEQ' if block in alternative.sequences else 'AND'}({whole})"
 
 
 def _block(components: list[Component]) -> str:

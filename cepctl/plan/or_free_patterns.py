@@ -28,15 +28,19 @@ BlockPattern = tuple[ComponentPattern, ...]
 class OrFreePattern:
     """One reading of a pattern, without OR: blocks of components in time order.
 
-    `absent` are the optional components that it leaves out.
+    `absent` are the optional components that it leaves out.  A block of negated components alone is
+    `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.
     """
 
     parts: tuple[BlockPattern, ...]
     absent: BlockPattern = ()
+    sequences: tuple[BlockPattern, ...] = ()
 
     def before(self, other: OrFreePattern) -> OrFreePattern:
         """Both, one after the other."""
-        return OrFreePattern(self.parts + other.parts, self.absent + other.absent)
+        return OrFreePattern(
+            self.parts + other.parts, self.absent + other.absent, self.sequences + other.sequences
+        )
 
     @property
     def components(self) -> tuple[ComponentPattern, ...]:
@@ -83,6 +87,8 @@ _NOTHING_BUT_OPTIONAL = (
 def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
     if isinstance(pattern, ComponentPattern):
         return _expand_component(pattern, problems)
+    if pattern.negated and pattern.operator in ("SEQ", "AND"):
+        return _absent_together(pattern, problems)
     _refuse_composite(pattern, problems)
     parts = [_expand(part, problems) for part in pattern.parts]
     if pattern.operator == "OR":
@@ -104,6 +110,22 @@ def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrF
         problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
     reading = OrFreePattern(((pattern,),))
     return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
+
+
+def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+    """What must not happen as a whole: `!SEQ(X x, Y y)`, `!AND(X x, Y y)`."""
+    members: list[ComponentPattern] = []
+    for part in pattern.parts:
+        if isinstance(part, ComponentPattern) and not (part.negated or part.kleene or part.quantifier):
+            members.append(replace(part, negated=True))
+        else:
+            what = f"anything but single events in !{pattern.operator}(...)"
+            problems.refuse(part.span, f"{what}; write one !{pattern.operator}(...) for each way")
+    if pattern.kleene:
+        problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
+    block = tuple(members)
+    in_order = len(block) > 1 and pattern.operator == "SEQ"
+    return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
 
 
 def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:

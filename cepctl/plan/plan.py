@@ -127,6 +127,8 @@ class Alternative:
     block with positive components, which ISEQ makes, is absent wherever its conditions hold.
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
     `absent` are the variables of what may be absent and this reading leaves out.
+    A block of several negated components is what must not happen as a whole: in strict order if it is one of
+    `sequences`, else in any.
     """
 
     components: tuple[Component, ...]
@@ -136,6 +138,7 @@ class Alternative:
     timings: tuple[Timing, ...] = ()
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
     absent: tuple[str, ...] = ()
+    sequences: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -161,8 +164,14 @@ class Alternative:
     @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
-        groups = (block for block in self.blocks if len(block) > 1)
+        groups = (block for block in self.blocks if len(block) > 1 and block not in self.absent_together)
         return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @cached_property
+    def absent_together(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks of `!SEQ(...)` and `!AND(...)`."""
+        several = (block for block in self.blocks if len(block) > 1)
+        return tuple(block for block in several if all(self.components[i].negated for i in block))
 
     @cached_property
     def positive_blocks(self) -> tuple[tuple[int, ...], ...]:

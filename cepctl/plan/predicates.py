@@ -92,6 +92,7 @@ def alternative_of(
         tuple(found.timings),
         tuple(found.choices),
         tuple(component_name(component) for component in pattern.absent),
+        tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -238,12 +239,13 @@ def _taken_so_far(expression: Expression, decides: str) -> Expression:
 
 def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:
     negated = [i for i in read if pattern.components[i].negated]
-    if len(negated) > 1:
+    if len(negated) > 1 and not any(set(negated) <= set(block) for block in pattern.blocks):
         problems.error(
             expression.span,
             "a condition may name only one negated component: two absences cannot be compared",
         )
-    return negated[0] if negated else max(read, default=0)
+    # Of what must not happen as a whole the last part decides.
+    return negated[-1] if negated else max(read, default=0)
 
 
 def _first_positive(pattern: OrFreePattern) -> int:

@@ -41,6 +41,8 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
     found = list(_at_its_place(alternative, groups[0]))
+    if alternative.absent_together:
+        found.append("!SEQ or !AND")
     variable = alternative.components[groups[0]].variable
     found += [
         f"a predicate over {what} of {variable}[]"

@@ -16,6 +16,7 @@ STRATEGIES = {
 }
 SHARES = {
     "negation": 0.45,
+    "absent-together": 0.12,
     "kleene": 0.2,
     "quantified": 0.15,
     "order": 0.3,
@@ -47,6 +48,7 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
+    "absent-together": "!SEQ and !AND of two components",
     "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
     "runs": "groups in order, and what reads them, where other events decide",
@@ -68,6 +70,7 @@ NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
     "runs": {"kleene"},
+    "absent-together": {"negation"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -91,9 +94,10 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("reached", "summary", "point-engine"),
+    *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
+    "absent-together": {"intervals", "summary"},
     "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
     "runs": {"any-match"},

@@ -92,10 +92,20 @@ def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[P
     if rng.random() < 0.2:
         places.append(rng.choice(places))
     found: list[Pattern] = list(blocks)
+    together = False
     for place in sorted(places[:4], reverse=True):
-        absent = Part(next(names), _absent_types(rng, wanted), negated=True)
+        absent: Pattern = Part(next(names), _absent_types(rng, wanted), negated=True)
+        if "absent-together" in wanted and not together:
+            together = True
+            parts = (Part(name, _absent_types(rng, wanted), negated=True) for name in ("u", "v"))
+            absent = Group(rng.choice(["!SEQ", "!SEQ", "!AND"]), tuple(parts))
         beside = found[place] if place < len(blocks) else None
-        if isinstance(beside, Group) and beside.word == "ISEQ" and rng.random() < 0.5:
+        if (
+            isinstance(absent, Part)
+            and isinstance(beside, Group)
+            and beside.word == "ISEQ"
+            and rng.random() < 0.5
+        ):
             at = rng.randrange(len(beside.members) + 1)
             found[place] = replace(beside, members=(*beside.members[:at], absent, *beside.members[at:]))
         else:
