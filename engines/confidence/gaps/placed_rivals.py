@@ -38,7 +38,7 @@ MOST_EVENTS = 62
 FEW_EVENTS = 5
 """Chains so short are left to nested sums, which do not know how wide intervals are, where these are wide."""
 MOST_OPEN = 20
-WORK_BOUND, SHORT_BOUND = most_products(PLACED), most_products(PLACED) // 1000
+WORK_BOUND, SHORT_BOUND = most_products(PLACED), most_products(PLACED) // 20_000
 NEVER = np.iinfo(np.int64).max
 
 
