@@ -167,6 +167,7 @@ def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
     assert table[2 + len(Construct) :] == [
         "",
         "Constructs combine: a query runs where each of its constructs does.",
+        "The event engine runs interval events without !SEQ and !AND.",
         "The point engine runs interval events without OR and without shared clocks.",
         "",
         "Under a law of order the event engine runs SEQ of single events, negation, GROUP BY; under any "
