@@ -133,8 +133,7 @@ class LawfulOrders:
         return _connected(by, thing, len(rows))
 
     def _refused(self, number: int) -> QueryTooLargeError:
-        same = np.flatnonzero(self.orders.key == self.orders.key[number])
-        sets, events = self.orders.sets[same].max(), int(np.diff(self.orders.starts)[same].max())
+        sets, events = self.orders.sets[number], len(self.orders.events_of(number))
         excess = (
             f"{events:,} of its events may each be in either order with another, {MOST_EVENTS:,} are taken "
             "together; "
