@@ -33,7 +33,7 @@ from cepctl.memory import MemoryBudget
 )
 @click.option("--coarsen", metavar="D", help="Hide times: tell only the unit of length D, such as '1 day'.")
 @click.option("--jitter", metavar="D", help="Hide times: let each err by up to D either way, such as '60 s'.")
-@click.option("--clock", hidden=True)
+@click.option("--clock", metavar="TEXT", help="Refused: events of one clock err together; see --jitter.")
 @click.option("--model", type=click.Path(), metavar="FILE", help="Hide times by an uncertainty model (TOML).")
 @click.option("--part", metavar="I/K", help="Take only the keys whose place, from 0 on, is I modulo K.")
 @click.option(
