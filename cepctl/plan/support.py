@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
+from cepctl.language.ast import NOWHERE, Query, ReachedTick
+from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
-from cepctl.plan.or_free_patterns import OrFreePattern
+from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.schema import CLOCK
@@ -32,6 +33,7 @@ class Construct(Enum):
     SEQUENCE = "SEQ of single events"
     AND_GROUP = "AND groups"
     NEGATION = "negation"
+    ABSENT_TOGETHER = "!SEQ and !AND"
     KLEENE = "Kleene groups"
     KLEENE_ORDER = "predicates over the order of a group"
     KLEENE_AGGREGATE = "aggregates over a group"
@@ -44,21 +46,22 @@ class Construct(Enum):
     INTERVALS = "interval events"
 
 
-_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, Construct.INTERVALS})
+_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.INTERVALS})
 """What is defined where no other event decides a match, and refused where one does."""
 _LACKING: Mapping[Engine, frozenset[Construct]] = {
     "event": frozenset(),
     "point": frozenset(
         {
             *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
-            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN),
+            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN, Construct.ABSENT_TOGETHER),
         }
     ),
     "worlds": frozenset(),
 }
 """The constructs that an engine runs under no strategy: refused by name."""
 _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
-    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})}
+    "event": {Construct.INTERVALS: frozenset({Construct.ABSENT_TOGETHER})},
+    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})},
 }
 """What an engine runs, but not beside others that it runs as well."""
 _UNDER_A_LAW: Mapping[Engine, frozenset[Construct]] = {
@@ -89,8 +92,11 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
     components = [each for alternative in plan.alternatives for each in alternative.components]
     used = {
         Construct.SEQUENCE: True,
-        Construct.AND_GROUP: any(len(block) > 1 for each in plan.alternatives for block in each.blocks),
+        Construct.AND_GROUP: any(
+            len(block) > 1 for each in plan.alternatives for block in each.positive_blocks
+        ),
         Construct.NEGATION: any(each.negated for each in components),
+        Construct.ABSENT_TOGETHER: any(each.absent_together for each in plan.alternatives),
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
@@ -115,10 +121,32 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
+    lacking += _sets_beside_runs(plan) if engine == "event" else ()
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
+    if engine == "event":
+        lacking += dict.fromkeys(each for one in plan.alternatives for each in _beyond_pairs(one))
     return tuple(lacking)
+
+
+def _sets_beside_runs(plan: Plan) -> Iterator[str]:
+    """The groups without order where the matches of some reading take one event after the other."""
+    if not any(each.in_runs(plan.strategy) for each in plan.alternatives):
+        return
+    for component in (each for alternative in plan.alternatives for each in alternative.components):
+        name = component.variable
+        if component.kleene and not component.ordered:
+            yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+
+
+def _beyond_pairs(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run of `!SEQ` and `!AND`."""
+    if len(alternative.absent_together) > 1:
+        yield "several !SEQ or !AND in one pattern"
+    for block in alternative.absent_together:
+        if len(block) > 2:
+            yield "!SEQ or !AND of more than two"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -156,11 +184,13 @@ def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None
 
 
 def refuse_lasting_groups(component: Component) -> None:
-    """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
-    if component.kleene:
+    """Raise UnsupportedQueryError if the component, which events with an end fit, is quantified."""
+    if component.kleene or not component.least:
+        what = f"in the Kleene group {component.variable}[]" if component.kleene else "that may be absent"
         raise UnsupportedQueryError(
-            f"not supported yet: interval events in the Kleene group {component.variable}[]; "
-            "bind them one by one, or ingest without --intervals"
+            f"not supported yet: interval events {what}; "
+            f"{'bind them one by one' if component.least else 'write an OR of two patterns'}, "
+            "or ingest without --intervals"
         )
 
 
@@ -219,20 +249,38 @@ def check_support(
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
     if strategy.asks_others:
-        if any(len(block) > 1 for block in alternative.blocks):
+        if any(len(block) > 1 for block in alternative.positive_blocks):
             message = f"AND(...) under {name}; it runs under skip_till_any_match"
             problems.refuse(query.pattern.span, message)
         for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered:
+            if component.ordered and written.how_many.braces:
                 problems.refuse(
-                    _order_span(alternative, written.span),
-                    f"a predicate over the order of {component.variable}[] under {name}; "
-                    "it runs under skip_till_any_match",
+                    written.span,
+                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
+                    "under skip_till_any_match",
                 )
+    _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
     if strategy.absent is Absent.NEARER:
-        _check_after_group(alternative, strategy, problems)
+        for each in pattern.absent:
+            problems.refuse(
+                each.span,
+                f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
+                "and an OR of the pattern with it and without it runs here, too",
+            )
+
+
+def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
+    parts = {i for block in alternative.absent_together for i in block}
+    cases = [case for cases in alternative.choices for case in cases]
+    timings = [*alternative.timings, *(timing for case in cases for timing in case)]
+    if any({each.left, each.right} & parts for each in timings):
+        problems.refuse(
+            query.pattern.span,
+            "a condition on the time of a part of !SEQ or !AND; one on its attributes runs, and one on the "
+            "time of a single absent component, as in !N n",
+        )
 
 
 def _check_edges(
@@ -249,26 +297,6 @@ def _check_edges(
     if last.kleene and strategy.fills_window:
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
-
-
-def _check_after_group(alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
-    for link in alternative.links:
-        decided = alternative.components[link.decides]
-        groups = [i for i in link.components if alternative.components[i].kleene and i < link.decides]
-        if groups and not decided.negated:
-            group = alternative.components[groups[0]].variable
-            problems.refuse(
-                link.expression.span,
-                f"under {strategy.word}, a component after {group}[] whose predicate reads {group}[]; "
-                "it runs under skip_till_any_match",
-            )
-
-
-def _order_span(alternative: Alternative, default: Span) -> Span:
-    for link in alternative.links:
-        if link.scope is Scope.ORDER:
-            return link.expression.span
-    return default
 
 
 def refuse_clocks(plan: Plan, what: str) -> None:
