@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from itertools import product
@@ -62,7 +63,7 @@ MANY: dict[str, Offset] = {
     "many": tuple(
         (4 * at, 4 * at + 3 - (at == 5), p / 64) for at, p in enumerate((1, 3, 8, 20, 20, 8, 3, 1))
     ),
-    "long": tuple((at, at, 1 / 128) for at in range(-20, 44)) + ((44, 300, 0.5),),
+    "long": (*((at, at, 1 / 128) for at in range(-20, 44)), (44, 300, 0.5)),
 }
 
 
@@ -103,7 +104,7 @@ def test_the_mass_between_two_ticks_is_that_of_all_ticks_between(clock: str, oth
     draw = random.Random(0)
     for _ in range(20):
         least, most = sorted(draw.randint(first - 5, last + 5) for _ in range(2))
-        every = sum(mass_at(difference, tick) for tick in range(least, most + 1))
-        assert every == pytest.approx(sum(by_pairs(difference, least, most)), rel=1e-12)
+        every = math.fsum(mass_at(difference, tick) for tick in range(least, most + 1))
+        assert every == pytest.approx(math.fsum(by_pairs(difference, least, most)), rel=1e-12)
         assert mass_between(difference, least, most) == pytest.approx(every, rel=1e-12)
     assert mass_between(difference, first, last) == pytest.approx(1.0, rel=1e-12)
