@@ -19,7 +19,10 @@ ANY, NEXT, STRICT, PARTITION = (
 
 @dataclass(frozen=True)
 class Level:
-    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns."""
+    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
+
+    With `runs` every group is read in order, and what follows may read it.
+    """
 
     strategies: tuple[str, ...] = (ANY,)
     negation: bool = False
@@ -30,6 +33,7 @@ class Level:
     twin: bool = False
     timing: bool = False
     quantified: bool = False
+    runs: bool = False
 
 
 @dataclass(frozen=True)

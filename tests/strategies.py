@@ -87,6 +87,12 @@ def sequence_cases() -> st.SearchStrategy[Case]:
     return cases(Level(kleene=True, order=True))
 
 
+def run_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Kleene plus under predicates over order, where other events decide."""
+    level = Level(strategies=strategies, kleene=True, runs=True)
+    return cases(level) | cases(replace(level, negation=True, timing=True))
+
+
 def or_cases(*strategies: str) -> st.SearchStrategy[Case]:
     """OR inside SEQ: a component, or another in its place."""
     return cases(Level(strategies=strategies or (ANY,), choice=True))
@@ -161,6 +167,8 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "Kleene sets": kleene_cases(),
     "Kleene sequences": sequence_cases(),
     "Kleene under next match": kleene_cases(NEXT),
+    "runs": run_cases(NEXT),
+    "sequences under contiguity": run_cases(STRICT, PARTITION),
     "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
     "quantified Kleene groups": quantified_cases(),
     "quantified Kleene groups under contiguity": quantified_cases(STRICT, PARTITION),

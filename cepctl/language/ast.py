@@ -54,12 +54,16 @@ MemberIndex: TypeAlias = Literal["each", "previous", "first", "last"]
 
 @dataclass(frozen=True)
 class Attribute:
-    """`a.name`; for a Kleene variable `member` says which: b[i], b[i-1], b[first], b[last]."""
+    """`a.name`; for a Kleene variable `member` says which: b[i], b[i-k], b[first], b[last].
+
+    `back` is the k of b[i-k].
+    """
 
     variable: str
     name: str
     member: MemberIndex | None = None
     span: Span = _span()
+    back: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,12 @@ class EventTime:
     which: Literal["time", "lower", "upper", "start", "end"]
     member: MemberIndex | None = None
     span: Span = _span()
+    back: int = 1
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """An aggregate over `b[].name`, or over `b[1..i-1].name` (`before`).
+    """An aggregate over `b[].name`, or over `b[1..i-1].name` (`before`) or `b[1..i].name` (`own`, too).
 
     `function` is a word of `AGGREGATES`; `name` is None for `count(b[])`.
     """
@@ -84,6 +89,7 @@ class Aggregate:
     name: str | None
     before: bool = False
     span: Span = _span()
+    own: bool = False
 
 
 @dataclass(frozen=True)

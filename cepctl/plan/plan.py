@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, Probability, Query, ReachedTick
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import TimeUnit
@@ -72,7 +72,7 @@ class Scope(Enum):
     """When a predicate that links components can be judged."""
 
     EVENT = "event"  # each event bound to `decides`, given the components before it
-    ORDER = "order"  # reads b[i-1], b[1..i-1], b[first], b[last]: needs the group's order
+    ORDER = "order"  # reads b[i-k], b[1..i-1], b[1..i], b[first], b[last]: needs the group's order
     GROUP = "group"  # aggregates over a whole Kleene group: filters the finished group
 
 
@@ -139,6 +139,21 @@ class Alternative:
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
     absent: tuple[str, ...] = ()
     sequences: tuple[tuple[int, ...], ...] = ()
+
+    @cached_property
+    def reads_taken(self) -> bool:
+        """Whether what a component takes depends on which members a group has taken, and in which order."""
+        return any(each.ordered for each in self.components) or any(
+            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+            for link in self.links
+            for i in link.components
+        )
+
+    def in_runs(self, strategy: Strategy) -> bool:
+        """Whether its matches take one event after the other, each by what was taken before."""
+        if strategy.absent is Absent.NEARER:
+            return self.reads_taken
+        return strategy.asks_others and any(each.ordered for each in self.components)
 
     @property
     def reads_ends(self) -> bool:

@@ -3,7 +3,7 @@
 reads                                              becomes
 one component, its own attributes                  a filter of the component
 several components                                 a link, checked when the last of them is bound
-b[i-1], b[1..i-1], b[first], b[last]               a link over the order of a group
+b[i-k], b[1..i-1], b[1..i], b[first], b[last]      a link over the order of a group
 avg(b[].x) and the like                            a link that filters the finished group
 a.time                                             a timing constraint
 a component that this reading does not have        nothing: it does not apply to the reading
@@ -171,7 +171,8 @@ def _sort(
         found.filters.setdefault(carrier, []).append(expression)
         return
     decides = _decides(read, pattern, conjunct.expression, problems)
-    found.links.append(Link(expression, tuple(read), decides, scope))
+    expression = _taken_so_far(expression, names[component_name(pattern.components[decides]).lower()])
+    found.links.append(Link(expression, tuple(read), decides, _scope(expression)))
     found.equalities.extend(_equality(expression, index))
 
 
@@ -224,6 +225,16 @@ def _read_in_order(expression: Expression) -> Iterator[str]:
                 yield each.variable.lower()
         elif isinstance(each, Aggregate) and each.before:
             yield each.variable.lower()
+
+
+def _taken_so_far(expression: Expression, decides: str) -> Expression:
+    """Where another component decides, `b[..i]` are all members of b, as they are taken then."""
+
+    def change(each: Expression) -> Expression:
+        is_other = isinstance(each, Aggregate) and each.own and each.variable != decides
+        return replace(each, before=False, own=False) if is_other else each
+
+    return rewrite(expression, change)
 
 
 def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
+from cepctl.language.ast import NOWHERE, Query, ReachedTick
 from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
@@ -46,7 +46,7 @@ class Construct(Enum):
     INTERVALS = "interval events"
 
 
-_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, Construct.INTERVALS})
+_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.INTERVALS})
 """What is defined where no other event decides a match, and refused where one does."""
 _LACKING: Mapping[Engine, frozenset[Construct]] = {
     "event": frozenset(),
@@ -121,21 +121,34 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
+    if engine == "event":
+        lacking += _sets_beside_runs(plan)
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
-    if engine == "event":
-        lacking += dict.fromkeys(each for one in plan.alternatives for each in _beyond_pairs(one))
     return tuple(lacking)
 
 
-def _beyond_pairs(alternative: Alternative) -> Iterator[str]:
+def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
     """What the event engine does not run of `!SEQ` and `!AND`."""
     if len(alternative.absent_together) > 1:
         yield "several !SEQ or !AND in one pattern"
+    if alternative.absent_together and alternative.in_runs(plan.strategy):
+        yield "!SEQ or !AND beside groups in order"
     for block in alternative.absent_together:
         if len(block) > 2:
             yield "!SEQ or !AND of more than two"
+
+
+def _sets_beside_runs(plan: Plan) -> Iterator[str]:
+    """The groups without order where the matches of some reading take one event after the other."""
+    if not any(each.in_runs(plan.strategy) for each in plan.alternatives):
+        return
+    for component in (each for alternative in plan.alternatives for each in alternative.components):
+        name = component.variable
+        if component.kleene and not component.ordered:
+            yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -242,13 +255,11 @@ def check_support(
             message = f"AND(...) under {name}; it runs under skip_till_any_match"
             problems.refuse(query.pattern.span, message)
         for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered:
-                order = f"a predicate over the order of {component.variable}[]"
-                if written.how_many.braces and strategy.absent is Absent.NEARER:
-                    order = f"{component.variable}[] counted by {quantifier_text(written)}"
+            if component.ordered and written.how_many.braces:
                 problems.refuse(
-                    _order_span(alternative, written.span),
-                    f"{order} under {name}; it runs under skip_till_any_match",
+                    written.span,
+                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
+                    "under skip_till_any_match",
                 )
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
@@ -260,7 +271,6 @@ def check_support(
                 f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
                 "and an OR of the pattern with it and without it runs here, too",
             )
-        _check_after_group(alternative, strategy, problems)
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
@@ -289,26 +299,6 @@ def _check_edges(
     if last.kleene and strategy.fills_window:
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
-
-
-def _check_after_group(alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
-    for link in alternative.links:
-        decided = alternative.components[link.decides]
-        groups = [i for i in link.components if alternative.components[i].kleene and i < link.decides]
-        if groups and not decided.negated:
-            group = alternative.components[groups[0]].variable
-            problems.refuse(
-                link.expression.span,
-                f"under {strategy.word}, a component after {group}[] whose predicate reads {group}[]; "
-                "it runs under skip_till_any_match",
-            )
-
-
-def _order_span(alternative: Alternative, default: Span) -> Span:
-    for link in alternative.links:
-        if link.scope is Scope.ORDER:
-            return link.expression.span
-    return default
 
 
 def refuse_clocks(plan: Plan, what: str) -> None:

@@ -194,9 +194,9 @@ def _difference(left: Side | None, right: Side | None, bound: int, *, not_equal:
 
 def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None:
     match expression:
-        case EventTime(variable, "time" | "start" | "end" as which, member, span):
+        case EventTime(variable, "time" | "start" | "end" as which, member, span, back):
             if member not in (None, "each"):
-                shown = "i-1" if member == "previous" else member
+                shown = f"i-{back}" if member == "previous" else member
                 raise RefusedTimingError(
                     span,
                     f"{variable}[{shown}].time in a timing constraint, where a group stands for each of its "

@@ -112,6 +112,24 @@ class PreparedAlternative:
         """The alternative itself."""
         return self.search.alternative
 
+    @property
+    def shown(self) -> Alternative:
+        """The alternative as rows show it."""
+        return self.alternative
+
+    def folded(self, matches: MatchBatch) -> MatchBatch:
+        """Its matches as `shown` binds them."""
+        return matches
+
+    def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags | None:
+        """Which matches hold at certain ticks, `known` of some events; None where the plan alone says it."""
+        return None
+
+    @property
+    def decided_by_window(self) -> bool:
+        """Whether a match is decided only as its window ends."""
+        return self.shown.decided_by_window(self.plan.strategy)
+
     @cached_property
     def measure(self) -> Measure:
         """How its matches are measured."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cepctl.arrays import Ticks
@@ -13,20 +14,44 @@ from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.support import refuse_lasting_groups, require_engine
+from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
 
 def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
     """Every alternative; where one binds interval events all do, so that rows can be compared."""
-    prepared = [prepared_alternative(plan, each, events, options) for each in plan.alternatives]
+    prepared: list[PreparedAlternative] = []
+    for each in plan.alternatives:
+        if each.in_runs(plan.strategy):
+            prepared += _prepared_runs(plan, each, events, options)
+        else:
+            prepared.append(prepared_alternative(plan, each, events, options))
     if not (options.of_intervals or any(each.lasting for each in prepared)):
         return prepared
+    if any(each.in_runs(plan.strategy) for each in plan.alternatives):
+        refuse_intervals("groups in order")
     return [
         each
         if each.lasting
         else prepared_alternative(plan, each.alternative, events, options, of_intervals=True)
         for each in prepared
     ]
+
+
+def _prepared_runs(
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions
+) -> Iterator[PreparedAlternative]:
+    from cepctl.engines.event.runs.preparing import prepared_runs
+
+    if plan.strategy.asks_all:
+        events = events.by_start
+    candidates = tuple(fitting_events(events, each) for each in reading.components)
+    if events.last(candidates):
+        require_engine(plan, "event", lasting=True)
+        for component, fitting in zip(reading.components, candidates, strict=True):
+            if component.kleene and events.last([fitting]):
+                refuse_lasting_groups(component)
+        refuse_intervals("groups in order")
+    return prepared_runs(plan, reading, events, candidates, options)
 
 
 def prepared_alternative(

@@ -22,6 +22,7 @@ from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.runs import runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
@@ -54,15 +55,23 @@ class Search:
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
-        for bound in self._combinations(ticks, {}, self.alternative.positive):
+        found = (
+            runs(self, ticks) if self._as_runs else self._combinations(ticks, {}, self.alternative.positive)
+        )
+        for bound in found:
             if (
                 self._window_holds(ticks, bound)
                 and self._timings_hold(ticks, bound)
                 and self._negations_hold(ticks, bound)
                 and not any(self._happens(ticks, bound, place) for place in self._absent_together)
-                and reading(self.plan).holds(self, ticks, bound)
+                and (self._as_runs or reading(self.plan).holds(self, ticks, bound))
             ):
                 yield bound
+
+    @cached_property
+    def _as_runs(self) -> bool:
+        """Whether next match is asked of groups in order, or of what reads a group before it."""
+        return reading(self.plan).as_runs and self.alternative.reads_taken
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
@@ -93,10 +102,14 @@ class Search:
 
     def fits(self, component: int, event: int, bound: Bound) -> bool:
         """Whether `event` fits `component` given the events in `bound`."""
-        return (
-            self.can_fit(component, event)
-            and all(self.stream.keys[event] == self.stream.keys[e] for e in _events(bound))
-            and self._links_hold(component, {**bound, component: (event,)}, (Scope.EVENT,))
+        return self.fits_alone(component, event, bound) and self._links_hold(
+            component, {**bound, component: (event,)}, (Scope.EVENT,)
+        )
+
+    def fits_alone(self, component: int, event: int, bound: Bound) -> bool:
+        """Whether it does as far as type, own predicates and `[attr]` say."""
+        return self.can_fit(component, event) and all(
+            self.stream.keys[event] == self.stream.keys[e] for e in _events(bound)
         )
 
     def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
@@ -109,12 +122,13 @@ class Search:
 
     def _links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
         return all(
-            holds(link.expression, self._members(link, bound))
+            holds(link.expression, self.members(link, bound))
             for link in self.alternative.links
             if link.decides == component and link.scope in scopes
         )
 
-    def _members(self, link: Link, bound: Bound) -> Members:
+    def members(self, link: Link, bound: Bound) -> Members:
+        """The rows that a condition reads."""
         return {
             self.alternative.components[j].variable: tuple(self.stream.rows[e] for e in bound[j])
             for j in link.components
@@ -305,15 +319,21 @@ class Search:
 
     def _contiguity_holds(self, ticks: Ticks, bound: Bound) -> bool:
         order = self.alternative.positive
-        kleene = [self.alternative.components[j].kleene for j in order]
+        components = [self.alternative.components[j] for j in order]
+        is_set = [each.kleene and not each.ordered for each in components]
         for place in range(len(order) - 1):
             here, there = bound[order[place]], bound[order[place + 1]]
-            if not kleene[place] and not kleene[place + 1]:
+            if not is_set[place] and not is_set[place + 1]:
                 gap = (_last(ticks, here), _first(ticks, there))
                 if self._between(ticks, bound, *gap):
                     return False
-        return all(
-            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if kleene[place]
+        sequences = [bound[j] for j, each in zip(order, components, strict=True) if each.ordered]
+        return not any(
+            self._between(ticks, bound, ticks.ends[one], ticks[other])
+            for group in sequences
+            for one, other in pairwise(group)
+        ) and all(
+            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if is_set[place]
         )
 
     def _contiguous_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
@@ -341,12 +361,14 @@ class Search:
 class Reading:
     """What a strategy means here: its rows of the table, and which events of the input decide them.
 
-    `fills_window` says that a trailing group takes what fits until the window ends.
+    `fills_window` says that a trailing group takes what fits until the window ends, `as_runs` that what is
+    taken may depend on what was.
     """
 
     holds: Callable[[Search, Ticks, Bound], bool]
     counted: Counted
     fills_window: bool = False
+    as_runs: bool = False
 
 
 def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
@@ -363,7 +385,7 @@ def _contiguity(search: Search, ticks: Ticks, bound: Bound) -> bool:
 
 _READINGS: Mapping[str, Reading] = {
     "skip_till_any_match": Reading(_anything, "fitting"),
-    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True),
+    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True, as_runs=True),
     "strict_contiguity": Reading(_contiguity, "all"),
     "partition_contiguity": Reading(_contiguity, "key"),
 }

@@ -15,10 +15,12 @@ from tests.random_conditions import (
     links,
     order_conditions,
     own_conditions,
+    reading_conditions,
     return_columns,
+    run_conditions,
     timings,
 )
-from tests.random_patterns import ANY, NEXT, PARTITION, Level, Part
+from tests.random_patterns import NEXT, PARTITION, Level, Part
 
 
 def drawn_query(rng: Random, wanted: Wanted, pattern: Pattern) -> Query:
@@ -77,6 +79,9 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
             pools.append((order_conditions(parts), 1))
+        if "runs" in wanted:
+            pools += [(run_conditions([part]), 0.95) for part in parts if part.kleene]
+            pools += [(reading_conditions(parts), 0.4)]
         if "timing" in wanted and "intervals" not in wanted:
             timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
             pools += [(timings(timed), 1), (timings(timed), 0.3)]
@@ -152,7 +157,7 @@ def _returns(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...]:
     parts = alternatives_of(pattern)[0]
     asked: list[str] = []
     if rng.random() < 0.15:
-        columns = return_columns(Level(order="order" in wanted and wanted.strategy == ANY), parts)
+        columns = return_columns(Level(order="order" in wanted or "runs" in wanted), parts)
         asked += rng.sample(columns, min(rng.choice([1, 2, 3]), len(columns)))
     if "reached" in wanted:
         asked += [f"reached({share})" for share in rng.sample([0.05, 0.3, 0.5, 0.75, 1.0], 2)]

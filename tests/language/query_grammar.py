@@ -63,6 +63,11 @@ LEAVES: st.SearchStrategy[Expression] = st.one_of(
     DURATIONS,
     st.builds(Attribute, NAMES, NAMES, MEMBERS),
     st.builds(EventTime, NAMES, st.sampled_from(["time", "lower", "upper", "start", "end"]), MEMBERS),
+    st.builds(
+        lambda name, attribute, back: Attribute(name, attribute, "previous", back=back),
+        *(NAMES, NAMES, st.integers(1, 10**6)),
+    ),
+    st.builds(lambda name, attribute: Aggregate("max", name, attribute, before=True, own=True), NAMES, NAMES),
     st.builds(Variable, NAMES),
     st.builds(MatchField, st.sampled_from(["start", "end", "confidence"])),
     st.builds(Aggregate, st.sampled_from(list(AGGREGATES)), NAMES, NAMES, st.booleans()),

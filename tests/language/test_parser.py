@@ -115,6 +115,12 @@ def test_patterns(text: str, pattern: Pattern) -> None:
                                              Aggregate("max", "b", "x", True))),
         ("b[i].x > max(b[..i-1].x)", Binary(">", Attribute("b", "x", "each"),
                                             Aggregate("max", "b", "x", True))),
+        ("b[i].x > b[i-12].x", Binary(">", Attribute("b", "x", "each"),
+                                      Attribute("b", "x", "previous", back=12))),
+        ("b[i].x < max(b[1..i].x)", Binary("<", Attribute("b", "x", "each"),
+                                           Aggregate("max", "b", "x", True, own=True))),
+        ("b[i].x < max(b[..i].x)", Binary("<", Attribute("b", "x", "each"),
+                                          Aggregate("max", "b", "x", True, own=True))),
         ("count(b[]) > 2", Binary(">", Aggregate("count", "b", None), Constant(2))),
         ("b[i].time - a.time <= 5 seconds", Binary("<=", Binary("-", EventTime("b", "time", "each"),
             EventTime("a", "time")), Duration(Fraction(5_000_000)))),
@@ -151,7 +157,11 @@ def test_conditions_may_stand_in_the_braces_of_a_strategy(text: str) -> None:
         ("PATTERN SEQ(A a, NOT(B b, ¬D d), C c)", "this is absent already"),
         ("PATTERN SEQ(A a, NOT(), C c)", "expected an event type"),
         ("PATTERN SEQ(A a, B b ∪ , C c)", "expected an event type"),
-        ("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > max(b[..i].x)", "inside an aggregate b[] and b[1..i-1]"),
+        (
+            "PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > max(b[..i-2].x)",
+            r"inside an aggregate b[], b[1..i-1] and",
+        ),
+        ("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > b[i-0].x", "the members of a Kleene variable b are"),
     ],
 )
 def test_what_the_papers_write_is_refused_where_it_is_not_whole(text: str, message: str) -> None:

@@ -1,0 +1,79 @@
+"""A reading with a component for each member of its groups in order: so many of each, one after the other.
+
+    SEQ(A a, B+ b[], C c), b of 3       SEQ(A a, B b, B b, B b, C c)
+
+What reads a group is not part of it: `origin` says which component of the reading each one comes from, so
+that it can be asked of the group again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from cepctl.plan.plan import Alternative, Component, Equality, Timing
+
+
+@dataclass(frozen=True)
+class Unrolled:
+    """`alternative` binds single events; `origin` is, of each of its components, that of the reading.
+
+    Its components begin with those that are bound and absent, in pattern order.  For every component that may
+    take an event there is one more behind, negated, which stands for the events that it must not take:
+    `rivals` gives its place.
+    """
+
+    reading: Alternative
+    alternative: Alternative
+    origin: tuple[int, ...]
+    rivals: Mapping[int, int]
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The components of the reading, in the order in which they take events, one for each event."""
+        return tuple(self.origin[i] for i in self.alternative.positive)
+
+
+def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
+    """The reading with groups of these sizes, by component; what reads them is left out."""
+    origin: list[int] = []
+    blocks: list[tuple[int, ...]] = []
+    for block in reading.blocks:
+        for _ in range(sizes.get(block[0], 1)):
+            blocks.append(tuple(range(len(origin), len(origin) + len(block))))
+            origin += block
+    copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
+    rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
+    components = [
+        *(replace(reading.components[i], kleene=False, ordered=False, filters=()) for i in origin),
+        *(Component(f"other {reading.components[i].variable}", (), negated=True) for i in rivals),
+    ]
+    alternative = Alternative(
+        tuple(components),
+        tuple(blocks),
+        equalities=tuple(_equalities(reading, copies, rivals)),
+        timings=tuple(each for timing in reading.timings for each in _timings(timing, copies)),
+    )
+    return Unrolled(reading, alternative, (*origin, *rivals), rivals)
+
+
+def _equalities(
+    reading: Alternative, copies: Mapping[int, list[int]], rivals: Mapping[int, int]
+) -> Iterator[Equality]:
+    for each in reading.equalities:
+        for left, right in product(copies[each.left], copies[each.right]):
+            yield replace(each, left=left, right=right)
+        later, earlier = max(each.left, each.right), min(each.left, each.right)
+        if later in rivals and earlier in rivals:
+            # The first member of a group is there whenever a later component may take.
+            here, there = rivals[later], copies[earlier][0]
+            sides = (there, here) if each.left == earlier else (here, there)
+            yield replace(each, left=sides[0], right=sides[1])
+
+
+def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
+    lefts = [None] if timing.left is None else copies[timing.left]
+    rights = [None] if timing.right is None else copies[timing.right]
+    for left, right in product(lefts, rights):
+        yield replace(timing, left=left, right=right)

@@ -1,0 +1,1 @@
+"""Groups in order where other events decide: runs of next match, and chains under contiguity."""

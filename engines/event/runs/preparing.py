@@ -1,0 +1,120 @@
+"""The runs of an alternative, one alternative for every number of members that its groups can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.event.options import MatchOptions, pairs_at_once
+from cepctl.engines.event.runs.alternative import RunAlternative
+from cepctl.engines.event.runs.fitting import RunConditions
+from cepctl.engines.event.runs.run_search import RunSearch
+from cepctl.engines.event.runs.takers import Takers
+from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.search.search import Search, enumeration_parts
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
+from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.unrolled import unrolled
+
+MOST_MEMBERS = 100
+
+
+def prepared_runs(
+    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions
+) -> Iterator[RunAlternative]:
+    """One for all sizes of groups that some run can have, at least one.
+
+    `candidates`: which events fit each component alone.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a group has more than MOST_MEMBERS members.
+    """
+    groups = [i for i in reading.positive if reading.components[i].ordered]
+    found = 0
+    for sizes in _sizes(plan, reading, events, candidates, options, groups, {}):
+        found += 1
+        yield _prepared(plan, reading, events, candidates, options, sizes)
+    if not found:
+        yield _prepared(plan, reading, events, candidates, options, dict.fromkeys(groups, 1))
+
+
+def _sizes(
+    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions,
+    groups: list[int], known: dict[int, int],
+) -> Iterator[dict[int, int]]:  # fmt: skip
+    if not groups:
+        yield known
+        return
+    group, *others = groups
+    for size in range(1, MOST_MEMBERS + 2):
+        sizes = {**known, group: size, **dict.fromkeys(others, 1)}
+        source = _prepared(plan, reading, events, candidates, options, sizes)
+        if not _some_run(source, group):
+            return
+        if size > MOST_MEMBERS:
+            name = reading.components[group].variable
+            raise QueryTooLargeError(
+                f"a run of this query may take more than {MOST_MEMBERS:,} members of {name}[]; narrow it "
+                "(WITHIN, [attr], tighter predicates)"
+            )
+        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
+
+
+def _some_run(source: RunAlternative, group: int) -> bool:
+    """Whether some run takes all members of a group that has these sizes."""
+    search = source.search_within_gaps()
+    assert isinstance(search.growth, RunSearch)
+    search = replace(search, growth=replace(search.growth, finished=False))
+    order = tuple(range(1 + max(at for at, i in enumerate(source.form_of.taken) if i == group)))
+    return any(len(rows) for part in enumeration_parts(search, source.events, order) for rows in part())
+
+
+def _prepared(
+    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions,
+    sizes: dict[int, int],
+) -> RunAlternative:  # fmt: skip
+    form = unrolled(reading, sizes)
+    conditions = RunConditions(events, reading, form.taken)
+    passes_over = plan.strategy.absent is Absent.NEARER
+    takers = Takers(reading, form.taken, plan.window) if passes_over else None
+    # What is passed over is absent as its takers say.
+    own = replace(plan, strategy=SKIP_TILL_ANY_MATCH) if passes_over else plan
+    shape = shape_of(own, form.alternative)
+    if takers is not None:
+        whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
+        rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
+        shape = replace(shape, rules=(*shape.rules, *rules))
+    fitting = np.zeros((len(reading.components), len(events)), dtype=bool)
+    for i, each in enumerate(candidates):
+        fitting[i, each] = True
+    search = Search(
+        form.alternative,
+        form.alternative.positive,
+        _system(plan, form.alternative),
+        tuple(candidates[i] for i in form.origin),
+        plan.partition_by,
+        pairs_at_once=pairs_at_once(plan, form.alternative, options),
+        growth=RunSearch(conditions, fitting, takers),
+    )
+    return RunAlternative(
+        plan, events, shape, search, options, form_of=form, conditions=conditions, takers=takers
+    )
+
+
+def _system(plan: Plan, alternative: Alternative) -> Ticks:
+    positive = alternative.positive
+    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
+    edges = [
+        (positive.index(each.left), positive.index(each.right), each.bound)
+        for each in alternative.timings
+        if not each.not_equal and each.left in positive and each.right in positive
+    ]
+    return closed_system([block_of[i] for i in positive], plan.window, edges)
