@@ -164,12 +164,18 @@ class _Analysis:
     ) -> tuple[Alternative, ...]:
         """Every reading of the pattern; what is refused of it goes to the problems."""
         found = tuple(
-            with_usable_keys(alternative_of(pattern, where, ordered, self.problems), self.schema)
+            with_usable_keys(
+                alternative_of(pattern, where, ordered, self.problems, lasting=self._lasting), self.schema
+            )
             for pattern in patterns
         )
         for pattern, alternative in zip(patterns, found, strict=True):
             check_support(pattern, alternative, strategy, self.query, self.problems)
         return found
+
+    @property
+    def _lasting(self) -> bool:
+        return self.schema is not None and self.schema.lasting
 
     def window(self) -> int | None:
         if self.query.within is None:

@@ -309,14 +309,26 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
 def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
     components = [alternative.components[i] for i in block]
     if block not in alternative.absent_together:
-        return _block(components)
+        return _block(components, list(_orders_in(alternative, block)))
     whole = ", ".join(_component(replace(each, negated=False)) for each in components)
     return f"no {'SEQ' if block in alternative.sequences else 'AND'}({whole})"
 
 
-def _block(components: list[Component]) -> str:
+def _orders_in(alternative: Alternative, block: tuple[int, ...]) -> Iterator[str]:
+    """What of an AND comes before what."""
+    for each in alternative.timings:
+        if each.left in block and each.right in block and each.bound == -1 and not each.not_equal:
+            assert each.left is not None
+            assert each.right is not None
+            earlier, later = alternative.components[each.left], alternative.components[each.right]
+            yield f"{earlier.variable} before {later.variable}"
+
+
+def _block(components: list[Component], orders: list[str]) -> str:
     shown = [_component(component) for component in components]
-    return shown[0] if len(shown) == 1 else f"{{ {', '.join(shown)} in any order }}"
+    if len(shown) == 1:
+        return shown[0]
+    return f"{{ {', '.join(shown)}: {', '.join(orders) or 'in any order'} }}".replace(": in any", " in any")
 
 
 def _component(component: Component) -> str:

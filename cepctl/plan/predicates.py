@@ -58,11 +58,17 @@ class _Sorted:
 
 
 def alternative_of(
-    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
+    pattern: OrFreePattern,
+    conjuncts: Sequence[Conjunct],
+    ordered: frozenset[str],
+    problems: Problems,
+    *,
+    lasting: bool = False,
 ) -> Alternative:
     """One reading with the predicates that apply to it.
 
     `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
+    `lasting`: some event has an end, before which nothing comes after it.
     """
     names = [component_name(component) for component in pattern.components]
     index = {name.lower(): i for i, name in enumerate(names)}
@@ -89,7 +95,7 @@ def alternative_of(
         pattern.blocks,
         (*found.links, *bounds),
         tuple(found.equalities),
-        tuple(found.timings),
+        (*found.timings, *_orders(pattern, lasting=lasting)),
         tuple(found.choices),
         tuple(component_name(component) for component in pattern.absent),
         tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
@@ -102,6 +108,13 @@ def alternative_of(
                 "say in WHERE where it must not be, as in n DURING a",
             )
     return alternative
+
+
+def _orders(pattern: OrFreePattern, *, lasting: bool) -> Iterator[Timing]:
+    """What stands in order inside AND, as differences."""
+    place = {id(component): i for i, component in enumerate(pattern.components)}
+    for earlier, later in pattern.orders:
+        yield Timing(place[id(earlier)], place[id(later)], -1, left_end=lasting)
 
 
 def _bounds(number: int, component: Component) -> Iterator[Link]:

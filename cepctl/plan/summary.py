@@ -43,6 +43,8 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     found = list(_at_its_place(alternative, groups[0]))
     if alternative.absent_together:
         found.append("!SEQ or !AND")
+    if (groups[0],) not in alternative.blocks:
+        found.append("a Kleene group inside AND")
     variable = alternative.components[groups[0]].variable
     found += [
         f"a predicate over {what} of {variable}[]"

@@ -124,6 +124,7 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     if engine == "event":
         lacking += _sets_beside_runs(plan)
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
@@ -139,6 +140,17 @@ def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
     for block in alternative.absent_together:
         if len(block) > 2:
             yield "!SEQ or !AND of more than two"
+
+
+def _groups_in_and(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run beside a group inside AND."""
+    timed = {side for each in alternative.timings for side in (each.left, each.right)}
+    for block in alternative.positive_blocks:
+        for component in (alternative.components[i] for i in block if len(block) > 1):
+            if component.kleene and component.ordered:
+                yield f"{component.variable}[] in order inside AND"
+            elif component.kleene and (timed & set(block) or alternative.reads_ends):
+                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:

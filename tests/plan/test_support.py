@@ -205,9 +205,10 @@ REFUSED = {
     "SEQ(A a, B+ b[]) WHERE b[1].time > a.time": "write b[i].time",
     "SEQ(A a, B+ b[]) WHERE b[last].time > a.time": "b[last].time in a timing constraint",
     "SEQ(A a, B+ b[]) WHERE b[i].time - b[i-1].time < 5 s": "b[i-1].time in a timing constraint",
-    "AND(A a, !B b)": "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)",
-    "AND(A a, B+ b[])": "Kleene plus inside AND",
-    "AND(A a, SEQ(B b, C c))": "SEQ inside AND",
+    "AND(A a, !B b)": "negation inside AND but between two of a SEQ there; write it next to the group, as in "
+    "SEQ(AND(A a, B b), !N n)",
+    "AND(A a, SEQ(!N n, C c))": "negation inside AND but between two of a SEQ there",
+    "AND(A a, SEQ(B b, !SEQ(B x, B y), C c))": "!SEQ or !AND inside AND; write it next to the group",
     "SEQ(A a, !SEQ(B b, AND(C c, D d)), A e)": "anything but single events in !SEQ(...)",
     "SEQ(A a, SEQ(B b, C c)+)": "a repeated SEQ",
     "SEQ(A a, !AND(B b, C+ c[]), A d)": "anything but single events in !AND(...)",
