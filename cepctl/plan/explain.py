@@ -16,7 +16,7 @@ from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
-from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
+from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
 from cepctl.plan.plan import Alternative, Component, Given, Link, Plan, ReturnColumn, Scope, Timing
 from cepctl.plan.support import ENGINES, engine_refusals
@@ -61,7 +61,8 @@ def to_text(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> str
 
 
 def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> dict[str, Any]:
-    chosen = evaluation_order(alternative, counts, order)
+    runs = alternative.in_runs(plan.strategy)
+    chosen = order_of_runs(alternative) if runs else evaluation_order(alternative, counts, order)
     names = [component.variable for component in alternative.components]
     return {
         "components": [
@@ -328,7 +329,8 @@ def _block(components: list[Component], orders: list[str]) -> str:
     shown = [_component(component) for component in components]
     if len(shown) == 1:
         return shown[0]
-    return f"{{ {', '.join(shown)}: {', '.join(orders) or 'in any order'} }}".replace(": in any", " in any")
+    order = f": {', '.join(orders)}" if orders else " in any order"
+    return f"{{ {', '.join(shown)}{order} }}"
 
 
 def _component(component: Component) -> str:

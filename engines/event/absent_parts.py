@@ -12,30 +12,62 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     Region,
     RegionEnd,
+    Shape,
     Together,
     ends_of_gap,
 )
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.pattern.hidden_blocks import HiddenBlock, with_hidden
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
+from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
-from cepctl.plan.plan import Timing
+from cepctl.plan.plan import Plan, Timing
 
 ROWS_AT_ONCE = 512
 MOST_PARTS = 4_000_000
 """Pairs of a part and an event that may be in it, of so many matches."""
+
+
+class Source(Protocol):
+    """The alternative that matches are of."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that it is a reading of."""
+        ...
+
+    @property
+    def events(self) -> Events:
+        """The events, which it is one partition of."""
+        ...
+
+    @property
+    def shape(self) -> Shape:
+        """What is bound, and what must be absent, as a whole, too."""
+        ...
+
+    @property
+    def search(self) -> Search:
+        """Which events fit its components."""
+        ...
+
+    @property
+    def measure(self) -> Measure:
+        """How its matches are measured."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +85,7 @@ class AbsentParts:
     `asked` is how its matches are measured.
     """
 
-    source: PreparedAlternative
+    source: Source
     asked: Measure
 
     def parts(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:

@@ -18,8 +18,7 @@ from cepctl.engines.confidence.coupled.problem import Problems, reordered
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.absent_parts import AbsentParts, Part, count_of
-from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.absent_parts import AbsentParts, Part, Source, count_of
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -30,7 +29,7 @@ from cepctl.errors import UnsupportedQueryError
 class AbsentTogether:
     """Matches of an alternative, in whose shape something is absent as a whole."""
 
-    source: PreparedAlternative
+    source: Source
     asked: Measure
 
     @property

@@ -127,7 +127,7 @@ class WantedGroups:
             whole = joined_batches(batches)
             if whole is None:
                 continue
-            texts = match_text(signatures(whole.bound, source.events.names))
+            texts = match_text(signatures(source.folded(whole).bound, source.events.names))
             own = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
             yield source, whole, own.get_column("group").fill_null(-1).to_numpy()
 

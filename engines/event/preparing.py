@@ -42,6 +42,8 @@ def _prepared_runs(
 ) -> Iterator[PreparedAlternative]:
     from cepctl.engines.event.runs.preparing import prepared_runs
 
+    if events.endpoint_ties is not None:
+        refuse_intervals("GIVEN beside groups in order")
     if plan.strategy.asks_all:
         events = events.by_start
     candidates = tuple(fitting_events(events, each) for each in reading.components)

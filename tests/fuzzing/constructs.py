@@ -94,7 +94,7 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("quantified", "absent-together", "reached", "summary", "point-engine"),
+    *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
     "absent-together": {"intervals", "summary"},

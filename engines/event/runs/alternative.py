@@ -125,6 +125,12 @@ class RunAlternative(PreparedAlternative):
             found.put(rows, measure(batch))
         return found
 
+    def may_take(self, bound: dict[int, Bindings]) -> bool:
+        """Whether a run takes these events one after the other, as far as conditions say."""
+        rows, growth = single_events([bound[i] for i in self.search.singles]), self.search.growth
+        assert growth is not None
+        return all(len(growth.kept(self.events, rows, taken)) for taken in range(1, rows.shape[1] + 1))
+
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:
         """Which runs are taken where all events are at certain ticks; what is not `known` breaks none."""
         bound = dict(zip(self.search.singles, matches.bound, strict=True))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.event.runs.alternative import RunAlternative
 from cepctl.engines.event.runs.fitting import RunConditions
@@ -44,6 +46,17 @@ def prepared_runs(
         yield _prepared(plan, reading, events, candidates, options, sizes)
     if not found:
         yield _prepared(plan, reading, events, candidates, options, dict.fromkeys(groups, 1))
+
+
+def one_run(
+    plan: Plan, reading: Alternative, events: Events, bound: Mapping[int, Bindings]
+) -> tuple[RunAlternative, dict[int, Bindings]]:
+    """One match of a reading, by its groups: as the run that it is, which binds single events."""
+    taken = [event for i in reading.positive for event in events_in(bound[i])]
+    sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].ordered}
+    candidates = tuple(fitting_events(events, each) for each in reading.components)
+    run = _prepared(plan, reading, events, candidates, MatchOptions(), sizes)
+    return run, {i: np.array([event]) for i, event in zip(run.search.singles, taken, strict=True)}
 
 
 def _sizes(
