@@ -18,7 +18,17 @@ from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
-from cepctl.plan.plan import Alternative, Component, Given, Link, Plan, ReturnColumn, Scope, Timing
+from cepctl.plan.plan import (
+    Alternative,
+    Component,
+    Given,
+    Link,
+    MemberTiming,
+    Plan,
+    ReturnColumn,
+    Scope,
+    Timing,
+)
 from cepctl.plan.support import ENGINES, engine_refusals
 
 _CHECKED = {
@@ -89,7 +99,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
             for each in alternative.equalities
         ],
-        "timings": [_timing(timing, names) for timing in alternative.timings],
+        "timings": [_timing(timing, names) for timing in (*alternative.timings, *alternative.member_timings)],
         **(
             {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
         ),
@@ -136,10 +146,13 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
 
 
 def _timing(timing: Timing, names: list[str]) -> str:
-    sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
+    members = (None, None)
+    if isinstance(timing, MemberTiming):
+        members = timing.left_member, timing.right_member
+    sides = (timing.left, timing.left_end), (timing.right, timing.right_end)
     left, right = (
-        "0" if component is None else f"{'end' if end else 't'}({names[component]})"
-        for component, end in sides
+        "0" if component is None else f"{'end' if end else 't'}({names[component]}{f'[{of}]' if of else ''})"
+        for (component, end), of in zip(sides, members, strict=True)
     )
     return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
 

@@ -41,6 +41,8 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
     found = list(_at_its_place(alternative, groups[0]))
+    if alternative.member_timings:
+        found.append("a condition on the time of the first or last member of a group")
     if alternative.absent_together:
         found.append("!SEQ or !AND")
     if (groups[0],) not in alternative.blocks:

@@ -100,7 +100,9 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
-        Construct.TIMING: any(each.timings or each.choices for each in plan.alternatives),
+        Construct.TIMING: any(
+            each.timings or each.choices or each.member_timings for each in plan.alternatives
+        ),
         Construct.OR: len(plan.alternatives) > 1,
         Construct.REACHED: any(
             isinstance(part, ReachedTick) for column in plan.returns for part in walk(column.expression)
@@ -144,7 +146,8 @@ def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
 
 def _groups_in_and(alternative: Alternative) -> Iterator[str]:
     """What the event engine does not run beside a group inside AND."""
-    timed = {side for each in alternative.timings for side in (each.left, each.right)}
+    timings = (*alternative.timings, *alternative.member_timings)
+    timed = {side for each in timings for side in (each.left, each.right)}
     for block in alternative.positive_blocks:
         for component in (alternative.components[i] for i in block if len(block) > 1):
             if component.kleene and component.ordered:
@@ -288,7 +291,8 @@ def check_support(
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
     parts = {i for block in alternative.absent_together for i in block}
     cases = [case for cases in alternative.choices for case in cases]
-    timings = [*alternative.timings, *(timing for case in cases for timing in case)]
+    timings = [*alternative.timings, *alternative.member_timings]
+    timings += (timing for case in cases for timing in case)
     if any({each.left, each.right} & parts for each in timings):
         problems.refuse(
             query.pattern.span,
