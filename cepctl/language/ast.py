@@ -268,10 +268,23 @@ Expression: TypeAlias = (
 
 
 @dataclass(frozen=True)
+class Quantifier:
+    """How many events a component binds: from `least` to `most`, None for any number.
+
+    `braces` says that it is written `{..}`, as `?` and `*` are not.
+    """
+
+    least: int
+    most: int | None
+    braces: bool = False
+
+
+@dataclass(frozen=True)
 class ComponentPattern:
     """`Type`, `Type var`, `A|B x`, `* x`, `Type+ var[]`, or one of them negated.
 
-    `event_types` is empty for `*`; `variable` is None when the component is unnamed.
+    `event_types` is empty for `*`; `variable` is None when the component is unnamed.  `quantifier` stands for
+    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.
     """
 
     event_types: tuple[str, ...]
@@ -279,6 +292,17 @@ class ComponentPattern:
     kleene: bool = False
     negated: bool = False
     span: Span = _span()
+    quantifier: Quantifier | None = None
+
+    @property
+    def how_many(self) -> Quantifier:
+        """How many events a match binds to it."""
+        return self.quantifier or Quantifier(1, None if self.kleene else 1)
+
+    @property
+    def optional(self) -> bool:
+        """Whether a match may bind nothing to it."""
+        return self.how_many.least == 0
 
     @property
     def name(self) -> str:

@@ -87,9 +87,19 @@ def pattern_to_text(pattern: Pattern) -> str:
         parts = ", ".join(map(pattern_to_text, pattern.parts))
         return f"{negation}{pattern.operator}({parts}){'+' if pattern.kleene else ''}"
     types = "|".join(map(type_text, pattern.event_types)) or "*"
-    plus, members = ("+", "[]") if pattern.kleene else ("", "")
+    plus, members = quantifier_text(pattern), "[]" if pattern.kleene else ""
     variable = f" {variable_text(pattern.variable)}{members}" if pattern.variable is not None else ""
     return f"{negation}{types}{plus}{variable}"
+
+
+def quantifier_text(pattern: ComponentPattern) -> str:
+    """How many events a component binds, as it stands after its type."""
+    if pattern.quantifier is None:
+        return "+" if pattern.kleene else ""
+    least, most = pattern.quantifier.least, pattern.quantifier.most
+    if not pattern.quantifier.braces:
+        return "*" if pattern.kleene else "?"
+    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
 def expression_to_text(expression: Expression) -> str:

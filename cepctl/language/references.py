@@ -140,6 +140,12 @@ class ReferenceParser:
 
     def _index(self, variable: str) -> tuple[_Index, int]:
         start = self.stream.take()
+        if self.stream.current.is_word("I") and self.stream.ahead().is_symbol("+"):
+            shown = variable if len(variable) <= 40 else "b"
+            self.stream.take()
+            self.stream.fail_because(
+                f"a group is read backwards: write {shown}[i] for the later one, {shown}[i-1] for the earlier"
+            )
         result, back = self._index_inside(variable)
         if result is None or not self.stream.current.is_symbol("]"):
             raise QueryProblem(

@@ -22,7 +22,7 @@ from cepctl.language.ast import (
     Span,
 )
 from cepctl.language.messages import QueryProblem, line_and_column, nearest_names
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, walk
 from cepctl.order_laws.law import OrderLaw
@@ -86,7 +86,8 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
     strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
-    alternatives = analysis.alternatives(patterns, where, ordered_variables(read), strategy)
+    ordered = ordered_variables(read) | _counted_in_order(query, strategy)
+    alternatives = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
@@ -224,6 +225,14 @@ class _Analysis:
             else ""
         )
         return f"line {line}, column {column}: no event has the type '{name}'{hint}"
+
+
+def _counted_in_order(query: Query, strategy: Strategy) -> frozenset[str]:
+    """Groups written `{m,n}` are taken one event after the other where the nearest event is the next."""
+    if strategy.absent is not Absent.NEARER:
+        return frozenset()
+    components = components_of(query.pattern)
+    return frozenset(each.name.lower() for each in components if each.how_many.braces)
 
 
 def _key_span(text: str, name: str) -> Span:

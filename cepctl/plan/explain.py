@@ -6,6 +6,7 @@ Both forms hold the same facts; the words are for a terminal, the JSON for machi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cepctl.clock_ties import ties_of
@@ -71,12 +72,18 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
+                **({"members": [max(each.least, 1), each.most]} if each.counted else {}),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
             }
             for i, each in enumerate(alternative.components)
         ],
         "blocks": [[names[i] for i in block] for block in alternative.blocks],
+        **(
+            {"sequences": [[names[i] for i in block] for block in alternative.sequences]}
+            if alternative.sequences
+            else {}
+        ),
         "links": [_link(link, names) for link in alternative.links],
         "join_keys": [
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
@@ -86,6 +93,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
         **(
             {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
         ),
+        **({"absent": list(alternative.absent)} if alternative.absent else {}),
         "kleene_predicates": dict(_kleene_predicates(alternative)),
         "order": {
             "name": chosen.name,
@@ -217,6 +225,8 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
         events = "" if count is None else f"  at most {count:,} event{'' if count == 1 else 's'}"
         filters = f"  where {' AND '.join(each['filters'])}" if each["filters"] else ""
         yield f"    {_component_name(each):<{width}}{events}{filters}".rstrip()
+    if alternative.absent:
+        yield f"Without     {', '.join(alternative.absent)}, which may be absent"
     if facts["links"]:
         yield "Predicates between events"
         for link in facts["links"]:
@@ -238,9 +248,17 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
 def _component_name(component: Mapping[str, Any]) -> str:
     types = "|".join(component["types"]) or "any type"
     kind = "absent " if component["negated"] else ""
-    plus = "+" if component["kleene"] else ""
+    least, most = component.get("members", (1, None))
+    plus = _how_many(least, most) if component["kleene"] else ""
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
+
+
+def _how_many(least: int, most: int | None) -> str:
+    """What stands after the type of a group in a reading that has it."""
+    if most == least:
+        return f"{{{least}}}"
+    return "+" if (least, most) == (1, None) else f"{{{least},{'' if most is None else most}}}"
 
 
 def _tail(plan: Plan) -> Iterator[str]:
@@ -281,12 +299,20 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     A a ──▶ no N n ──▶ B b+ ──▶ { C c, D d in any order }
     ╰──────────────────── < 9 ticks ────────────────────╯
     """
-    parts = [_block([alternative.components[i] for i in block]) for block in alternative.blocks]
+    parts = [_drawn(alternative, block) for block in alternative.blocks]
     line = strategy.arrow.join(parts)
     if window is None:
         return line
     text = f" {window} "
     return f"{line}\n╰{text.center(max(len(line) - 2, len(text)), '─')}╯"
+
+
+def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
+    components = [alternative.components[i] for i in block]
+    if block not in alternative.absent_together:
+        return _block(components)
+    whole = ", ".join(_component(replace(each, negated=False)) for each in components)
+    return f"no {'SEQ' if block in alternative.sequences else 'AND'}({whole})"
 
 
 def _block(components: list[Component]) -> str:
@@ -297,4 +323,5 @@ def _block(components: list[Component]) -> str:
 def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
-    return f"{'no ' if component.negated else ''}{types}{name}{'+' if component.kleene else ''}"
+    members = _how_many(max(component.least, 1), component.most) if component.kleene else ""
+    return f"{'no ' if component.negated else ''}{types}{name}{members}"

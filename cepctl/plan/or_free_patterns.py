@@ -1,18 +1,20 @@
 """The OR-free patterns that a pattern with OR stands for, its readings, and the variables that they bind.
 
-OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  Negated and repeated
-composites, and what AND may not hold, are refused by name.
+OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  What may be absent is an OR, too:
+of a reading with it and one without.  Negated and repeated composites, and what AND may not hold, are refused
+by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
 from cepctl.language.messages import did_you_mean, name_list
+from cepctl.language.printer import quantifier_text
 from cepctl.plan.problems import Problems
 
 MAX_READINGS = 64
@@ -24,9 +26,21 @@ BlockPattern = tuple[ComponentPattern, ...]
 
 @dataclass(frozen=True)
 class OrFreePattern:
-    """One reading of a pattern, without OR: blocks of components in time order."""
+    """One reading of a pattern, without OR: blocks of components in time order.
+
+    `absent` are the optional components that it leaves out.  A block of negated components alone is
+    `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.
+    """
 
     parts: tuple[BlockPattern, ...]
+    absent: BlockPattern = ()
+    sequences: tuple[BlockPattern, ...] = ()
+
+    def before(self, other: OrFreePattern) -> OrFreePattern:
+        """Both, one after the other."""
+        return OrFreePattern(
+            self.parts + other.parts, self.absent + other.absent, self.sequences + other.sequences
+        )
 
     @property
     def components(self) -> tuple[ComponentPattern, ...]:
@@ -54,41 +68,82 @@ def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePatter
     QueryTooLargeError
         If there are more than MAX_READINGS, or one has more than MAX_COMPONENTS components.
     """
-    found = tuple(OrFreePattern(blocks) for blocks in _expand(pattern, problems))
+    found = tuple(_expand(pattern, problems))
     for each in found:
         _check_names(each.components, problems)
         if all(component.negated for component in each.components):
-            problems.error(pattern.span, "no positive component: a match needs an event that is there")
+            problems.error(pattern.span, _NOTHING_BUT_OPTIONAL if each.absent else _NOTHING_POSITIVE)
+            break
     return found
 
 
-def _expand(pattern: Pattern, problems: Problems) -> list[tuple[BlockPattern, ...]]:
+_NOTHING_POSITIVE = "no positive component: a match needs an event that is there"
+_NOTHING_BUT_OPTIONAL = (
+    "every part may be absent, and a match needs an event that is there: leave out the ? of one, "
+    "write + for *, or {1,n} for {0,n}"
+)
+
+
+def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
     if isinstance(pattern, ComponentPattern):
-        if pattern.negated and pattern.kleene:
-            problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
-        return [((pattern,),)]
+        return _expand_component(pattern, problems)
+    if pattern.negated and pattern.operator in ("SEQ", "AND"):
+        return _absent_together(pattern, problems)
     _refuse_composite(pattern, problems)
     parts = [_expand(part, problems) for part in pattern.parts]
     if pattern.operator == "OR":
         _check_count(sum(map(len, parts)))
-        return [blocks for part in parts for blocks in part]
-    combined: list[tuple[BlockPattern, ...]] = [()]
+        return [reading for part in parts for reading in part]
+    combined = [OrFreePattern(())]
     for part in parts:
         _check_count(len(combined) * len(part))
-        combined = [before + blocks for before, blocks in product(combined, part)]
+        combined = [before.before(reading) for before, reading in product(combined, part)]
         _check_size(combined)
     if pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1:
-        combined = [(_and_group(pattern, blocks, problems),) for blocks in combined]
+        return [_grouped(pattern, reading, problems) for reading in combined]
     return combined
+
+
+def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrFreePattern]:
+    if pattern.negated and (pattern.kleene or pattern.quantifier):
+        sign = quantifier_text(pattern)
+        problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
+    reading = OrFreePattern(((pattern,),))
+    return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
+
+
+def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+    """What must not happen as a whole: `!SEQ(X x, Y y)`, `!AND(X x, Y y)`."""
+    members: list[ComponentPattern] = []
+    for part in pattern.parts:
+        if isinstance(part, ComponentPattern) and not (part.negated or part.kleene or part.quantifier):
+            members.append(replace(part, negated=True))
+        else:
+            what = f"anything but single events in !{pattern.operator}(...)"
+            problems.refuse(part.span, f"{what}; write one !{pattern.operator}(...) for each way")
+    if pattern.kleene:
+        problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
+    block = tuple(members)
+    in_order = len(block) > 1 and pattern.operator == "SEQ"
+    return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
+
+
+def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+    """The members of AND or ISEQ as one block; nothing where all of them are absent."""
+    if not reading.parts:
+        return reading
+    return replace(reading, parts=(_and_group(pattern, reading.parts, problems),))
 
 
 def _check_count(count: int) -> None:
     if count > MAX_READINGS:
-        raise QueryTooLargeError(f"the ORs of the pattern give more than {MAX_READINGS} combinations")
+        raise QueryTooLargeError(
+            f"the ORs of the pattern, and what may be absent, give more than {MAX_READINGS} combinations"
+        )
 
 
-def _check_size(combined: Iterable[tuple[BlockPattern, ...]]) -> None:
-    if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in combined):
+def _check_size(combined: Iterable[OrFreePattern]) -> None:
+    if any(len(reading.components) > MAX_COMPONENTS for reading in combined):
         raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
 
 
@@ -115,6 +170,11 @@ def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Pro
             )
         if member.kleene:
             problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
+        elif member.quantifier and pattern.operator == "ISEQ":
+            problems.refuse(
+                member.span,
+                "a component of ISEQ that may be absent; write an OR of ISEQ with and without it",
+            )
     if any(isinstance(part, Composite) and _negates(part) for part in pattern.parts):
         problems.refuse(pattern.span, f"a nested negation inside {pattern.operator}")
     if all(member.negated for member in members):

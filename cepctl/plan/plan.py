@@ -47,7 +47,9 @@ class Component:
     """One component of the pattern.
 
     `event_types` is empty for any type.  `ordered` marks a Kleene component that some predicate
-    over order reads: its group is a sequence with strictly increasing ticks, not a set.
+    over order reads, and under next match one written `{m,n}`: its group is a sequence with strictly
+    increasing ticks, not a set.  `least` and `most` bound the number of members of a group, `most` None for
+    any number; of what another reading leaves out, `least` is 0.
     `filters` read this component's own attributes only (for a Kleene one as `b[i].x`).
     """
 
@@ -57,6 +59,13 @@ class Component:
     kleene: bool = False
     ordered: bool = False
     filters: tuple[Expression, ...] = ()
+    least: int = 1
+    most: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a group that not every number of events makes."""
+        return self.kleene and (self.least > 1 or self.most is not None)
 
 
 class Scope(Enum):
@@ -117,6 +126,9 @@ class Alternative:
     stands in the gap between its neighbours (leading or trailing if it has none on that side); but one in a
     block with positive components, which ISEQ makes, is absent wherever its conditions hold.
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
+    `absent` are the variables of what may be absent and this reading leaves out.
+    A block of several negated components is what must not happen as a whole: in strict order if it is one of
+    `sequences`, else in any.
     """
 
     components: tuple[Component, ...]
@@ -125,6 +137,8 @@ class Alternative:
     equalities: tuple[Equality, ...] = ()
     timings: tuple[Timing, ...] = ()
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
+    absent: tuple[str, ...] = ()
+    sequences: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -150,8 +164,14 @@ class Alternative:
     @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
-        groups = (block for block in self.blocks if len(block) > 1)
+        groups = (block for block in self.blocks if len(block) > 1 and block not in self.absent_together)
         return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @cached_property
+    def absent_together(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks of `!SEQ(...)` and `!AND(...)`."""
+        several = (block for block in self.blocks if len(block) > 1)
+        return tuple(block for block in several if all(self.components[i].negated for i in block))
 
     @cached_property
     def positive_blocks(self) -> tuple[tuple[int, ...], ...]:

@@ -32,6 +32,9 @@ from cepctl.plan.problems import Problems
 from cepctl.plan.relations import Case
 from cepctl.plan.timings import Difference
 
+_MORE_THAN_ANY = 1 << 40
+"""No group has so many members."""
+
 
 @dataclass(frozen=True)
 class Conjunct:
@@ -75,16 +78,21 @@ def alternative_of(
             component.kleene,
             component.kleene and name.lower() in ordered,
             tuple(found.filters.get(i, ())),
+            component.how_many.least,
+            component.how_many.most,
         )
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
+    bounds = (link for i, component in enumerate(components) for link in _bounds(i, component))
     alternative = Alternative(
         components,
         pattern.blocks,
-        tuple(found.links),
+        (*found.links, *bounds),
         tuple(found.equalities),
         tuple(found.timings),
         tuple(found.choices),
+        tuple(component_name(component) for component in pattern.absent),
+        tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -94,6 +102,19 @@ def alternative_of(
                 "say in WHERE where it must not be, as in n DURING a",
             )
     return alternative
+
+
+def _bounds(number: int, component: Component) -> Iterator[Link]:
+    """What `{m,n}` says of a finished group, as `count(b[]) >= m` and `count(b[]) <= n` would."""
+    if not component.counted:
+        return
+    count = Aggregate("count", component.variable, None)
+    if component.least > 1:
+        least = Binary(">=", count, Constant(min(component.least, _MORE_THAN_ANY)))
+        yield Link(least, (number,), number, Scope.GROUP)
+    if component.most is not None:
+        most = Binary("<=", count, Constant(min(component.most, _MORE_THAN_ANY)))
+        yield Link(most, (number,), number, Scope.GROUP)
 
 
 def _read_together(alternative: Alternative) -> Iterator[set[int]]:
@@ -219,12 +240,13 @@ def _taken_so_far(expression: Expression, decides: str) -> Expression:
 
 def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:
     negated = [i for i in read if pattern.components[i].negated]
-    if len(negated) > 1:
+    if len(negated) > 1 and not any(set(negated) <= set(block) for block in pattern.blocks):
         problems.error(
             expression.span,
             "a condition may name only one negated component: two absences cannot be compared",
         )
-    return negated[0] if negated else max(read, default=0)
+    # Of what must not happen as a whole the last part decides.
+    return negated[-1] if negated else max(read, default=0)
 
 
 def _first_positive(pattern: OrFreePattern) -> int:

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.strategies import STRATEGIES, Strategy
+from cepctl.language.printer import quantifier_text
+from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
-from cepctl.plan.or_free_patterns import OrFreePattern
+from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.plan.read_sets import sets_without_order
@@ -33,6 +34,7 @@ class Construct(Enum):
     SEQUENCE = "SEQ of single events"
     AND_GROUP = "AND groups"
     NEGATION = "negation"
+    ABSENT_TOGETHER = "!SEQ and !AND"
     KLEENE = "Kleene groups"
     KLEENE_ORDER = "predicates over the order of a group"
     KLEENE_AGGREGATE = "aggregates over a group"
@@ -52,14 +54,15 @@ _LACKING: Mapping[Engine, frozenset[Construct]] = {
     "point": frozenset(
         {
             *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
-            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN),
+            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN, Construct.ABSENT_TOGETHER),
         }
     ),
     "worlds": frozenset(),
 }
 """The constructs that an engine runs under no strategy: refused by name."""
 _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
-    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})}
+    "event": {Construct.INTERVALS: frozenset({Construct.ABSENT_TOGETHER})},
+    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})},
 }
 """What an engine runs, but not beside others that it runs as well."""
 _UNDER_A_LAW: Mapping[Engine, frozenset[Construct]] = {
@@ -90,8 +93,11 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
     components = [each for alternative in plan.alternatives for each in alternative.components]
     used = {
         Construct.SEQUENCE: True,
-        Construct.AND_GROUP: any(len(block) > 1 for each in plan.alternatives for block in each.blocks),
+        Construct.AND_GROUP: any(
+            len(block) > 1 for each in plan.alternatives for block in each.positive_blocks
+        ),
         Construct.NEGATION: any(each.negated for each in components),
+        Construct.ABSENT_TOGETHER: any(each.absent_together for each in plan.alternatives),
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
@@ -120,6 +126,8 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
+    if engine == "event":
+        lacking += dict.fromkeys(each for one in plan.alternatives for each in _beyond_pairs(one))
     return tuple(lacking)
 
 
@@ -133,6 +141,15 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
         found = [each.variable for each in components if each.kleene and not each.ordered]
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+
+
+def _beyond_pairs(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run of `!SEQ` and `!AND`."""
+    if len(alternative.absent_together) > 1:
+        yield "several !SEQ or !AND in one pattern"
+    for block in alternative.absent_together:
+        if len(block) > 2:
+            yield "!SEQ or !AND of more than two"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -170,11 +187,13 @@ def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None
 
 
 def refuse_lasting_groups(component: Component) -> None:
-    """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
-    if component.kleene:
+    """Raise UnsupportedQueryError if the component, which events with an end fit, is quantified."""
+    if component.kleene or not component.least:
+        what = f"in the Kleene group {component.variable}[]" if component.kleene else "that may be absent"
         raise UnsupportedQueryError(
-            f"not supported yet: interval events in the Kleene group {component.variable}[]; "
-            "bind them one by one, or ingest without --intervals"
+            f"not supported yet: interval events {what}; "
+            f"{'bind them one by one' if component.least else 'write an OR of two patterns'}, "
+            "or ingest without --intervals"
         )
 
 
@@ -232,11 +251,39 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others and any(len(block) > 1 for block in alternative.blocks):
-        message = f"AND(...) under {name}; it runs under skip_till_any_match"
-        problems.refuse(query.pattern.span, message)
+    if strategy.asks_others:
+        if any(len(block) > 1 for block in alternative.positive_blocks):
+            message = f"AND(...) under {name}; it runs under skip_till_any_match"
+            problems.refuse(query.pattern.span, message)
+        for component, written in zip(alternative.components, pattern.components, strict=True):
+            if component.ordered and written.how_many.braces:
+                problems.refuse(
+                    written.span,
+                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
+                    "under skip_till_any_match",
+                )
+    _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
+    if strategy.absent is Absent.NEARER:
+        for each in pattern.absent:
+            problems.refuse(
+                each.span,
+                f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
+                "and an OR of the pattern with it and without it runs here, too",
+            )
+
+
+def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
+    parts = {i for block in alternative.absent_together for i in block}
+    cases = [case for cases in alternative.choices for case in cases]
+    timings = [*alternative.timings, *(timing for case in cases for timing in case)]
+    if any({each.left, each.right} & parts for each in timings):
+        problems.refuse(
+            query.pattern.span,
+            "a condition on the time of a part of !SEQ or !AND; one on its attributes runs, and one on the "
+            "time of a single absent component, as in !N n",
+        )
 
 
 def _check_edges(

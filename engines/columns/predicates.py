@@ -277,12 +277,12 @@ def return_columns(
 ) -> dict[str, pa.Array]:
     """One Arrow array per RETURN column, shape (n,).
 
-    A variable that this alternative of an OR does not bind is null.  `reached` gives the ticks of
-    `reached(...)`.
+    A variable that this alternative of an OR does not bind is null; a group that may be absent and is has 0
+    members.  `reached` gives the ticks of `reached(...)`.
     """
     bound = dict(zip(alternative.positive, matches.bound, strict=True))
     leaves = LeafColumns(events, alternative, bound)
-    nothing = pl.repeat(None, len(matches), eager=True)
+    nothing, nobody = (pl.repeat(each, len(matches), eager=True) for each in (None, 0))
     columns: dict[str, pl.Series] = {}
 
     def bound_to(variable: str) -> Bindings | None:
@@ -300,7 +300,7 @@ def return_columns(
             return leaves.series(leaf) if single else nothing.cast(pl.Float64)
         value = bound_to(leaf.name if isinstance(leaf, Variable) else leaf.variable)
         if value is None:
-            return nothing
+            return nobody if _counts_absent(alternative, leaf) else nothing
         if isinstance(leaf, Variable) and isinstance(value, Group):
             return _joined_ids(events.ids, value)
         return leaves.series(leaf)
@@ -325,6 +325,13 @@ def return_columns(
         values = shown if whole else pl.repeat(shown.item(), len(matches), eager=True)
         arrays[each.name] = values.to_arrow().cast(each.type)
     return arrays
+
+
+def _counts_absent(alternative: Alternative, leaf: Leaf) -> bool:
+    """Whether a leaf counts the members of a group that may be absent and is."""
+    if not isinstance(leaf, Aggregate):
+        return False
+    return AGGREGATES[leaf.function].counts and leaf.variable in alternative.absent
 
 
 def _joined_ids(ids: pl.Series, group: Group) -> pl.Series:

@@ -41,6 +41,27 @@ def place_nodes(ticks, degree, nodes, weights):
 
 
 @inner
+def place_few_nodes(ticks, degree, nodes, weights):
+    """The same, without a system to be solved up to degree 3, and of up to one more of these."""
+    if degree > 3 or takes_every_tick(ticks, degree):
+        return place_nodes(ticks, degree, nodes, weights)
+    last, count = ticks - 1, float(ticks)
+    nodes[0], nodes[1] = 0, last
+    if degree <= 1:
+        weights[0] = weights[1] = 0.5 * count
+        return 2
+    placed = 3
+    if last % 2:
+        # The last of an even number by itself: the others have one in their middle.
+        nodes[3], weights[3] = last, 1.0
+        last, count, placed = last - 1, count - 1.0, 4
+    nodes[1], nodes[2] = last, last // 2
+    weights[0] = weights[1] = count * (count + 1.0) / (6.0 * (count - 1.0))
+    weights[2] = count - 2.0 * weights[0]
+    return placed
+
+
+@inner
 def takes_every_tick(ticks, degree):
     """Whether so few ticks are summed one by one; else there is room for well-spread nodes."""
     return ticks <= max(degree + 2, (degree + 1) * (degree + 1) // 4)

@@ -192,7 +192,7 @@ def _explained(
         shown = with_confidence(shown, prepared, bound, rivals)
         shown = replace(shown, given=given_shown(prepared, events, bound))
     posterior = None
-    if not shown.reasons and known.independent:
+    if not shown.reasons and known.independent and not prepared.shape.together:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, event_shown(events, each, edges),

@@ -11,8 +11,8 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, MatchBatch
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import key_orders
-from cepctl.engines.confidence.orders.rows import Row
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
@@ -83,16 +83,16 @@ def occurrences_under_laws(
     """
     orders = source.events.orders
     assert orders is not None
-    rows: list[Row] = []
+    rows: list[Rows] = []
     groups: list[Indexes] = []
     for each, batch, group in parts:
         chosen = np.flatnonzero(group >= 0)
-        rows += _rows(each, batch.take(chosen))
+        rows.append(_rows(each, batch.take(chosen)))
         groups.append(group[chosen])
-    return orders.unions(rows, np.concatenate(groups), count, source.plan.window)
+    return orders.unions(Rows.joined(rows), np.concatenate(groups), count, source.plan.window)
 
 
-def _rows(source: PreparedAlternative, matches: MatchBatch) -> list[Row]:
+def _rows(source: PreparedAlternative, matches: MatchBatch) -> Rows:
     bound = _bound(source, matches)
     rivals = [] if source.shape.plain_chain else source.rivals(bound)
     return rows_of(Batch(source.measure, bound, rivals))

@@ -101,7 +101,7 @@ def prepared_alternative(
         return PreparedAlternative(plan, events, shape_of(plan, alternative), search, options)
     require_engine(plan, "event", lasting=True)
     for component, fitting in zip(alternative.components, candidates, strict=True):
-        if component.kleene and events.last([fitting]):
+        if events.last([fitting]):
             refuse_lasting_groups(component)
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.interval_alternative import IntervalAlternative

@@ -78,14 +78,27 @@ class AbsenceRule:
 
 
 @dataclass(frozen=True)
+class Together:
+    """Components that must not all happen in gap `gap`: before block `gap`, after block `gap - 1`."""
+
+    gap: int
+    parts: tuple[int, ...]
+    in_order: bool
+
+
+@dataclass(frozen=True)
 class Shape:
-    """Blocks, rules of absence, and timing constraints between positive components."""
+    """Blocks, rules of absence, and timing constraints between positive components.
+
+    `together`: what must not happen as a whole, which no rule of absence says.
+    """
 
     alternative: Alternative
     window: int | None
     blocks: tuple[Block, ...]
     rules: tuple[AbsenceRule, ...]
     timings: tuple[Timing, ...]
+    together: tuple[Together, ...] = ()
 
     def block_of(self, component: int) -> int:
         """Number of the block that a positive component belongs to."""
@@ -105,9 +118,15 @@ class Shape:
         )
 
     @property
+    def absences(self) -> tuple[AbsenceRule, ...]:
+        """All rules of absence, and where the parts of what must not happen as a whole may decide."""
+        parts = ((each.gap, part) for each in self.together for part in each.parts)
+        return (*self.rules, *(AbsenceRule(part, (ends_of_gap(self, gap),)) for gap, part in parts))
+
+    @property
     def plain_chain(self) -> bool:
         """Whether nothing else can decide a match either."""
-        return self.only_single and not self.rules
+        return self.only_single and not (self.rules or self.together)
 
     def used_points(self) -> set[Point]:
         """Points that some rule of absence or timing constraint refers to."""
@@ -130,7 +149,11 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     timed = {side for each in alternative.timings for side in (each.left, each.right) if side is not None}
     named = groups_named_one_by_one(components, alternative.timings)
     blocks, gaps = list[Block](), list[list[int]]([[]])
+    together: list[Together] = []
     for block in alternative.blocks:
+        if block in alternative.absent_together:
+            together.append(Together(len(blocks), block, block in alternative.sequences))
+            continue
         if components[block[0]].negated:
             gaps[-1].append(block[0])
             continue
@@ -145,7 +168,7 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
     rules += _rivals(shape, plan.strategy)
-    return Shape(alternative, plan.window, shape.blocks, tuple(rules), timings)
+    return replace(shape, rules=tuple(rules), together=tuple(together))
 
 
 def kind_of_group(ordered: bool, named_one_by_one: bool) -> BlockKind:
@@ -183,6 +206,11 @@ def gap_of(region: Region) -> int | None:
     assert before.point is not None
     is_gap = after.constant == 1 and before.constant == -1 and before.point.block == after.point.block + 1
     return after.point.block if is_gap else None
+
+
+def ends_of_gap(shape: Shape, gap: int) -> Region:
+    """The region of gap `gap`, as far as the window reaches at the edges."""
+    return _negation(shape, -1, gap).regions[0]
 
 
 def edge_of(region: Region, shape: Shape) -> Literal["before", "after"] | None:

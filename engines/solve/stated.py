@@ -39,7 +39,7 @@ def form_of(plan: Plan, alternative: Alternative) -> Form:
     shape = shape_of(plan, with_members(alternative, 2) if runs else alternative)
     lasting = plan.of_intervals or alternative.reads_ends
     depends = {"on_clocks": bool(plan.clocks), "given": bool(plan.given), "under_law": bool(plan.laws)}
-    return Form(shape, bool(shape.rules), lasting=lasting, **depends)
+    return Form(shape, bool(shape.absences), lasting=lasting, **depends)
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:

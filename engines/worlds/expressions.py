@@ -153,7 +153,7 @@ def _known(meanings: Mapping[Word, Meaning], word: Word) -> Meaning:
 def _member(node: Attribute | EventTime, scene: Scene) -> Row | None:
     """The row that `a`, `b[i]`, `b[i-k]`, `b[first]` or `b[last]` means; None if not bound."""
     rows = scene.members.get(node.variable)
-    if rows is None:
+    if not rows:
         return None
     position = scene.index.get(node.variable, 0)
     before = position - node.back
@@ -192,7 +192,7 @@ def _aggregate(node: Aggregate, scene: Scene) -> Value:
 
 def _variable(node: Variable, scene: Scene) -> Value:
     rows = scene.members.get(node.name)
-    return None if rows is None else "+".join(cast(str, row["event_id"]) for row in rows)
+    return None if not rows else "+".join(cast(str, row["event_id"]) for row in rows)
 
 
 def _match_field(node: MatchField, scene: Scene) -> Value:

@@ -25,7 +25,7 @@ from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.runs import runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
@@ -63,6 +63,7 @@ class Search:
                 self._window_holds(ticks, bound)
                 and self._timings_hold(ticks, bound)
                 and self._negations_hold(ticks, bound)
+                and not any(self._happens(ticks, bound, place) for place in self._absent_together)
                 and (self._as_runs or reading(self.plan).holds(self, ticks, bound))
             ):
                 yield bound
@@ -165,7 +166,7 @@ class Search:
             free.sort(key=lambda e: ticks[e])
         if wanted.kleene:
             self.work.require_few_sets(wanted.variable, len(free))
-        for size in range(1, len(free) + 1 if wanted.kleene else 2):
+        for size in _sizes(wanted, len(free)):
             for group in combinations(free, size):
                 self.work.spend()
                 if size > 1 and len({self.stream.keys[e] for e in group}) > 1:
@@ -203,7 +204,7 @@ class Search:
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
         for place, block in enumerate(self.alternative.blocks if self._negated else ()):
-            for component in block:
+            for component in block if place not in self._absent_together else ():
                 if component not in self._negated:
                     continue
                 lo, hi = self._gap(ticks, bound, place)
@@ -217,7 +218,7 @@ class Search:
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
-        if len(self.alternative.blocks[place]) > 1:
+        if len(self.alternative.blocks[place]) > 1 and place not in self._absent_together:
             return -math.inf, math.inf
         before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
         after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
@@ -241,6 +242,39 @@ class Search:
                 if component in _named(cases)
             )
         )
+
+    @cached_property
+    def _absent_together(self) -> tuple[int, ...]:
+        """The places of the blocks of `!SEQ(...)` and `!AND(...)`: several components, all negated."""
+        blocks = enumerate(self.alternative.blocks)
+        return tuple(place for place, block in blocks if len(block) > 1 and set(block) <= self._negated)
+
+    def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
+        """Whether distinct events that the match does not bind make up what must not happen in its gap."""
+        block = self.alternative.blocks[place]
+        lo, hi = self._gap(ticks, bound, place)
+        in_order = block in self.alternative.sequences
+        return self._parts_happen(ticks, bound, block, lo, hi, in_order=in_order)
+
+    def _parts_happen(
+        self, ticks: Ticks, whole: Bound, rest: Sequence[int], lo: Edge, hi: Edge, *, in_order: bool
+    ) -> bool:
+        """`whole`: what is bound, the parts before these among it."""
+        if not rest:
+            return True
+        used, part = set(_events(whole)), rest[0]
+        for e in self.fitting(part, whole):
+            longer = {**whole, part: (e,)}
+            if (
+                e not in used
+                and lo < ticks[e]
+                and ticks.ends[e] < hi
+                and self._links_hold(part, longer, (Scope.ORDER, Scope.GROUP))
+            ):
+                after = ticks.ends[e] if in_order else lo
+                if self._parts_happen(ticks, longer, rest[1:], after, hi, in_order=in_order):
+                    return True
+        return False
 
     # --- skip_till_next_match --------------------------------------------------------------
 
@@ -387,6 +421,13 @@ def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _sizes(wanted: Component, free: int) -> range:
+    """How many of the free events a component can be bound to, in a reading that does not leave it out."""
+    if not wanted.kleene:
+        return range(1, 2)
+    return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)
 
 
 def _named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:

@@ -16,7 +16,9 @@ STRATEGIES = {
 }
 SHARES = {
     "negation": 0.45,
+    "absent-together": 0.12,
     "kleene": 0.2,
+    "quantified": 0.15,
     "order": 0.3,
     "runs": 0.5,
     "aggregates": 0.3,
@@ -46,6 +48,8 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
+    "absent-together": "!SEQ and !AND of two components",
+    "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
     "runs": "groups in order, and what reads them, where other events decide",
     "aggregates": "aggregates over a Kleene group",
@@ -66,6 +70,7 @@ NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
     "runs": {"kleene"},
+    "absent-together": {"negation"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -77,6 +82,7 @@ _NOT_UNDER_LAWS = {
     *_CONTIGUITY,
     *(
         "kleene",
+        "quantified",
         "order",
         "runs",
         "aggregates",
@@ -88,9 +94,11 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("reached", "summary", "point-engine"),
+    *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
+    "absent-together": {"intervals", "summary"},
+    "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,

@@ -52,7 +52,10 @@ def _needs_window(strategy: str, pattern: Pattern) -> bool:
         return any(_needs_window(strategy, member) for member in pattern.members)
     if pattern.word != "SEQ":
         return False
+    optional = any(part.optional for part in parts_of(pattern))
     ends = [parts_of(pattern.members[0])[0], parts_of(pattern.members[-1])[-1]]
+    # What stands beside an absence may be absent, too.
+    ends = parts_of(pattern) if optional else ends
     bound = [member for member in pattern.members if not (isinstance(member, Part) and member.negated)]
     trailing = parts_of(bound[-1]) if bound else []
     return any(part.negated for part in ends) or (strategy == NEXT and any(part.kleene for part in trailing))
@@ -83,7 +86,10 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools += [(run_conditions([part]), 0.95) for part in parts if part.kleene]
             pools += [(reading_conditions(parts), 0.4)]
         if "timing" in wanted and "intervals" not in wanted:
-            pools += [(timings(parts), 1), (timings(parts), 0.3)]
+            timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
+            pools += [(timings(timed), 1), (timings(timed), 0.3)]
+        if any(part in _parts_of_wholes(pattern) for part in parts):
+            pools.append((["v.x < u.x", "v.x >= u.x", "v.k = u.k", "v.x + u.x > 2"], 0.5))
         found += [rng.choice(pool) for pool, share in pools if pool and rng.random() < share]
         if "intervals" in wanted:
             found += _of_intervals(rng, wanted, pattern, parts)
@@ -93,6 +99,12 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
                 for each in _between_two(rng, wanted, parts, absent=True)
             ]
     return tuple(dict.fromkeys(found))
+
+
+def _parts_of_wholes(pattern: Pattern) -> list[Part]:
+    """The components of `!SEQ` and `!AND`."""
+    wholes = [group for group in groups_of(pattern) if group.word.startswith("!")]
+    return [part for group in wholes for part in parts_of(group)]
 
 
 def _of_intervals(rng: Random, wanted: Wanted, pattern: Pattern, parts: list[Part]) -> list[str]:
@@ -161,7 +173,7 @@ def _keys_of_groups(rng: Random, pattern: Pattern) -> tuple[str, ...]:
     """The whole input, or attributes of events that every part binds."""
     bound = set.intersection(
         *(
-            {part.variable for part in parts if not part.negated and not part.kleene}
+            {part.variable for part in parts if not (part.negated or part.kleene or part.optional)}
             for parts in alternatives_of(pattern)
         )
     )

@@ -125,41 +125,20 @@ def breakpoints_of(
         parts[0, later] += ends_of_weights(frames, later)
         if later > 1:
             parts[later - 1, later].append(ends_of_ties(frames, later))
-    return eliminated(count, most, parts)
+    return _eliminated(count, most, parts)
 
 
-def eliminated(
-    count: int,
-    levels: int,
-    parts: Mapping[tuple[int, int], list[_Pairs]],
-    within: Ticks | None = None,
-) -> OffsetBreakpoints:
-    """The breakpoints of all levels of `count` matches, from those that are known of pairs of these.
-
-    `within`, shape (count, levels + 1, levels + 1): by how much the offset of a level may exceed that of
-    another; breakpoints where it cannot be are left out.
-    """
+def _eliminated(count: int, levels: int, parts: Mapping[tuple[int, int], list[_Pairs]]) -> OffsetBreakpoints:
+    """The breakpoints of all levels of `count` matches, from those that are known of pairs of these."""
     found: dict[tuple[int, int], Segments] = {}
     for later in range(levels, 0, -1):
         for earlier in range(later):
-            known = parts[earlier, later]
-            if within is not None:
-                # What is summed out may be empty for as many ticks beyond.
-                most, least = within[:, later, earlier] + levels, within[:, earlier, later] + levels
-                known = [_inside(each, most, least) for each in known]
-            found[earlier, later] = _united(count, known)
+            found[earlier, later] = _united(count, parts[earlier, later])
         for middle in range(1, later):
             for earlier in range(middle):
                 between = found[earlier, later].differences(found[middle, later])
                 parts[earlier, middle].append(between)
     return found
-
-
-def _inside(pairs: _Pairs, most: Ticks, least: Ticks) -> _Pairs:
-    """Those that part what can be, or part it from the rest."""
-    match, ticks = pairs
-    kept = (ticks >= -least[match]) & (ticks <= most[match] + 1)
-    return match[kept], ticks[kept]
 
 
 def _cuts(frames: Frames, constants: Ticks, still: _Pairs | None) -> list[Segments]:

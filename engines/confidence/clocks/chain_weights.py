@@ -11,8 +11,9 @@ by its values at few ticks (see `quadrature`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,16 +27,33 @@ BEFORE, AFTER = -1, 1
 
 
 class Cells(NamedTuple):
-    """A weight on c cells of ticks, both ends included, of a degree at most: its values at `nodes` of these.
+    """A weight on c cells of ticks, both ends included, each of a degree at most: its values at `nodes`.
 
     `nodes` count from the first tick of their cell; both have the shape (c, nodes).
     """
 
     begin: Ticks
     end: Ticks
-    degree: np.int64
+    degree: Indexes
     nodes: Indexes
     values: Reals
+
+
+class WeighedMasses(NamedTuple):
+    """The masses of offsets, weighed: mass t has the cells starts[t] to starts[t + 1] - 1.
+
+    Each cell has a density and lies in one cell of `weight`; `upto` is the sum of a mass with that cell.
+    `degree`, of each mass: that of its weight.
+    """
+
+    starts: Indexes
+    begin: Ticks
+    end: Ticks
+    density: Reals
+    cell: Indexes
+    upto: Reals
+    degree: Indexes
+    weight: Cells
 
 
 @dataclass(frozen=True)
@@ -45,7 +63,7 @@ class ChainWeights:
     clocks: EventClocks
     _found: dict[tuple[int, int], Cells | None] = field(default_factory=dict)
     _whole: dict[int, float] = field(default_factory=dict)
-    _masses: dict[tuple[int, tuple[int, ...]], _Mass] = field(default_factory=dict)
+    _masses: dict[tuple[int, tuple[int, ...]], WeighedMasses] = field(default_factory=dict)
 
     def whole(self, clock: int) -> float:
         """The probability that all ties of the chain of a clock hold."""
@@ -53,25 +71,21 @@ class ChainWeights:
         while last + 1 < len(self.clocks.tie) and self.clocks.tie[last + 1] != NO_TIE:
             last += 1
         if last not in self._whole:
-            self._whole[last] = float(self._mass(last, self.cells(last, BEFORE)).before[-1])
+            self._whole[last] = float(self.mass(last, (BEFORE,)).upto[-1])
         return self._whole[last]
 
-    def between(self, clock: int, sides: tuple[int, ...], first: Ticks, last: Ticks) -> Reals:
-        """The mass of offsets between two ticks, both included, weighed by the clocks on these sides."""
+    def mass(self, clock: int, sides: tuple[int, ...]) -> WeighedMasses:
+        """The mass of an offset, weighed by the clocks on these sides."""
         if (clock, sides) not in self._masses:
             weight: Cells | None = None
             for cells in (self.cells(clock, side) for side in sides):
                 weight = _product(weight, cells) if weight and cells else weight or cells
-            self._masses[clock, sides] = self._mass(clock, weight)
-        found = np.empty(len(first))
-        _fill_between(self._masses[clock, sides], first, last, found)
-        return found
-
-    def _mass(self, clock: int, weight: Cells | None) -> _Mass:
-        """The mass of an offset, weighed."""
-        offsets = self.clocks.offsets
-        own = slice(int(offsets.starts[clock]), int(offsets.starts[clock + 1]))
-        return _Mass.of(offsets.lo[own], offsets.hi[own], offsets.density[own], weight)
+            offsets = self.clocks.offsets
+            own = slice(int(offsets.starts[clock]), int(offsets.starts[clock + 1]))
+            self._masses[clock, sides] = _weighed(
+                offsets.lo[own], offsets.hi[own], offsets.density[own], weight
+            )
+        return self._masses[clock, sides]
 
     def cells(self, clock: int, side: int) -> Cells | None:
         """What the clocks on one side leave to an offset; None where there are none."""
@@ -85,17 +99,58 @@ class ChainWeights:
         if not 0 < later < len(tie) or tie[later] == NO_TIE:
             return None
         apart, offsets = tie[later], self.clocks.offsets
-        mass = self._mass(other, self.cells(other, side))
+        mass = self.mass(other, (side,))
         first, last = int(offsets.lower[clock]), int(offsets.upper[clock])
         cuts = np.concatenate([mass.begin, mass.end + 1])
         cuts = np.unique(np.concatenate([[first], cuts - apart, cuts + apart + 1]))
         begin = cuts[(first <= cuts) & (cuts <= last)]
         end = np.append(begin[1:] - 1, last)
-        degree = np.int64(mass.weight.degree + 1)
+        degree = np.int64(mass.degree[0] + 1)
         nodes = np.zeros((len(begin), _most(degree)), dtype=np.int64)
         values = np.zeros(nodes.shape)
         _fill(mass, apart, begin, end, degree, nodes, values)
-        return Cells(begin, end, degree, nodes, values)
+        return Cells(begin, end, np.full(len(begin), degree), nodes, values)
+
+
+def _weighed(lo: Ticks, hi: Ticks, density: Reals, weight: Cells | None) -> WeighedMasses:
+    """One mass of buckets without holes."""
+    if weight is None:
+        nothing = np.zeros(1, np.int64)
+        weight = Cells(lo[:1], hi[-1:], nothing, nothing[:, None], np.ones((1, 1)))
+    cuts = np.unique(np.concatenate([lo, weight.begin]))
+    bucket = np.searchsorted(lo, cuts, side="right") - 1
+    end = np.minimum(np.append(cuts[1:] - 1, hi[-1]), hi[bucket])
+    kept = cuts <= end
+    begin, end, bucket = cuts[kept], end[kept], bucket[kept]
+    cell = np.searchsorted(weight.begin, begin, side="right") - 1
+    starts, degree = np.array([0, len(begin)]), weight.degree[:1].copy()
+    found = WeighedMasses(
+        starts, begin, end, density[bucket].copy(), cell, np.zeros(len(begin)), degree, weight
+    )
+    _add_up(found)
+    return found
+
+
+def joined(masses: Sequence[WeighedMasses]) -> WeighedMasses:
+    """All of these, one after the other."""
+    sizes = [len(each.begin) for each in masses]
+    weights = [each.weight for each in masses]
+    before = np.cumsum([0, *(len(each.begin) for each in weights)])
+    room = max(each.nodes.shape[1] for each in weights)
+
+    def widened(values: Any) -> Any:
+        return np.pad(values, ((0, 0), (0, room - values.shape[1])))
+
+    return WeighedMasses(
+        np.cumsum([0, *sizes]),
+        *(np.concatenate([each[part] for each in masses]) for part in (1, 2, 3)),
+        np.concatenate([each.cell + by for each, by in zip(masses, before[:-1], strict=True)]),
+        *(np.concatenate([each[part] for each in masses]) for part in (5, 6)),
+        Cells(
+            *(np.concatenate([each[part] for each in weights]) for part in (0, 1, 2)),
+            *(np.concatenate([widened(each[part]) for each in weights]) for part in (3, 4)),
+        ),
+    )
 
 
 def weights_at(cells: Cells, offsets: Ticks) -> Reals:
@@ -109,12 +164,12 @@ def _product(one: Cells, other: Cells) -> Cells:
     """Both weights together."""
     begin = np.unique(np.concatenate([one.begin, other.begin]))
     end = np.append(begin[1:] - 1, one.end[-1])
-    degree = np.int64(one.degree + other.degree)
+    degree = np.int64(one.degree[0] + other.degree[0])
     nodes = np.zeros((len(begin), _most(degree)), dtype=np.int64)
     _place(begin, end, degree, nodes)
     ticks = np.minimum(begin[:, None] + nodes, end[:, None])
     values = weights_at(one, ticks.reshape(-1)) * weights_at(other, ticks.reshape(-1))
-    return Cells(begin, end, degree, nodes, values.reshape(nodes.shape))
+    return Cells(begin, end, np.full(len(begin), degree), nodes, values.reshape(nodes.shape))
 
 
 @kernel
@@ -125,54 +180,29 @@ def _place(begin, end, degree, nodes):
         place_nodes(end[c] - begin[c] + 1, degree, nodes[c], weights)
 
 
-class _Mass(NamedTuple):
-    """The mass of an offset and its weight: in each cell a density, and which cell of the weight it is in.
-
-    `before`: the sum of all cells before each.
-    """
-
-    begin: Ticks
-    end: Ticks
-    density: Reals
-    cell: Indexes
-    weight: Cells
-    before: Reals
-
-    @classmethod
-    def of(cls, lo: Ticks, hi: Ticks, density: Reals, weight: Cells | None) -> _Mass:
-        if weight is None:
-            everywhere = np.array([lo[0]]), np.array([hi[-1]])
-            one = np.zeros((1, 1), np.int64), np.ones((1, 1))
-            weight = Cells(*everywhere, np.int64(0), *one)
-        cuts = np.unique(np.concatenate([lo, weight.begin]))
-        bucket = np.searchsorted(lo, cuts, side="right") - 1
-        end = np.minimum(np.append(cuts[1:] - 1, hi[-1]), hi[bucket])
-        kept = cuts <= end
-        begin, end, bucket = cuts[kept], end[kept], bucket[kept]
-        cell = np.searchsorted(weight.begin, begin, side="right") - 1
-        before = np.zeros(len(begin) + 1)
-        found = cls(begin, end, density[bucket].copy(), cell, weight, before)
-        _add_up(found)
-        return found
-
-
 @kernel
 def _add_up(mass):
+    total = 0.0
     for c in range(len(mass.begin)):
-        mass.before[c + 1] = mass.before[c] + _sum_of(mass, c, mass.begin[c], mass.end[c])
+        total += _sum_of(mass, c, mass.begin[c], mass.end[c])
+        mass.upto[c] = total
 
 
 @inner
-def _sum_of(mass, cell, first, last):
+def _sum_of(masses, cell, first, last):
     """The sum of a cell from one of its ticks to another."""
-    degree, ticks = mass.weight.degree, last - first + 1
+    at, ticks = masses.cell[cell], last - first + 1
+    degree = masses.weight.degree[at]
     if degree == 0:
-        return mass.density[cell] * float(ticks) * mass.weight.values[mass.cell[cell], 0]
+        return masses.density[cell] * float(ticks) * masses.weight.values[at, 0]
+    if degree == 1:
+        ends = _value(masses.weight, at, first) + _value(masses.weight, at, last)
+        return masses.density[cell] * 0.5 * float(ticks) * ends
     nodes, weights = np.empty(_most(degree), dtype=np.int64), np.empty(_most(degree))
     total = 0.0
     for k in range(place_nodes(ticks, degree, nodes, weights)):
-        total += weights[k] * _value(mass.weight, mass.cell[cell], first + nodes[k])
-    return mass.density[cell] * total
+        total += weights[k] * _value(masses.weight, at, first + nodes[k])
+    return masses.density[cell] * total
 
 
 @kernel
@@ -184,15 +214,15 @@ def _most(degree):
 @inner
 def _value(cells, cell, tick):
     """The weight of a tick of a cell: its value there, or that of the polynomial through the others."""
-    ticks, at = cells.end[cell] - cells.begin[cell] + 1, tick - cells.begin[cell]
-    if cells.degree == 0:
+    ticks, at, degree = cells.end[cell] - cells.begin[cell] + 1, tick - cells.begin[cell], cells.degree[cell]
+    if degree == 0:
         return cells.values[cell, 0]
-    if takes_every_tick(ticks, cells.degree):
+    if takes_every_tick(ticks, degree):
         return cells.values[cell, at]
     total = 0.0
-    for i in range(cells.degree + 1):
+    for i in range(degree + 1):
         share = cells.values[cell, i]
-        for j in range(cells.degree + 1):
+        for j in range(degree + 1):
             if j != i:
                 share *= float(at - cells.nodes[cell, j]) / float(cells.nodes[cell, i] - cells.nodes[cell, j])
         total += share
@@ -206,27 +236,34 @@ def _fill(mass, apart, begin, end, degree, nodes, values):
     for c in range(len(begin)):
         for k in range(place_nodes(end[c] - begin[c] + 1, degree, nodes[c], weights)):
             tick = begin[c] + nodes[c, k]
-            values[c, k] = _near(mass, tick - apart, tick + apart)
+            values[c, k] = mass_near(mass, 0, tick - apart, tick + apart)
 
 
 @inner
-def _near(mass, first, last):
-    """The mass from one tick to another."""
-    a, b = np.searchsorted(mass.end, first), np.searchsorted(mass.begin, last, side="right") - 1
+def mass_near(masses, which, first, last):
+    """What one mass has from one tick to another."""
+    if first > last:
+        return 0.0
+    begin, stop = masses.starts[which], masses.starts[which + 1]
+    a, b = begin, begin
+    if stop - begin > 1:
+        a += np.searchsorted(masses.end[begin:stop], first)
+        b += np.searchsorted(masses.begin[begin:stop], last, side="right") - 1
     if a > b:
         return 0.0
     if a == b:
-        return _sum_of(mass, a, max(first, mass.begin[a]), min(last, mass.end[a]))
-    total = _sum_of(mass, a, max(first, mass.begin[a]), mass.end[a])
-    total += _sum_of(mass, b, mass.begin[b], min(last, mass.end[b]))
-    return total + mass.before[b] - mass.before[a + 1]
+        return _sum_of(masses, a, max(first, masses.begin[a]), min(last, masses.end[a]))
+    total = _sum_of(masses, a, max(first, masses.begin[a]), masses.end[a])
+    total += _sum_of(masses, b, masses.begin[b], min(last, masses.end[b]))
+    return total + masses.upto[b - 1] - masses.upto[a]
 
 
-@kernel
-def _fill_between(mass, first, last, found):
-    """Fill the mass between pairs of ticks."""
-    for i in range(len(found)):
-        found[i] = _near(mass, first[i], last[i]) if first[i] <= last[i] else 0.0
+@inner
+def value_at(masses, which, tick):
+    """What one mass has at a tick within its ends."""
+    begin, stop = masses.starts[which], masses.starts[which + 1]
+    cell = begin + np.searchsorted(masses.begin[begin:stop], tick, side="right") - 1
+    return masses.density[cell] * _value(masses.weight, masses.cell[cell], tick)
 
 
 @kernel

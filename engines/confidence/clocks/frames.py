@@ -84,7 +84,7 @@ class Frames:
         """Of each match the degree in the offset of a level, with those of all later levels summed out."""
         found = self.degree + np.maximum(self.levels - level, 0)
         for each in (each for later in range(level, self.most_levels + 1) for each in self.weighed(later)):
-            found[each.match] += each.cells.degree
+            found[each.match] += each.cells.degree[0]
         return found
 
     @property

@@ -26,6 +26,8 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
 
+_FAR = np.int64(1) << 62
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -82,7 +84,7 @@ def nodes_of(
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=edges)
-        nodes = _weighed(frames, _within_ties(frames, nodes, level), level)
+        nodes = _weighed(frames, nodes, level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
             if costly is None:
@@ -93,47 +95,17 @@ def nodes_of(
     return _worlds_left(frames, nodes)
 
 
-def nodes_within(
-    frames: Frames, matches: Indexes, breakpoints: OffsetBreakpoints, within: Ticks, levels: int
-) -> Nodes:
-    """The nodes of the first levels of some matches, with the weights of all worlds, ties or not.
-
-    `within`, shape (n, k, k) with k > levels: by how much the offset of a level may exceed that of another,
-    which is 0 for level 0.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If a match has more than MOST_NODES.
-    """
-    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
-    for level in range(1, levels + 1):
-        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=False)
-        nodes = _weighed(frames, _within(nodes, within, level), level)
-        for many in np.flatnonzero(np.bincount(nodes.match) > MOST_NODES)[:1].tolist():
-            raise too_many_offsets(int(frames.levels[many]), frames.longest_chain(many), MOST_NODES)
-    return nodes
-
-
-def _within_ties(frames: Frames, nodes: Nodes, level: int) -> Nodes:
-    """Those whose offset of a level is as near to that of the level before as a tie asks."""
+def _ends_by_ties(frames: Frames, nodes: Nodes, level: int) -> tuple[Ticks, Ticks]:
+    """From which offset of a level to which that of the level before allows, told for every node."""
+    first, last = np.full(len(nodes), -_FAR), np.full(len(nodes), _FAR)
     match, apart = frames.tied_levels(level) if level > 1 else (nodes.match[:0], nodes.match[:0])
-    if not len(match):
-        return nodes
-    most = np.full(len(frames), -1, dtype=np.int64)
-    most[match] = apart
-    most = most[nodes.match]
-    return nodes.taken((most < 0) | (np.abs(nodes.offset[:, -1] - nodes.offset[:, -2]) <= most))
-
-
-def _within(nodes: Nodes, within: Ticks, level: int) -> Nodes:
-    """Those whose offset of a level is as near to those of all levels before as it may be."""
-    kept, offset = np.ones(len(nodes), dtype=bool), nodes.offset[:, -1]
-    for other in range(level):
-        apart = offset - (nodes.offset[:, other - 1] if other else 0)
-        kept &= apart <= within[nodes.match, level, other]
-        kept &= -apart <= within[nodes.match, other, level]
-    return nodes.taken(kept)
+    if len(match):
+        most = np.full(len(frames), -1, dtype=np.int64)
+        most[match] = apart
+        most = most[nodes.match]
+        tied, before = most >= 0, nodes.offset[:, -1]
+        first[tied], last[tied] = (before - most)[tied], (before + most)[tied]
+    return first, last
 
 
 def _weighed(frames: Frames, nodes: Nodes, level: int) -> Nodes:
@@ -164,7 +136,8 @@ def _with_level(
     starts = np.stack([breakpoints[earlier, level].offsets for earlier in range(level)])
     values = [breakpoints[earlier, level].values for earlier in range(level)]
     begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
-    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match])
+    ends = _ends_by_ties(frames, nodes, level)
+    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match], *ends)
     cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
     offsets = frames.clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)
@@ -190,13 +163,18 @@ def _clock_of(frames: Frames, level: int) -> Indexes:
 
 
 class _Rows(NamedTuple):
-    """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from."""
+    """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from.
+
+    `first`, `last`: what ties leave to the offset.
+    """
 
     match: Indexes
     fixed: Ticks
     clock: Indexes
     other: Indexes
     degree: Indexes
+    first: Ticks
+    last: Ticks
 
 
 class _Cuts(NamedTuple):
@@ -228,6 +206,9 @@ def _fill(rows, cuts, offsets, edges, written, counting):
             nodes = np.empty(2 * degree + 8, dtype=np.int64)
             weights = np.empty(2 * degree + 8)
         first, last = support(difference)
+        first, last = max(first, rows.first[r]), min(last, rows.last[r])
+        if first > last:
+            continue
         pieces = _pieces(rows.match[r], rows.fixed[r], cuts.begins, cuts.ticks, first, last)
         for p in range(len(pieces)):
             begin = pieces[p]

@@ -6,7 +6,11 @@ from cepctl.engines.confidence.work import AT_OFFSETS, BY_EPOCH, NARROW, too_cos
 from cepctl.errors import QueryTooLargeError
 
 MOST_NODES = 200_000
-"""Combinations of offsets at which one match may be measured."""
+"""Combinations of offsets at which one match may be measured.
+
+Not products: at each of them a whole match is measured, and all are in memory at once.  Chains of sharp
+events take products alone: 20,000,000 of them, one for each offset at each combination (tied_sums.py).
+"""
 MOST_SEGMENTS = 6
 """Clocks of one chain whose offsets are summed over."""
 

@@ -1,7 +1,7 @@
 """Chains of events on tied clocks, which order and window alone decide.
 
     events                   what is summed
-    all sharp                offsets alone: order, window and ties bound the differences of these
+    all sharp                offsets alone: order, window and ties bound their differences (tied_sums.py)
     with own parts           the closed form on own parts, at few offsets
 
 When such a chain can happen is told by difference constraints, so that no offset is looked at for that.
@@ -19,24 +19,18 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.clocks.breakpoints import (
-    breakpoints_of,
-    eliminated,
-    ends_of_masses,
-    ends_of_weights,
-)
-from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE
+from cepctl.engines.confidence.clocks.breakpoints import breakpoints_of
+from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, WeighedMasses, joined
 from cepctl.engines.confidence.clocks.frames import Frames, frames_of, frames_over_all, is_wide
-from cepctl.engines.confidence.clocks.nodes import Nodes, nodes_within
 from cepctl.engines.confidence.clocks.offset_sums import Copies, OffsetSum
+from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
+from cepctl.engines.confidence.clocks.tied_sums import fill_tied_sums
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.work import TIED_OFFSETS, most_products
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 
 MATCHES_AT_ONCE = 10_000
-_AT_ONCE = {1: 10_000, 2: 10_000, 3: 500}
-_FEWEST_AT_ONCE = 20
-"""Matches that are summed together, by their levels."""
 _FAR = np.int64(1) << 61
 
 Chains = Callable[[Masses, Indexes], Measured]
@@ -118,59 +112,39 @@ def _sharp(frames: Frames, system: Ticks, events: Indexes) -> Reals:
     confidence = np.ones(len(frames))
     asked = _limits(frames, system, events)
     known = _closed(_of_clocks(frames))
-    open_still = np.flatnonzero((known > asked).any(axis=(1, 2)))
-    for levels in np.unique(frames.levels[open_still]).tolist():
-        rows = open_still[frames.levels[open_still] == levels]
-        confidence[rows] = _of_level(frames, rows, asked, known)
+    rows = np.flatnonzero((known > asked).any(axis=(1, 2)))
+    if not len(rows):
+        return confidence
+    which, masses = _masses(frames, rows)
+    within = _closed(np.minimum(asked[rows], known[rows]))
+    found = np.empty(len(rows))
+    fill_tied_sums(within, frames.levels[rows], which, masses, most_products(TIED_OFFSETS), found)
+    for row in rows[found < 0.0][:1].tolist():
+        most = f"{most_products(TIED_OFFSETS):,} products"
+        what, levels = "the exact confidence of a match", int(frames.levels[row])
+        raise refused_at_offsets(what, most, levels, frames.longest_chain(row))
+    confidence[rows] = np.minimum(found / _whole(frames, rows), 1.0)
     return confidence
 
 
-def _of_level(frames: Frames, rows: Indexes, asked: Ticks, known: Ticks) -> Reals:
-    """The confidence of matches of as many levels each."""
-    levels, within = int(frames.levels[rows[0]]), _closed(np.minimum(asked, known))
-    parts = {}
-    for later in range(1, levels + 1):
-        for earlier in range(later):
-            parts[earlier, later] = _ends(asked, rows, earlier, later)
-        if later > 1:
-            parts[later - 1, later] += _ends(known, rows, later - 1, later)
-        parts[0, later] += [ends_of_masses(frames, later), *ends_of_weights(frames, later)]
-    breakpoints, total = eliminated(len(frames), levels, parts, within), np.zeros(len(frames))
-    at_once = _AT_ONCE.get(levels, _FEWEST_AT_ONCE)
-    for begin in range(0, len(rows), at_once):
-        nodes = nodes_within(frames, rows[begin : begin + at_once], breakpoints, within, levels - 1)
-        np.add.at(total, nodes.match, nodes.weight * _of_last_level(frames, nodes, within, levels))
-    return np.minimum(total[rows] / _whole(frames, rows), 1.0)
+def _masses(frames: Frames, rows: Indexes) -> tuple[Indexes, WeighedMasses]:
+    """The mass of every level of matches, shape (n, levels + 1), and these masses.
 
-
-def _of_last_level(frames: Frames, nodes: Nodes, within: Ticks, level: int) -> Reals:
-    """The mass that the offset of the last level has at nodes of all others."""
-    first, last = -within[nodes.match, 0, level], within[nodes.match, level, 0]
-    for other in range(1, level):
-        offset = nodes.offset[:, other - 1]
-        first = np.maximum(first, offset - within[nodes.match, other, level])
-        last = np.minimum(last, offset + within[nodes.match, level, other])
-    found = np.zeros(len(nodes))
-    match, clock = frames.clocks_of_level(level)
-    of_match = np.full(len(frames), NO_CLOCK)
-    of_match[match] = clock
-    follows = np.zeros(len(frames), dtype=bool)
-    follows[frames.tied_levels(level)[0]] = True
-    for sides in ((BEFORE, AFTER), (AFTER,)):
-        here = np.flatnonzero(follows[nodes.match] == (len(sides) == 1))
-        for each in np.unique(of_match[nodes.match[here]]).tolist():
-            at = here[of_match[nodes.match[here]] == each]
-            found[at] = frames.weights.between(each, sides, first[at], last[at])
-    return found
-
-
-def _ends(limits: Ticks, rows: Indexes, earlier: int, later: int) -> list[tuple[Indexes, Ticks]]:
-    """Where, told from the offset of another level, what limits allow of an offset begins and is over."""
-    found = []
-    for ticks in (limits[rows, later, earlier] + 1, -limits[rows, earlier, later]):
-        kept = np.abs(ticks) < _FAR
-        found.append((rows[kept], ticks[kept]))
-    return found
+    What is before the first clock of a chain weighs that one; what is after any clock weighs the last.
+    """
+    size = frames.most_levels + 1
+    named = np.zeros((len(frames), size), dtype=np.int64)
+    for level in range(1, size):
+        match, clock = frames.clocks_of_level(level)
+        follows, precedes = (np.zeros(len(frames), dtype=bool) for _ in range(2))
+        follows[frames.tied_levels(level)[0]] = True
+        if level + 1 < size:
+            precedes[frames.tied_levels(level + 1)[0]] = True
+        named[match, level] = 4 * clock + 2 * follows[match] + precedes[match]
+    wanted, which = np.unique(named[rows], return_inverse=True)
+    sides = ((BEFORE, AFTER), (BEFORE,), (AFTER,), ())
+    masses = joined([frames.weights.mass(each // 4, sides[each % 4]) for each in wanted.tolist()])
+    return which.reshape(len(rows), size), masses
 
 
 def _limits(frames: Frames, system: Ticks, events: Indexes) -> Ticks:

@@ -12,19 +12,24 @@ and right after it is known, so the orders of a key are those of its clusters, e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
+from cepctl.engines.confidence.orders.cells import LawTables
 from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Keys
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
+
+MOST_EVENTS = 1_000
+"""Of one cluster: each row passes through all of it."""
 
 
 @dataclass(frozen=True)
@@ -50,31 +55,13 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """Events of one key whose order is open, the codes of their steps, and of what surrounds them."""
-
-    events: Indexes
-    codes: Indexes
-    begin: int
-    end: int
-    factors: Factors
-
-    @property
-    def says_nothing(self) -> bool:
-        """Whether all orders have the same factors."""
-        codes = np.unique(self.codes)
-        following = self.factors.following[np.ix_([self.begin, *codes], [*codes, self.end])]
-        return bool((following == 1.0).all() and (self.factors.before[np.ix_(codes, codes)] == 1.0).all())
-
-
-@dataclass(frozen=True)
 class KeyOrders:
     """The events of a partition under laws of order.
 
     `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
     those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
-    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.
-    `names`: for each law the attribute that makes its keys.
+    of its law, -1 for none.  `key`, `before`, `after`, per cluster: the number of its key, and the codes of
+    the steps that surround it.  `names`: for each law the attribute that makes its keys.
     """
 
     masses: Masses
@@ -83,34 +70,60 @@ class KeyOrders:
     starts: Indexes
     codes: Indexes
     law: Indexes
+    key: Indexes
     before: Indexes
     after: Indexes
     factors: tuple[Factors, ...]
     names: tuple[pl.Series, ...]
-    _made: dict[int, Cluster] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def cluster_of(self, number: int) -> Cluster:
-        """One cluster."""
-        found = self._made.get(number)
-        if found is None:
-            events = self.order[self.starts[number] : self.starts[number + 1]]
-            found = Cluster(
-                events,
-                self.codes[events],
-                int(self.before[number]),
-                int(self.after[number]),
-                self.factors[self.law[events[0]]],
-            )
-            self._made[number] = found
-        return found
+    def events_of(self, number: int) -> Indexes:
+        """The events of a cluster."""
+        return self.order[self.starts[number] : self.starts[number + 1]]
 
     @cached_property
     def sets(self) -> Reals:
         """How many sets of events may have happened in one cell of time, at most, shape (clusters,)."""
         return sets_alive(Keys(self.masses.take(self.order), self.starts, self.codes[self.order]))
+
+    @cached_property
+    def speaks(self) -> Flags:
+        """Whether an order of a cluster has more weight than another, shape (clusters,)."""
+        found = np.zeros(len(self), dtype=bool)
+        law = self.law[self.order[self.starts[:-1]]]
+        columns = self.starts, self.codes[self.order], law, self.before, self.after
+        _find_speaking(self.tables, *columns, found)
+        return found
+
+    def beyond(self, limit: int) -> Flags:
+        """Clusters of keys that are too much work, whoever asks.
+
+        The law weighs some order of the key, and in a cell more sets of its events than the limit are alive,
+        or one of its clusters has too many events.
+        """
+        speaks, many = np.zeros((2, int(self.key.max(initial=-1)) + 1), dtype=bool)
+        np.logical_or.at(speaks, self.key, self.speaks)
+        np.logical_or.at(many, self.key, (self.sets > limit) | (np.diff(self.starts) > MOST_EVENTS))
+        return np.asarray((speaks & many)[self.key])
+
+    @cached_property
+    def alike(self) -> Indexes:
+        """For every event the first one with its mass."""
+        return alike_events(self.masses)
+
+    @cached_property
+    def shapes(self) -> Indexes:
+        """For every event the first one whose mass is the same, moved in time."""
+        return alike_events(shapes_of(self.masses))
+
+    @cached_property
+    def tables(self) -> LawTables:
+        """The factors of all laws."""
+        step = np.repeat(np.arange(len(self)), np.diff(self.starts)), self.codes[self.order]
+        _, repeats = np.unique(np.column_stack(step), axis=0, return_counts=True)
+        return _tables_of(self.factors, int(repeats.max(initial=1)))
 
     def name_of(self, number: int) -> str:
         """The key of a cluster."""
@@ -161,11 +174,42 @@ def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
         np.concatenate([[0], np.cumsum(sizes)]),
         codes,
         law,
+        key[order[begins]],
         _neighbours(key, order, codes, law, factors, begins, -1),
         _neighbours(key, order, codes, law, factors, ends, 1),
         factors,
         tuple(events.frame.get_column(each.by) for each in laws),
     )
+
+
+def _tables_of(factors: Sequence[Factors], most: int) -> LawTables:
+    """The factors of laws by number and codes, and their roots up to the degree `most`."""
+    size = max(len(each.before) for each in factors)
+    following, before = np.ones((2, len(factors), size, size))
+    alike = np.zeros((len(factors), size), dtype=np.int64)
+    for number, each in enumerate(factors):
+        codes = len(each.before)
+        following[number, :codes, :codes], before[number, :codes, :codes] = each.following, each.before
+        _, first, same = np.unique(each.following, axis=0, return_index=True, return_inverse=True)
+        alike[number, :codes] = first[same.reshape(-1)]
+    values, value = np.unique(before, return_inverse=True)
+    # Python's own power is the same on every machine, which NumPy's is not.
+    roots = [[float(each) ** (1.0 / max(degree, 1)) for each in values] for degree in range(most + 1)]
+    return LawTables(following, alike, value.reshape(before.shape), np.array(roots))
+
+
+@kernel
+def _find_speaking(laws, starts, codes, law, before, after, found):
+    """Fill which clusters have an order of more weight than another."""
+    for cluster in range(len(found)):
+        own = np.unique(codes[starts[cluster] : starts[cluster + 1]])
+        following, number = laws.following[law[cluster]], law[cluster]
+        for one in own:
+            speaks = following[before[cluster], one] != 1.0 or following[one, after[cluster]] != 1.0
+            for other in own:
+                speaks = speaks or following[one, other] != 1.0
+                speaks = speaks or laws.roots[1, laws.value[number, one, other]] != 1.0
+            found[cluster] = found[cluster] or speaks
 
 
 def _runs(masses: Masses, key: Indexes, order: Indexes) -> Indexes:

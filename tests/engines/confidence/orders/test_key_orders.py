@@ -19,7 +19,7 @@ def events(*drawn: Event) -> Events:
 
 def clusters(orders: KeyOrders | None, of: Events) -> list[list[str]]:
     assert orders is not None
-    return [of.ids.gather(orders.cluster_of(i).events).to_list() for i in range(len(orders))]
+    return [of.ids.gather(orders.events_of(i)).to_list() for i in range(len(orders))]
 
 
 def test_events_of_one_key_that_touch_make_a_cluster() -> None:
@@ -50,9 +50,8 @@ def test_a_cluster_knows_what_comes_right_before_and_after_it() -> None:
     drawn = events(Event("a", "A", 0, 5, k="1"), Event("b", "B", 3, 6, k="1"), Event("z", "A", 9, 9, k="1"))
     orders = key_orders((LAW,), drawn)
     assert orders is not None
-    (cluster,) = (orders.cluster_of(i) for i in range(len(orders)))
-    codes = cluster.factors.codes
-    assert (cluster.begin, cluster.end) == (codes["^"], codes["A"])
+    codes = orders.factors[0].codes
+    assert (orders.before.tolist(), orders.after.tolist()) == ([codes["^"]], [codes["A"]])
     assert orders.name_of(0) == "k = 1"
 
 
@@ -66,7 +65,7 @@ def test_factors_of_steps_that_are_not_there_say_nothing(law: OrderLaw, silent: 
     drawn = events(Event("a", "A", 0, 5, k="1"), Event("b", "B", 3, 6, k="1"))
     orders = key_orders((law,), drawn)
     assert orders is not None
-    assert orders.cluster_of(0).says_nothing is silent
+    assert orders.speaks.tolist() == [not silent]
 
 
 def test_an_event_under_two_laws_is_named() -> None:
