@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
@@ -139,6 +138,8 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     if runs and len(plan.alternatives) > 1:
         components = (component for each in plan.alternatives for component in each.components)
         found = [each.variable for each in components if each.kleene and not each.ordered]
+    if any(each.absent_together for each in runs):
+        yield "!SEQ or !AND beside groups in order"
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 
@@ -251,17 +252,9 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others:
-        if any(len(block) > 1 for block in alternative.positive_blocks):
-            message = f"AND(...) under {name}; it runs under skip_till_any_match"
-            problems.refuse(query.pattern.span, message)
-        for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered and written.how_many.braces:
-                problems.refuse(
-                    written.span,
-                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
-                    "under skip_till_any_match",
-                )
+    if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
+        message = f"AND(...) under {name}; it runs under skip_till_any_match"
+        problems.refuse(query.pattern.span, message)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from cepctl.engines.event.read_sets import ReadSetAlternative
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
+from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_search import RunSearch
@@ -72,10 +72,11 @@ def _sizes(
         yield known
         return
     group, *others = groups
+    least, most = reading.components[group].least, reading.components[group].most
     for size in range(1, MOST_MEMBERS + 2):
         sizes = {**known, group: size, **dict.fromkeys(others, 1)}
         source = _prepared(plan, reading, events, candidates, options, sizes)
-        if not _some_run(source, group):
+        if (most is not None and size > most) or not _some_run(source, group):
             return
         if size > MOST_MEMBERS:
             name = reading.components[group].variable
@@ -83,7 +84,8 @@ def _sizes(
                 f"a run of this query may take more than {MOST_MEMBERS:,} members of {name}[]; narrow it "
                 "(WITHIN, [attr], tighter predicates)"
             )
-        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
+        if size >= least:
+            yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
 
 
 def prepared_read_sets(
