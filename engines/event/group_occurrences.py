@@ -109,7 +109,8 @@ class WantedGroups:
         for source, batch, group in self.parts(of_row):
             chosen = np.flatnonzero(group >= 0)
             bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
-            limited |= any(None in (each.left, each.right) for each in source.shape.timings)
+            timings = (*source.shape.timings, *source.shape.member_timings)
+            limited |= any(None in (each.left, each.right) for each in timings)
             for each in source.problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited
