@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
+from cepctl.plan.read_sets import sets_without_order
 from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
@@ -100,7 +100,9 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
-        Construct.TIMING: any(each.timings or each.choices for each in plan.alternatives),
+        Construct.TIMING: any(
+            each.timings or each.choices or each.member_timings for each in plan.alternatives
+        ),
         Construct.OR: len(plan.alternatives) > 1,
         Construct.REACHED: any(
             isinstance(part, ReachedTick) for column in plan.returns for part in walk(column.expression)
@@ -121,32 +123,51 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
-    lacking += _sets_beside_runs(plan) if engine == "event" else ()
+    if engine == "event":
+        lacking += _sets_beside_runs(plan)
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
-    if engine == "event":
-        lacking += dict.fromkeys(each for one in plan.alternatives for each in _beyond_pairs(one))
     return tuple(lacking)
+
+
+def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
+    """What the event engine does not run of `!SEQ` and `!AND`."""
+    if len(alternative.absent_together) > 1:
+        yield "several !SEQ or !AND in one pattern"
+    if alternative.absent_together and alternative.in_runs(plan.strategy):
+        yield "!SEQ or !AND beside groups in order"
+    for block in alternative.absent_together:
+        if len(block) > 2:
+            yield "!SEQ or !AND of more than two"
+
+
+def _groups_in_and(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run beside a group inside AND."""
+    timings = (*alternative.timings, *alternative.member_timings)
+    timed = {side for each in timings for side in (each.left, each.right)}
+    for block in alternative.positive_blocks:
+        for component in (alternative.components[i] for i in block if len(block) > 1):
+            if component.kleene and component.ordered:
+                yield f"{component.variable}[] in order inside AND"
+            elif component.kleene and (timed & set(block) or alternative.reads_ends):
+                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     """The groups without order where the matches of some reading take one event after the other."""
-    if not any(each.in_runs(plan.strategy) for each in plan.alternatives):
-        return
-    for component in (each for alternative in plan.alternatives for each in alternative.components):
-        name = component.variable
-        if component.kleene and not component.ordered:
-            yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
-
-
-def _beyond_pairs(alternative: Alternative) -> Iterator[str]:
-    """What the event engine does not run of `!SEQ` and `!AND`."""
-    if len(alternative.absent_together) > 1:
-        yield "several !SEQ or !AND in one pattern"
-    for block in alternative.absent_together:
-        if len(block) > 2:
-            yield "!SEQ or !AND of more than two"
+    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
+    # Where other readings bind the same events, they have to be bound alike.
+    found = [name for each in runs for name in sets_without_order(each)]
+    if runs and len(plan.alternatives) > 1:
+        components = (component for each in plan.alternatives for component in each.components)
+        found = [each.variable for each in components if each.kleene and not each.ordered]
+    if any(each.absent_together for each in runs):
+        yield "!SEQ or !AND beside groups in order"
+    for name in dict.fromkeys(found):
+        yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -248,17 +269,9 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others:
-        if any(len(block) > 1 for block in alternative.positive_blocks):
-            message = f"AND(...) under {name}; it runs under skip_till_any_match"
-            problems.refuse(query.pattern.span, message)
-        for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered and written.how_many.braces:
-                problems.refuse(
-                    written.span,
-                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
-                    "under skip_till_any_match",
-                )
+    if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
+        message = f"AND(...) under {name}; it runs under skip_till_any_match"
+        problems.refuse(query.pattern.span, message)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
@@ -274,7 +287,8 @@ def check_support(
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
     parts = {i for block in alternative.absent_together for i in block}
     cases = [case for cases in alternative.choices for case in cases]
-    timings = [*alternative.timings, *(timing for case in cases for timing in case)]
+    timings = [*alternative.timings, *alternative.member_timings]
+    timings += (timing for case in cases for timing in case)
     if any({each.left, each.right} & parts for each in timings):
         problems.refuse(
             query.pattern.span,

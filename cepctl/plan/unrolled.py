@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from cepctl.plan.plan import Alternative, Component, Equality, Timing
+from cepctl.language.ast import MemberIndex
+from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,18 @@ class Unrolled:
 
 
 def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
-    """The reading with groups of these sizes, by component; what reads them is left out."""
+    """The reading with groups of these sizes, by component; what reads them is left out.
+
+    The members of a group without order are one block.
+    """
     origin: list[int] = []
     blocks: list[tuple[int, ...]] = []
     for block in reading.blocks:
-        for _ in range(sizes.get(block[0], 1)):
-            blocks.append(tuple(range(len(origin), len(origin) + len(block))))
-            origin += block
+        size = sizes.get(block[0], 1)
+        members = [block * size] if not reading.components[block[0]].ordered else [block] * size
+        for each in members:
+            blocks.append(tuple(range(len(origin), len(origin) + len(each))))
+            origin += each
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
     components = [
@@ -53,7 +59,11 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         tuple(components),
         tuple(blocks),
         equalities=tuple(_equalities(reading, copies, rivals)),
-        timings=tuple(each for timing in reading.timings for each in _timings(timing, copies)),
+        timings=tuple(
+            each
+            for timing in (*reading.timings, *reading.member_timings)
+            for each in _timings(timing, copies)
+        ),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
 
@@ -73,7 +83,24 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    lefts = [None] if timing.left is None else copies[timing.left]
-    rights = [None] if timing.right is None else copies[timing.right]
+    of_members = (None, None)
+    if isinstance(timing, MemberTiming):
+        of_members = timing.left_member, timing.right_member
+    lefts, rights = (
+        [None] if side is None else _chosen(copies[side], member)
+        for side, member in zip((timing.left, timing.right), of_members, strict=True)
+    )
     for left, right in product(lefts, rights):
-        yield replace(timing, left=left, right=right)
+        ends = timing.not_equal, timing.left_end, timing.right_end
+        yield Timing(left, right, timing.bound, *ends)
+
+
+def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
+    """The first or the last of them, or each."""
+    return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
+
+
+def with_members(reading: Alternative, size: int) -> Alternative:
+    """The reading with single events in place of all its groups, so many for each."""
+    groups = {i: size for i in reading.positive if reading.components[i].kleene}
+    return unrolled(reading, groups).alternative

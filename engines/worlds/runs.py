@@ -42,7 +42,8 @@ class Run:
     def finished(self) -> Iterator[Bound]:
         """The matches that it becomes; a filter that fails when a group is left ends it."""
         takers = self.takers()
-        ends = self.first + self.search.plan.window if self.may_stop and self.search.plan.window else None
+        last = self.place == len(self.search.alternative.positive) - 1
+        ends = self.first + self.search.plan.window if last and self.search.plan.window else None
         for tick in sorted({t for t in self.ticks if t > self.last and (ends is None or t < ends)}):
             for place in reversed(takers):
                 longer = [self.longer(place, group, tick) for group in self.taken(place, tick)]
@@ -57,16 +58,20 @@ class Run:
     def takers(self) -> list[int]:
         """The places that may take next, in the order of the pattern."""
         component = self.search.alternative.components[self.search.alternative.positive[self.place]]
-        behind = self.place + 1
+        behind, taken = self.place + 1, len(self.group)
+        has_room = component.kleene and (component.most is None or taken < component.most)
+        is_enough = not component.kleene or taken >= component.least
         return [
-            *([self.place] if component.kleene else []),
-            *([behind] if behind < len(self.search.alternative.positive) else []),
+            *([self.place] if has_room else []),
+            *([behind] if is_enough and behind < len(self.search.alternative.positive) else []),
         ]
 
     @property
     def may_stop(self) -> bool:
         """Whether nothing has to be taken any more."""
-        return self.place == len(self.search.alternative.positive) - 1
+        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
+        is_enough = not component.kleene or len(self.group) >= component.least
+        return is_enough and self.place == len(self.search.alternative.positive) - 1
 
     @property
     def may_be_left(self) -> bool:

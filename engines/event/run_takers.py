@@ -44,10 +44,13 @@ class Takers:
 
     def after(self, place: int) -> list[int]:
         """The components that may take after the event at a place, in the order of the pattern."""
-        component = self.taken[place]
+        component = self.reading.components[self.taken[place]]
+        members = self.taken[: place + 1].count(self.taken[place])
+        has_room = component.kleene and (component.most is None or members < component.most)
+        is_enough = not component.kleene or members >= component.least
         order = self.reading.positive
-        behind = order[order.index(component) + 1 :]
-        return [*([component] if self.reading.components[component].kleene else []), *behind[:1]]
+        behind = order[order.index(self.taken[place]) + 1 :] if is_enough else ()
+        return [*([self.taken[place]] if has_room else []), *behind[:1]]
 
     def gaps(self, component: int) -> list[Stretch]:
         """Between which events of the run a component is a taker."""
