@@ -22,12 +22,17 @@ def random_conditions(
         pools.append(group_conditions(strategy, parts))
     if level.order:
         pools.append(order_conditions(parts))
+    if level.read:
+        pools.append(set_reading_conditions(parts))
+    if level.runs:
+        pools += [run_conditions([part]) for part in parts if part.kleene] + [reading_conditions(parts)]
     if level.timing:
         pools.append(timings(parts))
     conditions = []
     for number, pool in enumerate(pools):
         # Own conditions sometimes, links often, the construct of the level most often.
-        if pool and draw(st.integers(0, 3)) < (1, 2, 3, 3, 3)[number]:
+        always = level.runs and number >= len(pools) - 1 - sum(part.kleene for part in parts)
+        if pool and (always or draw(st.integers(0, 3)) < (1, 2, 3, 3, 3)[min(number, 4)]):
             conditions.append(draw(st.sampled_from(pool)))
     return conditions
 
@@ -93,6 +98,48 @@ def order_conditions(parts: list[Part]) -> list[str]:
         "count(distinct {b}[..i-1].x) < 2",
     )
     return [template.format(b=part.variable) for part in parts if part.kleene for template in templates]
+
+
+def run_conditions(parts: list[Part]) -> list[str]:
+    """What makes a group a sequence, for runs of next match and for chains under contiguity."""
+    templates = (
+        *("{b}[i].x >= {b}[i-2].x", "sum({b}[1..i].x) <= 2", "{b}[i].x <= max({b}[..i].x)"),
+        *("{b}[i].x <= {b}[i-1].x", "{b}[i].k = {b}[i-1].k", "{b}[last].x > avg({b}[].x)"),
+    )
+    return order_conditions(parts) + [
+        template.format(b=part.variable) for part in parts for template in templates
+    ]
+
+
+def reading_conditions(parts: list[Part]) -> list[str]:
+    """What a later component reads of the group before it."""
+    templates = (
+        *("{c}.x < max({b}[..i].x)", "{c}.x <= {b}[last].x", "{c}.x > {b}[i].x", "{c}.k = {b}[i].k"),
+        *("count({b}[]) >= 2 AND {c}.x >= 0", "{c}.x <> {b}[first].x", "{c}.x <= avg({b}[].x)"),
+    )
+    return [
+        template.format(b=group.variable, c=later.t)
+        for place, group in enumerate(parts)
+        if group.kleene
+        for later in parts[place + 1 :]
+        for template in templates
+    ]
+
+
+def set_reading_conditions(parts: list[Part]) -> list[str]:
+    """What a later single component reads of a group without order before it."""
+    templates = (
+        *("{c}.x < max({b}[].x)", "{c}.x >= max({b}[].x)", "{c}.x > min({b}[].x)", "{c}.x <= {b}[i].x"),
+        *("{c}.x <= min({b}[].x)", "{c}.k = {b}[i].k", "{c}.x + 1 > max({b}[].x) AND {c}.x <= max({b}[].x)"),
+    )
+    return [
+        template.format(b=group.variable, c=later.t)
+        for place, group in enumerate(parts)
+        if group.kleene
+        for later in parts[place + 1 :]
+        if not later.kleene
+        for template in templates
+    ]
 
 
 def timings(parts: list[Part]) -> list[str]:

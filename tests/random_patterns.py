@@ -19,7 +19,10 @@ ANY, NEXT, STRICT, PARTITION = (
 
 @dataclass(frozen=True)
 class Level:
-    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns."""
+    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
+
+    With `runs` every group is read in order, and what follows may read it; with `read` without order.
+    """
 
     strategies: tuple[str, ...] = (ANY,)
     negation: bool = False
@@ -29,25 +32,54 @@ class Level:
     choice: bool = False
     twin: bool = False
     timing: bool = False
+    quantified: bool = False
+    runs: bool = False
+    read: bool = False
 
 
 @dataclass(frozen=True)
 class Part:
-    """One component of a drawn pattern; `t` is how WHERE refers to its events."""
+    """One component of a drawn pattern; `t` is how WHERE refers to its events.
+
+    `how_many` is what stands after its type, one of GROUP_QUANTIFIERS if it is a group.
+    """
 
     variable: str
     types: str
     negated: bool = False
     kleene: bool = False
+    how_many: str = ""
 
     def __str__(self) -> str:
         if self.kleene:
-            return f"{self.types}+ {self.variable}[]"
-        return f"{'!' if self.negated else ''}{self.types} {self.variable}"
+            return f"{self.types}{self.how_many or '+'} {self.variable}[]"
+        return f"{'!' if self.negated else ''}{self.types}{self.how_many} {self.variable}"
+
+    @property
+    def optional(self) -> bool:
+        """Whether a match may bind nothing to it."""
+        return self.how_many.startswith(("?", "*", "{0"))
 
     @property
     def t(self) -> str:
         return f"{self.variable}[i]" if self.kleene else self.variable
+
+
+GROUP_QUANTIFIERS = ("*", "{0,1}", "{0,2}", "{1,2}", "{2}", "{2,}", "{1}", "{2,3}")
+
+
+@st.composite
+def quantified(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, with numbers of events; at least one component is always there."""
+    positive = [part for block in blocks for part in block if not part.negated]
+    there = draw(st.sampled_from(positive))
+
+    def with_number(part: Part) -> Part:
+        several = st.sampled_from(["", *GROUP_QUANTIFIERS] if part.kleene else ["", "?"])
+        changed = part if part.negated else replace(part, how_many=draw(several))
+        return part if part == there and changed.optional else changed
+
+    return [[with_number(part) for part in block] for block in blocks]
 
 
 @st.composite
@@ -64,7 +96,7 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
         for _ in range(draw(st.integers(1, 2))):
             place = draw(st.integers(0, len(blocks)))
             blocks.insert(place, [Part(next(names), draw(types), negated=True)])
-    return blocks
+    return draw(quantified(blocks)) if level.quantified else blocks
 
 
 @st.composite
@@ -116,4 +148,9 @@ def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
 def needs_window(strategy: str, blocks: list[list[Part]], choice: list[Part]) -> bool:
     last = [part for block in blocks for part in block if not part.negated][-1]
     trailing_kleene = any(part.kleene for part in ([last, *choice] if last in choice else [last]))
-    return blocks[0][0].negated or blocks[-1][0].negated or (strategy == NEXT and trailing_kleene)
+    parts = [part for block in blocks for part in block]
+    # What stands beside an absence may be absent, too.
+    at_edge = any(
+        part.negated for part in (parts if any(each.optional for each in parts) else (parts[0], parts[-1]))
+    )
+    return at_edge or (strategy == NEXT and trailing_kleene)

@@ -74,9 +74,29 @@ def kleene_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(Level(strategies=strategies or (ANY,), kleene=True))
 
 
+def quantified_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Components that may be absent, and groups of a number of events, under any match unless told."""
+    level = Level(strategies=strategies or (ANY,), kleene=True, quantified=True, negation=True)
+    if strategies:
+        return cases(level)
+    return cases(replace(level, negation=False, groups=True)) | cases(replace(level, order=True))
+
+
 def sequence_cases() -> st.SearchStrategy[Case]:
     """Kleene plus under predicates over order."""
     return cases(Level(kleene=True, order=True))
+
+
+def run_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Kleene plus under predicates over order, where other events decide."""
+    level = Level(strategies=strategies, kleene=True, runs=True)
+    return cases(level) | cases(replace(level, negation=True, timing=True))
+
+
+def read_set_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Kleene sets that what follows them reads."""
+    level = Level(strategies=strategies, kleene=True, read=True)
+    return cases(level) | cases(replace(level, negation=True))
 
 
 def or_cases(*strategies: str) -> st.SearchStrategy[Case]:
@@ -153,7 +173,12 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "Kleene sets": kleene_cases(),
     "Kleene sequences": sequence_cases(),
     "Kleene under next match": kleene_cases(NEXT),
+    "runs": run_cases(NEXT),
+    "sequences under contiguity": run_cases(STRICT, PARTITION),
+    "sets that are read under next match": read_set_cases(NEXT),
     "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
+    "quantified Kleene groups": quantified_cases(),
+    "quantified Kleene groups under contiguity": quantified_cases(STRICT, PARTITION),
     "OR": or_cases(),
     "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
     "OR of whole patterns": twin_cases(),

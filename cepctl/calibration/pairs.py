@@ -78,7 +78,8 @@ def pair_rows(
         return found
     from cepctl.calibration.pairs_under_law import before_under_law
 
-    return found.under_law(*before_under_law(blurred, law, first, second))
+    lawful, beyond = before_under_law(blurred, law, first, second)
+    return found.under_law(np.where(np.isnan(lawful), found.stated, lawful), beyond)
 
 
 def overlapping_pairs(blurred: BlurredEvents, step: Indexes, memory: MemoryBudget) -> Overlapping:

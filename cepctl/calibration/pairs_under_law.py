@@ -1,4 +1,7 @@
-"""Pairs of events of one key under a law of order: how probable it is that one is before the other."""
+"""Pairs of events of one key under a law of order: how probable it is that one is before the other.
+
+Steps that the law does not name are one to it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.masses import masses_of
 from cepctl.engines.confidence.orders.steps import steps_of
 from cepctl.engines.order_laws.keys import Factors, Keys
+from cepctl.engines.order_laws.pieces import KeyPieces
 from cepctl.engines.order_laws.table import OrderPairs, measure_keys
-from cepctl.order_laws.law import OrderLaw
+from cepctl.order_laws.law import BEGIN, END, OrderLaw
+
+_OTHERS = "$"
+"""No step that is named can be this one."""
 
 
 def before_under_law(
@@ -22,32 +28,44 @@ def before_under_law(
 ) -> tuple[Reals, Flags]:
     """P(`first` happens before `second`) for pairs of events of one key whose intervals overlap.
 
-    The steps of each pair differ.  Also of which pairs the key is beyond the limit: they are NaN.  All of
-    shape (n,).
+    NaN of pairs of which the law says nothing, and of those whose piece of the key is beyond the limit; also
+    which these are.  All of shape (n,).
     """
     order = np.argsort(blurred.truth.key, kind="stable")
     _, sizes = np.unique(blurred.truth.key, return_counts=True)
+    step, names = _named_steps(law, blurred)
+    starts, factors = np.concatenate([[0], np.cumsum(sizes)]), Factors.of_law(law, names)
+    pieces = KeyPieces.of(Keys(masses_of(blurred.table.take(order)), starts, step[order]))
+    piece = np.full(len(order), -1)
+    piece[order[pieces.event]] = pieces.keys.key
+    beyond = np.append(pieces.beyond(factors), False)[
+        np.where(piece[first] == piece[second], piece[first], -1)
+    ]
+    pairs = measure_keys(pieces.keys, factors, pairs=True).pairs
+    assert pairs is not None
+    place = np.full(len(order), len(pieces.event))
+    place[order[pieces.event]] = np.arange(len(pieces.event))
+    return earlier(pairs, place[first], place[second], len(pieces.event) + 1), beyond
+
+
+def _named_steps(law: OrderLaw, blurred: BlurredEvents) -> tuple[Indexes, list[str]]:
+    """The number of each event's step among those that the law names, and one for all others."""
+    named = sorted({each for pair in (*law.following, *law.before) for each in pair} - {BEGIN, END})
     columns = list(dict.fromkeys(["event_id", *law.step]))
     frame = cast(pl.DataFrame, pl.from_arrow(blurred.table.select(columns)))
-    step, names = numbered_texts(steps_of(law, frame).to_arrow())
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    keys = Keys(masses_of(blurred.table.take(order)), starts, step[order])
-    measured = measure_keys(keys, Factors.of_law(law, names), pairs=True)
-    assert measured.pairs is not None
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    beyond = measured.beyond[keys.key[place[first]]]
-    found = np.full(len(first), np.nan)
-    found[~beyond] = earlier(measured.pairs, place[first[~beyond]], place[second[~beyond]], len(order))
-    return found, beyond
+    number = dict(zip(named, range(len(named)), strict=True))
+    step = steps_of(law, frame).replace_strict(number, default=len(named), return_dtype=pl.Int64)
+    return step.to_numpy(), [*named, _OTHERS]
 
 
 def earlier(pairs: OrderPairs, first: Indexes, second: Indexes, events: int) -> Reals:
-    """P(the tick of `first` is before that of `second`), looked up among all pairs."""
+    """P(the tick of `first` is before that of `second`), looked up among pairs; NaN of any other pair."""
     one, other = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
     known = one * events + other
     order = np.argsort(known)
     wanted = np.minimum(first, second) * events + np.maximum(first, second)
-    at = order[np.searchsorted(known[order], wanted)]
-    found: Reals = np.where(pairs.first[at] == first, pairs.earlier[at], pairs.later[at])
-    return found
+    if not len(known):
+        return np.full(len(wanted), np.nan)
+    at = order[np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)]
+    found = np.where(pairs.first[at] == first, pairs.earlier[at], pairs.later[at])
+    return np.asarray(np.where(known[at] == wanted, found, np.nan))

@@ -54,12 +54,16 @@ MemberIndex: TypeAlias = Literal["each", "previous", "first", "last"]
 
 @dataclass(frozen=True)
 class Attribute:
-    """`a.name`; for a Kleene variable `member` says which: b[i], b[i-1], b[first], b[last]."""
+    """`a.name`; for a Kleene variable `member` says which: b[i], b[i-k], b[first], b[last].
+
+    `back` is the k of b[i-k].
+    """
 
     variable: str
     name: str
     member: MemberIndex | None = None
     span: Span = _span()
+    back: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,12 @@ class EventTime:
     which: Literal["time", "lower", "upper", "start", "end"]
     member: MemberIndex | None = None
     span: Span = _span()
+    back: int = 1
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """An aggregate over `b[].name`, or over `b[1..i-1].name` (`before`).
+    """An aggregate over `b[].name`, or over `b[1..i-1].name` (`before`) or `b[1..i].name` (`own`, too).
 
     `function` is a word of `AGGREGATES`; `name` is None for `count(b[])`.
     """
@@ -84,6 +89,7 @@ class Aggregate:
     name: str | None
     before: bool = False
     span: Span = _span()
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,7 +209,10 @@ class Allen:
 
 @dataclass(frozen=True)
 class EndpointDifference:
-    """`t(left) - t(right) <= bound` in ticks; None is the constant 0, `_end` the end of an event."""
+    """`t(left) - t(right) <= bound` in ticks; None is the constant 0, `_end` the end of an event.
+
+    Of a group, `_member` says which one is meant; None for each of them.
+    """
 
     left: str | None
     right: str | None
@@ -211,6 +220,8 @@ class EndpointDifference:
     not_equal: bool = False
     left_end: bool = False
     right_end: bool = False
+    left_member: MemberIndex | None = None
+    right_member: MemberIndex | None = None
 
 
 @dataclass(frozen=True)
@@ -262,10 +273,23 @@ Expression: TypeAlias = (
 
 
 @dataclass(frozen=True)
+class Quantifier:
+    """How many events a component binds: from `least` to `most`, None for any number.
+
+    `braces` says that it is written `{..}`, as `?` and `*` are not.
+    """
+
+    least: int
+    most: int | None
+    braces: bool = False
+
+
+@dataclass(frozen=True)
 class ComponentPattern:
     """`Type`, `Type var`, `A|B x`, `* x`, `Type+ var[]`, or one of them negated.
 
-    `event_types` is empty for `*`; `variable` is None when the component is unnamed.
+    `event_types` is empty for `*`; `variable` is None when the component is unnamed.  `quantifier` stands for
+    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.
     """
 
     event_types: tuple[str, ...]
@@ -273,6 +297,17 @@ class ComponentPattern:
     kleene: bool = False
     negated: bool = False
     span: Span = _span()
+    quantifier: Quantifier | None = None
+
+    @property
+    def how_many(self) -> Quantifier:
+        """How many events a match binds to it."""
+        return self.quantifier or Quantifier(1, None if self.kleene else 1)
+
+    @property
+    def optional(self) -> bool:
+        """Whether a match may bind nothing to it."""
+        return self.how_many.least == 0
 
     @property
     def name(self) -> str:

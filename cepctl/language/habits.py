@@ -27,6 +27,7 @@ _STRATEGY = (
 _COLUMNS = "columns are named by RETURN a.x, b.y"
 _DURATION = "WITHIN is followed by the duration alone, as in WITHIN 5 s"
 _BRACES = "braces stand after a strategy, as in WHERE skip_till_next_match(a, b) { a.x = b.x }"
+_HOW_MANY = "how many stands once, after the type, as in B? b, B* b[], B+ b[], B{2} b[] or B{2,3} b[]"
 _KEY = "a value that all events share is written WHERE [key], or PARTITION BY key"
 
 # Words that a query may go on with elsewhere.
@@ -73,10 +74,7 @@ _IN_PATTERN = {
     "=>": _IN_ORDER,
     ";": "components are separated by ','",
     ":": "the type comes first and its variable after it, as in SEQ(A a, B b)",
-    "?": "a component that may be absent is not supported yet; write OR(SEQ(A a, C c), SEQ(A a, B b, C c))",
-    "*": "any number is not supported yet; B+ b[] is one or more, and "
-    "OR(SEQ(A a, C c), SEQ(A a, B+ b[], C c)) also none",
-    "{": "a counted component is not supported yet; B+ b[] is one or more, B b1, B b2 are two",
+    **dict.fromkeys(("?", "*", "{", "+"), _HOW_MANY),
 }
 _OUTSIDE = {"->": "an attribute is written a.x", ";": "a query ends without ';'"}
 _BEHIND_PATTERN = {

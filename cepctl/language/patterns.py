@@ -11,6 +11,7 @@ from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
+from cepctl.language.quantifiers import quantifier
 from cepctl.language.relations import (
     at_relation,
     refinement,
@@ -145,17 +146,20 @@ class PatternParser:
             types.append(self._event_type().value)
             while stream.accept_symbol("|"):
                 types.append(self._event_type().value)
-        kleene = stream.accept_symbol("+") is not None
+        plus = stream.accept_symbol("+")
+        counted = None if plus else quantifier(stream)
+        kleene = plus is not None or (counted is not None and (counted.braces or counted.most is None))
         variable = self._variable()
         if opening := stream.accept_symbol("["):
             closing = stream.expect_symbol("]")
             if variable is None or not kleene:
-                shown = variable or "b"
+                shown, sign = variable or "b", "*" if counted else "+"
                 raise QueryProblem(
                     Span(opening.span.start, closing.span.end),
-                    f"{shown}[] is a Kleene variable and needs a + after its type: Type+ {shown}[]",
+                    f"{shown}[] is a Kleene variable and needs a {sign} after its type: Type{sign} {shown}[]",
                 )
-        return ComponentPattern(tuple(types), variable, kleene, negated, stream.span_from(start))
+        span = stream.span_from(start)
+        return ComponentPattern(tuple(types), variable, kleene, negated, span, counted)
 
     def _event_type(self) -> Token:
         if self.stream.current.kind not in _TYPE_KINDS:

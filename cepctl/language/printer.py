@@ -40,7 +40,7 @@ from cepctl.schema import MICROSECONDS
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY, _SIGN, _ATOM = range(1, 9)
 _BINDING = {"OR": _OR, "AND": _AND, "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
-_MEMBERS = {None: "", "each": "[i]", "previous": "[i-1]", "first": "[first]", "last": "[last]"}
+_MEMBERS = {None: "", "each": "[i]", "previous": "[i-{}]", "first": "[first]", "last": "[last]"}
 
 
 def to_text(query: Query) -> str:
@@ -87,9 +87,19 @@ def pattern_to_text(pattern: Pattern) -> str:
         parts = ", ".join(map(pattern_to_text, pattern.parts))
         return f"{negation}{pattern.operator}({parts}){'+' if pattern.kleene else ''}"
     types = "|".join(map(type_text, pattern.event_types)) or "*"
-    plus, members = ("+", "[]") if pattern.kleene else ("", "")
+    plus, members = quantifier_text(pattern), "[]" if pattern.kleene else ""
     variable = f" {variable_text(pattern.variable)}{members}" if pattern.variable is not None else ""
     return f"{negation}{types}{plus}{variable}"
+
+
+def quantifier_text(pattern: ComponentPattern) -> str:
+    """How many events a component binds, as it stands after its type."""
+    if pattern.quantifier is None:
+        return "+" if pattern.kleene else ""
+    least, most = pattern.quantifier.least, pattern.quantifier.most
+    if not pattern.quantifier.braces:
+        return "*" if pattern.kleene else "?"
+    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
 def expression_to_text(expression: Expression) -> str:
@@ -193,6 +203,13 @@ def _relation(expression: Allen) -> str:
     return f"{variable_text(expression.left)} {relation} {variable_text(expression.right)}{tolerance}{by}"
 
 
+def members_read(aggregate: Aggregate) -> str:
+    """The members that an aggregate is of, as they stand in the brackets."""
+    if not aggregate.before:
+        return ""
+    return "1..i" if aggregate.own else "1..i-1"
+
+
 def _inside(expression: Expression, least: int) -> str:
     text, binding = _text(expression)
     return text if binding >= least else f"({text})"
@@ -219,12 +236,13 @@ def _atom(
         case MatchField(field):
             return field
         case EventTime(variable, which, member):
-            return f"{variable_text(variable)}{_MEMBERS[member]}.{which}"
+            return f"{variable_text(variable)}{_MEMBERS[member].format(leaf.back)}.{which}"
         case Attribute(variable, name, member):
             shown = _backticks(name) if name.lower() in EVENT_TIMES else attribute_text(name)
-            return f"{variable_text(variable)}{_MEMBERS[member]}.{shown}" if variable else variable_text(name)
-        case Aggregate(function, variable, attribute, before):
-            members = f"{variable_text(variable)}{'[1..i-1]' if before else '[]'}"
+            read = f"{variable_text(variable)}{_MEMBERS[member].format(leaf.back)}.{shown}"
+            return read if variable else variable_text(name)
+        case Aggregate(function, variable, attribute):
+            members = f"{variable_text(variable)}[{members_read(leaf)}]"
             word, _, distinct = function.partition(" ")
             read = members if attribute is None else f"{members}.{attribute_text(attribute)}"
             return f"{word}({distinct} {read})" if distinct else f"{word}({read})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from cepctl.language.aggregates import AGGREGATES
@@ -24,7 +24,11 @@ from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
 
 _LOOSEST = 1
-_Index = MemberIndex | Literal["all", "before"]
+_Many = Literal["all", "before", "up to"]
+_Index = MemberIndex | _Many
+_MOST_BACK = 1_000_000
+_MANY: dict[_Many, str] = {"all": "", "before": "1..i-1", "up to": "1..i"}
+"""What stands for many members, as it is written in the brackets."""
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED_NAME)
 
 
@@ -36,6 +40,7 @@ class _Reference:
     index: _Index | None
     attribute: Token | None
     span: Span
+    back: int = 1
 
 
 class ReferenceParser:
@@ -72,15 +77,16 @@ class ReferenceParser:
         if self.stream.ahead().is_symbol("^-", "^+"):
             return self._endpoint()
         reference = self._reference()
-        if reference.index in ("all", "before"):
-            shape = "b[].x" if reference.index == "all" else "b[1..i-1].x"
+        if reference.index in _MANY:
+            shape = f"b[{_MANY[reference.index]}].x"
             raise QueryProblem(
                 reference.span, f"{shape} stands for many values: put it into avg, sum, min, max or count"
             )
         index = cast(MemberIndex | None, reference.index)
         if reference.attribute is None:
             return self._bare_name(reference, token)
-        return _attribute_or_time(reference.variable, index, reference.attribute, reference.span)
+        found = _attribute_or_time(reference.variable, index, reference.attribute, reference.span)
+        return replace(found, back=reference.back)
 
     def _endpoint(self) -> EventTime:
         """Li10's `A^-` and `A^+`: start and end."""
@@ -118,7 +124,9 @@ class ReferenceParser:
 
     def _reference(self) -> _Reference:
         variable = self.stream.take()
-        index = self._index(variable.value) if self.stream.current.is_symbol("[") else None
+        index, back = None, 1
+        if self.stream.current.is_symbol("["):
+            index, back = self._index(variable.value)
         attribute = None
         if self.stream.current.is_symbol(".") and not self.stream.ahead().is_symbol("("):
             self.stream.take()
@@ -127,46 +135,64 @@ class ReferenceParser:
             if self.stream.current.kind not in _NAMES:
                 self.attribute_name("the name of an attribute after '.'")
             attribute = self.stream.take()
-        return _Reference(variable.value, index, attribute, self.stream.span_from(variable.span.start))
+        span = self.stream.span_from(variable.span.start)
+        return _Reference(variable.value, index, attribute, span, back)
 
-    def _index(self, variable: str) -> _Index:
+    def _index(self, variable: str) -> tuple[_Index, int]:
         start = self.stream.take()
-        result = self._index_inside(variable)
+        if self.stream.current.is_word("I") and self.stream.ahead().is_symbol("+"):
+            shown = variable if len(variable) <= 40 else "b"
+            self.stream.take()
+            self.stream.fail_because(
+                f"a group is read backwards: write {shown}[i] for the later one, {shown}[i-1] for the earlier"
+            )
+        result, back = self._index_inside(variable)
         if result is None or not self.stream.current.is_symbol("]"):
             raise QueryProblem(
                 Span(start.span.start, self.stream.current.span.end),
-                "the members of a Kleene variable b are b[i], b[i-1], b[1], b[first], b[last], b[b.LEN], "
-                "and inside an aggregate b[] and b[1..i-1]",
+                "the members of a Kleene variable b are b[i], b[i-1], b[i-2], b[1], b[first], b[last], "
+                "b[b.LEN], and inside an aggregate b[], b[1..i-1] and b[1..i]",
             )
         self.stream.take()
-        return result
+        return result, back
 
-    def _index_inside(self, variable: str) -> _Index | None:
+    def _index_inside(self, variable: str) -> tuple[_Index | None, int]:
+        """Which members are meant, None where that is no such word, and the k of `b[i-k]`."""
         stream = self.stream
         if stream.current.is_symbol("]"):
-            return "all"
+            return "all", 1
         if stream.accept_symbol(".."):
-            return "before" if self._up_to_the_one_before() else None
+            return self._up_to(), 1
         if stream.accept_word("FIRST"):
-            return "first"
+            return "first", 1
         if stream.accept_word("LAST"):
-            return "last"
+            return "last", 1
         if stream.accept_word("I"):
-            return ("previous" if self._one() else None) if stream.accept_symbol("-") else "each"
+            return self._so_far_back() if stream.accept_symbol("-") else ("each", 1)
         if self._one():
-            if not stream.accept_symbol(".."):
-                return "first"
-            return "before" if self._up_to_the_one_before() else None
+            return (self._up_to() if stream.accept_symbol("..") else "first"), 1
         name = stream.current
         if name.kind in _NAMES and name.value.lower() == variable.lower():
             stream.take()
-            return "last" if stream.accept_symbol(".") and stream.accept_word("LEN") else None
-        return None
+            return ("last" if stream.accept_symbol(".") and stream.accept_word("LEN") else None), 1
+        return None, 1
 
-    def _up_to_the_one_before(self) -> bool:
-        """The `i-1` of `b[1..i-1]`, which ZDI14 writes `b[..i-1]`."""
-        is_up_to = self.stream.accept_word("I") and self.stream.accept_symbol("-") and self._one()
-        return bool(is_up_to)
+    def _so_far_back(self) -> tuple[_Index | None, int]:
+        """The `k` of `b[i-k]`, a whole number from 1."""
+        token = self.stream.current
+        if token.kind is not TokenKind.NUMBER or not token.value.isascii() or not token.value.isdigit():
+            return None, 1
+        self.stream.take()
+        back = int(token.value)
+        return ("previous" if 1 <= back <= _MOST_BACK else None), back
+
+    def _up_to(self) -> _Index | None:
+        """The `i` of `b[1..i]`, or the `i-1` of `b[1..i-1]`; ZDI14 writes `b[..i]` and `b[..i-1]`."""
+        if not self.stream.accept_word("I"):
+            return None
+        if not self.stream.accept_symbol("-"):
+            return "up to"
+        return "before" if self._one() else None
 
     def _one(self) -> bool:
         is_one = self.stream.current.kind is TokenKind.NUMBER and self.stream.current.value == "1"
@@ -201,7 +227,7 @@ class ReferenceParser:
         word = self.stream.take()
         self.stream.expect_symbol("(")
         name = word.value.lower() + self._distinct(word)
-        reference = self._members(word, "all", "before")
+        reference = self._members(word, *_MANY)
         attribute = reference.attribute.value if reference.attribute else None
         if attribute is None and name != "count":
             shown = "count(distinct ...)" if name == "count distinct" else name
@@ -211,8 +237,9 @@ class ReferenceParser:
                 f"an aggregate is of one attribute: write one {word.value.lower()} for each"
             )
         self.stream.expect_symbol(")", "')'")
-        before = reference.index == "before"
-        return Aggregate(name, reference.variable, attribute, before, self.stream.span_from(word.span.start))
+        before, own = reference.index != "all", reference.index == "up to"
+        span = self.stream.span_from(word.span.start)
+        return Aggregate(name, reference.variable, attribute, before, span, own)
 
     def _distinct(self, word: Token) -> str:
         """The second word of `count(distinct b[].x)`."""
@@ -237,7 +264,7 @@ class ReferenceParser:
         span = self.stream.span_from(word.span.start)
         return _attribute_or_time(reference.variable, member, reference.attribute, span)
 
-    def _members(self, word: Token, *indexes: _Index) -> _Reference:
+    def _members(self, word: Token, *indexes: _Many) -> _Reference:
         """The members of a group that a function is of, in its parentheses."""
         inside, function = self.stream.current, word.value.lower()
         if inside.is_symbol("*"):
@@ -249,7 +276,7 @@ class ReferenceParser:
         reference = self._reference()
         if reference.index not in indexes:
             variable = reference.variable if len(reference.variable) <= 40 else "b"
-            forms = " or ".join(f"{variable}[{each}].x" for each in ("", "1..i-1")[: len(indexes)])
+            forms = " or ".join(f"{variable}[{_MANY[each]}].x" for each in indexes)
             raise QueryProblem(reference.span, f"{function} takes all members: write {forms}")
         return reference
 

@@ -1,7 +1,7 @@
 """Open factors: which factors of a law a log can tell something about, and where each stands in a vector.
 
-A factor is open if in some key a stretch (cepctl.learning.keys) leaves open whether it counts: next(A, B)
-where a B may come next to an A or may not, before(A, B) where both lie in one stretch.  All others stay 1.  A
+A factor is open if in some key a run of touching events leaves open whether it counts: next(A, B)
+where a B may come next to an A or may not, before(A, B) where both lie in one run.  All others stay 1.  A
 vector holds the logarithms: those of next(A, B) first, then one of before(A, B) for each two steps, A the
 smaller in code-point order; before(B, A) is 1 / before(A, B).
 """
@@ -86,39 +86,39 @@ def _rounded(factors: Reals) -> Iterator[tuple[int, int, float]]:
 
 
 def _together(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
-    """Steps of events of one open stretch, in both orders; a step with itself where it is there twice."""
+    """Steps of events of one open run, in both orders; a step with itself where it is there twice."""
     runs = _StepRuns.of(keys)
-    other, place = places_in_runs(runs.sizes[runs.stretch])
-    one = runs.begin[runs.stretch[other]] + place
-    kept = runs.is_open[runs.stretch[other]] & ((one != other) | (runs.count[other] > 1))
+    other, place = places_in_runs(runs.sizes[runs.run])
+    one = runs.begin[runs.run[other]] + place
+    kept = runs.is_open[runs.run[other]] & ((one != other) | (runs.count[other] > 1))
     yield runs.step[one[kept]], runs.step[other[kept]]
 
 
 def _neighbours(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
-    """Steps of a stretch with those of the next, where one of both is open; also begins and ends of keys."""
+    """Steps of a run with those of the next, where one of both is open; also begins and ends of keys."""
     runs, size = _StepRuns.of(keys), len(keys.steps)
     last = np.append(runs.key[1:] != runs.key[:-1], True)[: len(runs.key)]
     first = np.append(True, last[:-1])[: len(last)]
-    told = np.flatnonzero((first & runs.is_open)[runs.stretch])
+    told = np.flatnonzero((first & runs.is_open)[runs.run])
     yield np.full(len(told), size), runs.step[told]
-    told = np.flatnonzero((last & runs.is_open)[runs.stretch])
+    told = np.flatnonzero((last & runs.is_open)[runs.run])
     yield runs.step[told], np.full(len(told), size)
     either = np.append(runs.is_open[:-1] | runs.is_open[1:], False)[: len(last)] & ~last
-    one = np.flatnonzero(either[runs.stretch])
-    following = runs.stretch[one] + 1
+    one = np.flatnonzero(either[runs.run])
+    following = runs.run[one] + 1
     row, place = places_in_runs(runs.sizes[following])
     yield runs.step[one[row]], runs.step[runs.begin[following[row]] + place]
 
 
 @dataclass(frozen=True)
 class _StepRuns:
-    """The steps of each stretch, each once.
+    """The steps of each run, each once.
 
-    `stretch`, `step`, `count`: which one, which step, and of how many events; `begin`, `sizes`: which of
-    these are those of a stretch; `key`, `is_open`: of each stretch.
+    `run`, `step`, `count`: which one, which step, and of how many events; `begin`, `sizes`: which of
+    these are those of a run; `key`, `is_open`: of each run.
     """
 
-    stretch: Indexes
+    run: Indexes
     step: Indexes
     count: Indexes
     begin: Indexes
@@ -129,15 +129,15 @@ class _StepRuns:
     @classmethod
     def of(cls, keys: TaughtKeys) -> _StepRuns:
         size = max(len(keys.steps), 1)
-        found, count = np.unique(keys.stretch * size + keys.step, return_counts=True)
-        first = np.unique(keys.stretch, return_index=True)[1]
+        found, count = np.unique(keys.runs.run * size + keys.step, return_counts=True)
+        first = np.unique(keys.runs.run, return_index=True)[1]
         sizes = np.bincount(found // size)
         return cls(
-            stretch=found // size,
+            run=found // size,
             step=found % size,
             count=count,
             begin=np.cumsum(sizes) - sizes,
             sizes=sizes,
             key=keys.key[first],
-            is_open=keys.is_open[first],
+            is_open=keys.runs.is_open[first],
         )

@@ -38,16 +38,16 @@ class OpenPairs:
 
     @classmethod
     def of(cls, keys: TaughtKeys, pieces: Pieces, rows: Rows, first: Indexes, second: Indexes) -> OpenPairs:
-        """Of pairs of blurred events, by their places among these; those of other keys are left out."""
+        """Of pairs of blurred events, by their places among these; those of no piece are left out."""
         size = max(int(each.max(initial=-1)) for each in (first, second, keys.rows)) + 1
         event = np.full(size, -1)
         event[keys.rows] = np.arange(len(keys.rows))
-        kept = np.flatnonzero(rows.is_open & (event[first] >= 0))
-        one, other = event[first[kept]], event[second[kept]]
-        inner = keys.is_open[pieces.event]
-        piece, place = np.full(len(keys.rows), -1), np.full(len(keys.rows), -1)
+        inner = keys.runs.is_open[pieces.event]
+        piece, place = np.full(len(keys.rows) + 1, -1), np.full(len(keys.rows) + 1, -1)
         piece[pieces.event[inner]] = pieces.piece[inner]
         place[pieces.event[inner]] = places_in_runs(np.diff(pieces.starts))[1][inner]
+        kept = np.flatnonzero(rows.is_open & (piece[event[first]] >= 0))
+        one, other = event[first[kept]], event[second[kept]]
         return cls(
             kind=pieces.kind[piece[one]],
             first=place[one],

@@ -1,7 +1,6 @@
 """The keys that teach: events of each in the order of their stamps, with the true ticks that are hidden.
 
-Intervals that follow one on the other without a gap make a *stretch*: the order of events of two stretches is
-certain, so a law can tell something of a key only where a stretch has events of two steps.
+A law can tell something of a key only where a run of events that touch each other has events of two steps.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from cepctl.calibration.draws import drawn
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.order_laws.pieces import OpenRuns
 
 
 @dataclass(frozen=True)
@@ -72,29 +72,15 @@ class TaughtKeys:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     @cached_property
-    def stretch(self) -> Indexes:
-        """The number of each event's stretch, shape (n,)."""
-        # Keys are put one after the other on one line, on which ticks are numbered.
-        ticks, place = np.unique(np.concatenate([self.lower, self.upper]), return_inverse=True)
-        begin, end = np.split(place.reshape(-1), 2) + self.key * len(ticks)
-        gap = np.append(True, begin[1:] > np.maximum.accumulate(end)[:-1])[: len(end)]
-        found: Indexes = np.cumsum(gap) - 1
-        return found
-
-    @cached_property
-    def is_open(self) -> Flags:
-        """Of each event whether its stretch has events of two steps, shape (n,)."""
-        count = int(self.stretch.max(initial=-1)) + 1
-        least, most = np.full(count, len(self.steps)), np.full(count, -1)
-        np.minimum.at(least, self.stretch, self.step)
-        np.maximum.at(most, self.stretch, self.step)
-        return np.asarray((least < most)[self.stretch])
+    def runs(self) -> OpenRuns:
+        """The runs of events that touch each other, and which of them hide the order of two steps."""
+        return OpenRuns.of(self.key, self.lower, self.upper, self.step)
 
     @cached_property
     def can_teach(self) -> Flags:
         """Keys of which the order of some steps is hidden, shape (keys,)."""
         some = np.zeros(len(self), dtype=bool)
-        some[self.key[self.is_open]] = True
+        some[self.key[self.runs.is_open]] = True
         return some
 
     def in_hashed_order(self, seed: int) -> Indexes:

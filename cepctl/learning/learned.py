@@ -15,11 +15,13 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import overlapping_pairs, pair_rows
 from cepctl.calibration.truth import TrueEvents, numbered_texts
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT
 from cepctl.errors import NoLawError
 from cepctl.learning.fitting import fitted
 from cepctl.learning.held_out import Comparison, OpenPairs
 from cepctl.learning.keys import TaughtKeys
-from cepctl.learning.likelihood import Lessons, within_limit
+from cepctl.learning.likelihood import Lessons
+from cepctl.learning.pieces import Pieces
 from cepctl.memory import MemoryBudget
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 from cepctl.order_laws.writing import Evidence, law_text
@@ -53,8 +55,9 @@ class Lesson:
 class Learned:
     """A law, and what speaks for it.
 
-    `keys` teach it, `beyond` are too costly and were left out, `spare` were not needed, and the others leave
-    no order open.  `open_pairs`: of the keys that teach; `scores`: of these pairs, held out, with `sigma`.
+    `keys` teach it, pieces of `beyond` keys are too costly and were left out, `spare` keys were not needed,
+    and the others leave no order open.  `open_pairs`: of the keys that teach; `scores`: of these pairs, held
+    out, with `sigma`.
     """
 
     law: OrderLaw
@@ -136,7 +139,7 @@ def learned(
 
 
 def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
-    """The events of the keys that teach, how many keys are beyond the limit, and how many not needed."""
+    """The events of the keys that teach, how many have pieces beyond the limit, and how many not needed."""
     for name in (BEGIN, END):
         if name in keys.steps:
             raise NoLawError(f"an event has the step {name}, which stands for an end of its key in a law; "
@@ -153,9 +156,12 @@ def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
     found, looked, beyond = np.zeros(0, dtype=np.int64), 0, 0
     while looked < len(able) and len(found) < lesson.most:
         some = np.sort(able[looked : looked + lesson.most - len(found)])
-        within = within_limit(keys.only(some))
-        found, looked = np.concatenate([found, some[within]]), looked + len(some)
-        beyond += int((~within).sum())
+        here = keys.only(some)
+        pieces = Pieces.of(here)
+        within = pieces.within(here, DEFAULT_LIMIT)
+        found, looked = np.concatenate([found, some[np.unique(within.key)]]), looked + len(some)
+        counts = (np.bincount(each.key, minlength=len(some)) for each in (pieces, within))
+        beyond += int(np.greater(*counts).sum())
     if not len(found):
         raise NoLawError(
             f"every {lesson.by} leaves too many orders open; hide less of the times, or name shorter keys "

@@ -21,8 +21,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.concurrency import in_turn
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
-from cepctl.engines.order_laws.table import measure_keys, sets_alive
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors
+from cepctl.engines.order_laws.table import KeyTables, sets_alive
 from cepctl.learning.factors import OpenFactors
 from cepctl.learning.keys import TaughtKeys
 from cepctl.learning.pieces import Pieces
@@ -53,7 +53,7 @@ class Kinds:
 class Weighed:
     """Keys to measure, with `weight` of each, one of the few `weights`."""
 
-    keys: Keys
+    tables: KeyTables
     weight: Indexes
     weights: Reals
 
@@ -97,7 +97,7 @@ class Likelihood:
 
 
 def _log_z(part: Weighed, factors: Factors, vector: OpenFactors) -> tuple[float, Reals]:
-    found = measure_keys(part.keys, factors, folds=part.weight, expected=True)
+    found = part.tables.measure(factors, folds=part.weight, expected=True)
     assert found.following is not None and found.before is not None
     weights = part.weights[: len(found.following), None, None]
     following, before = ((weights * each).sum(0) for each in (found.following, found.before))
@@ -117,8 +117,8 @@ class Lessons:
 
     @classmethod
     def of(cls, keys: TaughtKeys, fold: Indexes, folds: int) -> Lessons:
-        """Of keys in folds, none of which is beyond the limit; `fold`: of each key."""
-        pieces, factors = Pieces.of(keys), OpenFactors.of(keys)
+        """Of keys in folds, as far as their pieces are within the limit; `fold`: of each key."""
+        pieces, factors = Pieces.of(keys).within(keys, DEFAULT_LIMIT), OpenFactors.of(keys)
         own = fold[pieces.key]
         tied = np.flatnonzero(pieces.tied)
         true = Kinds.of(pieces.true_kinds()[tied], own[tied], folds)
@@ -154,16 +154,6 @@ class Lessons:
         for begin in range(min(_PARTS, len(order))):
             some = np.sort(order[begin::_PARTS])
             weights, weight = np.unique(count[there][some], return_inverse=True)
-            parts.append(Weighed(whole.take(some), weight.reshape(-1), weights.astype(np.float64)))
+            tables = KeyTables.of(whole.take(some))
+            parts.append(Weighed(tables, weight.reshape(-1), weights.astype(np.float64)))
         return tuple(parts)
-
-
-def within_limit(keys: TaughtKeys, limit: int = DEFAULT_LIMIT) -> Flags:
-    """Keys whose pieces have no more sets of events alive in a cell than can be measured, shape (keys,)."""
-    pieces = Pieces.of(keys)
-    beyond = np.zeros(len(keys), dtype=bool)
-    every = np.arange(len(pieces))
-    beyond[pieces.key[sets_alive(pieces.as_keys(keys, every)) > limit]] = True
-    tied = np.flatnonzero(pieces.tied)
-    beyond[pieces.key[tied[sets_alive(pieces.as_keys(keys, tied, at_true_ranks=True)) > limit]]] = True
-    return np.asarray(~beyond)

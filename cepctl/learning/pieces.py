@@ -1,9 +1,7 @@
-"""Pieces of keys: a key falls apart where an event's place is certain, and many pieces are alike.
+"""Pieces of the keys that teach (cepctl.engines.order_laws.pieces), each measured as a key by itself.
 
-What comes before an event that nothing overlaps, and what comes after it, are independent under every law.
-So a key is cut there: a piece is a run of open stretches (cepctl.learning.keys) with the event before it and
-the one after it, where there are some, and it is measured as a key by itself.  Pieces of the same steps and
-stamps are alike, whatever the day: they are of one *kind*, and one of them is measured for all.
+Many are alike: pieces of the same steps and stamps, whatever the day, are of one *kind*, and one of them is
+measured for all.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from cepctl.arrays import Flags, Indexes, Numbers
 from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.table import sets_alive
 from cepctl.learning.keys import TaughtKeys
 
 
@@ -41,7 +40,7 @@ class Pieces:
     @classmethod
     def of(cls, keys: TaughtKeys) -> Pieces:
         """The pieces of all keys."""
-        begin, end = _edges(keys)
+        begin, end = keys.runs.pieces()
         piece, place = places_in_runs(end - begin)
         event = begin[piece] + place
         code = _codes(keys, piece, event)
@@ -56,6 +55,21 @@ class Pieces:
             tied=_tied(keys, piece, event, len(begin)),
             kind=_kinds(code, starts),
         )
+
+    def only(self, some: Indexes) -> Pieces:
+        """Some of the pieces, in this order."""
+        sizes = np.diff(self.starts)[some]
+        run, place = places_in_runs(sizes)
+        at = self.starts[some][run] + place
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return Pieces(self.event[at], starts, self.rank[at], self.key[some], self.tied[some], self.kind[some])
+
+    def within(self, keys: TaughtKeys, limit: int) -> Pieces:
+        """Those with no more sets alive in a cell than the limit, by their stamps and true ranks."""
+        beyond = sets_alive(self.as_keys(keys, np.arange(len(self)))) > limit
+        tied = np.flatnonzero(self.tied)
+        beyond[tied] |= sets_alive(self.as_keys(keys, tied, at_true_ranks=True)) > limit
+        return self.only(np.flatnonzero(~beyond))
 
     @property
     def piece(self) -> Indexes:
@@ -78,26 +92,13 @@ class Pieces:
         return _kinds(self.rank * (int(self.kind.max(initial=0)) + 1) + self.kind[self.piece], self.starts)
 
 
-def _edges(keys: TaughtKeys) -> tuple[Indexes, Indexes]:
-    """The first event of each piece, and the event after its last."""
-    first = np.append(True, keys.key[1:] != keys.key[:-1])[: len(keys.key)]
-    is_open = keys.is_open
-    was_open = np.append(False, is_open[:-1])[: len(is_open)] & ~first
-    begin = np.flatnonzero(is_open & ~was_open)
-    goes_on = np.append(is_open[1:] & ~first[1:], False)[: len(is_open)]
-    end = np.flatnonzero(is_open & ~goes_on) + 1
-    begins, ends = keys.offsets[:-1], keys.offsets[1:]
-    key = keys.key[begin]
-    return np.maximum(begin - 1, begins[key]), np.minimum(end + 1, ends[key])
-
-
 def _codes(keys: TaughtKeys, piece: Indexes, event: Indexes) -> Indexes:
-    """Numbers that are equal for events of one step and stamp in a stretch, counted from its begin."""
-    stretch = keys.stretch[event]
-    fresh = np.append(True, keys.stretch[1:] != keys.stretch[:-1])[: len(keys.stretch)]
-    begin = keys.lower[fresh][stretch]
-    number = stretch - stretch[np.searchsorted(piece, piece)]
-    told = keys.is_open[event]
+    """Numbers that are equal for events of one step and stamp in a run, counted from its begin."""
+    run = keys.runs.run[event]
+    fresh = np.append(True, keys.runs.run[1:] != keys.runs.run[:-1])[: len(keys.runs.run)]
+    begin = keys.lower[fresh][run]
+    number = run - run[np.searchsorted(piece, piece)]
+    told = keys.runs.is_open[event]
     lower, upper = (np.where(told, each[event] - begin, 0) for each in (keys.lower, keys.upper))
     columns = [keys.step[event], _uneven(keys, event), upper, lower, number]
     return np.asarray(_numbered(np.stack(columns[::-1], 1)))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import (
     NOWHERE,
     Aggregate,
@@ -22,7 +23,7 @@ from cepctl.language.ast import (
     Span,
 )
 from cepctl.language.messages import QueryProblem, line_and_column, nearest_names
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, walk
 from cepctl.order_laws.law import OrderLaw
@@ -31,15 +32,16 @@ from cepctl.plan.contradictions import never_matches
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
-from cepctl.plan.or_free_patterns import Names, OrFreePattern, or_free_patterns
+from cepctl.plan.or_free_patterns import MAX_READINGS, Names, OrFreePattern, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
-from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
+from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import related
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
-from cepctl.plan.timings import RefusedTimingError, differences, in_ticks, is_timing, window_ticks
+from cepctl.plan.timing_cases import timing_cases
+from cepctl.plan.timings import RefusedTimingError, in_ticks, is_timing, window_ticks
 from cepctl.schema import MILLISECOND, TimeUnit
 
 
@@ -86,7 +88,8 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
     strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
-    alternatives = analysis.alternatives(patterns, where, ordered_variables(read), strategy)
+    ordered = ordered_variables(read) | _counted_in_order(query, strategy)
+    alternatives = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
@@ -138,7 +141,12 @@ class _Analysis:
                         Conjunct(expression, cases[0]) if len(cases) == 1 else Conjunct(expression, (), cases)
                     )
                 else:
-                    yield Conjunct(expression, differences(expression, self.unit))
+                    found = timing_cases(expression, self.unit)
+                    yield (
+                        Conjunct(expression, found[0])
+                        if len(found) == 1
+                        else Conjunct(expression, (), readings=found)
+                    )
             except RefusedTimingError as refused:
                 self.problems.refuse(refused.problem.span, refused.problem.message)
             except QueryProblem as problem:
@@ -162,13 +170,21 @@ class _Analysis:
         strategy: Strategy,
     ) -> tuple[Alternative, ...]:
         """Every reading of the pattern; what is refused of it goes to the problems."""
-        found = tuple(
-            with_usable_keys(alternative_of(pattern, where, ordered, self.problems), self.schema)
-            for pattern in patterns
-        )
-        for pattern, alternative in zip(patterns, found, strict=True):
-            check_support(pattern, alternative, strategy, self.query, self.problems)
-        return found
+        found = []
+        for pattern in patterns:
+            for case in in_cases(pattern, where, self.problems):
+                read = alternative_of(pattern, case, ordered, self.problems, lasting=self._lasting)
+                check_support(pattern, read, strategy, self.query, self.problems)
+                found.append(with_usable_keys(read, self.schema))
+        if len(found) > MAX_READINGS:
+            raise QueryTooLargeError(
+                f"the cases of conditions on times, for each reading of the pattern, are over {MAX_READINGS}"
+            )
+        return tuple(found)
+
+    @property
+    def _lasting(self) -> bool:
+        return self.schema is not None and self.schema.lasting
 
     def window(self) -> int | None:
         if self.query.within is None:
@@ -224,6 +240,14 @@ class _Analysis:
             else ""
         )
         return f"line {line}, column {column}: no event has the type '{name}'{hint}"
+
+
+def _counted_in_order(query: Query, strategy: Strategy) -> frozenset[str]:
+    """Groups written `{m,n}` are taken one event after the other where the nearest event is the next."""
+    if strategy.absent is not Absent.NEARER:
+        return frozenset()
+    components = components_of(query.pattern)
+    return frozenset(each.name.lower() for each in components if each.how_many.braces)
 
 
 def _key_span(text: str, name: str) -> Span:

@@ -36,7 +36,7 @@ from cepctl.language.ast import (
     Variable,
 )
 from cepctl.language.messages import did_you_mean, name_list
-from cepctl.language.printer import expression_to_text, variable_text
+from cepctl.language.printer import expression_to_text, members_read, variable_text
 from cepctl.language.text_patterns import like_to_regular_expression, portable_regular_expression
 from cepctl.plan.or_free_patterns import Binding, Names
 from cepctl.plan.plan import EventSchema
@@ -200,7 +200,7 @@ class Checker:
                 aggregate.span, f"'{aggregate.variable}' is one event, {aggregate.function} takes a group"
             )
         if aggregate.before and self.clause == "RETURN":
-            self.problems.error(aggregate.span, "[1..i-1] is allowed in WHERE only")
+            self.problems.error(aggregate.span, f"[{members_read(aggregate)}] is allowed in WHERE only")
         if aggregate.name is None:
             return ValueType.INTEGER
         found = self.attribute(aggregate.name, aggregate.span, f"{aggregate.variable}[]")

@@ -103,7 +103,7 @@ def _is_neighbour_comparison(left: Expression, right: Expression) -> bool:
     match left, right:
         case Attribute() as one, Attribute() as other:
             same = (one.variable, one.name) == (other.variable, other.name)
-            return same and {one.member, other.member} == {"each", "previous"}
+            return same and one.back == other.back == 1 and {one.member, other.member} == {"each", "previous"}
         case _:
             return False
 

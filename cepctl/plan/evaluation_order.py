@@ -81,6 +81,12 @@ def evaluation_order(
     )
 
 
+def order_of_runs(alternative: Alternative) -> EvaluationOrder:
+    """The only order where what a component takes depends on all that was taken before."""
+    reason = "the order of the query: each component takes by what was taken before"
+    return EvaluationOrder("sort", alternative.positive, reason)
+
+
 def _tied_order(
     alternative: Alternative, singles: tuple[int, ...], sizes: Mapping[int, int]
 ) -> tuple[int, ...]:

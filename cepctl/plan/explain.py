@@ -6,6 +6,7 @@ Both forms hold the same facts; the words are for a terminal, the JSON for machi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cepctl.clock_ties import ties_of
@@ -15,9 +16,19 @@ from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
-from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
+from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
-from cepctl.plan.plan import Alternative, Component, Given, Link, Plan, ReturnColumn, Scope, Timing
+from cepctl.plan.plan import (
+    Alternative,
+    Component,
+    Given,
+    Link,
+    MemberTiming,
+    Plan,
+    ReturnColumn,
+    Scope,
+    Timing,
+)
 from cepctl.plan.support import ENGINES, engine_refusals
 
 _CHECKED = {
@@ -60,7 +71,8 @@ def to_text(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> str
 
 
 def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> dict[str, Any]:
-    chosen = evaluation_order(alternative, counts, order)
+    runs = alternative.in_runs(plan.strategy)
+    chosen = order_of_runs(alternative) if runs else evaluation_order(alternative, counts, order)
     names = [component.variable for component in alternative.components]
     return {
         "components": [
@@ -70,21 +82,28 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
+                **({"members": [max(each.least, 1), each.most]} if each.counted else {}),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
             }
             for i, each in enumerate(alternative.components)
         ],
         "blocks": [[names[i] for i in block] for block in alternative.blocks],
+        **(
+            {"sequences": [[names[i] for i in block] for block in alternative.sequences]}
+            if alternative.sequences
+            else {}
+        ),
         "links": [_link(link, names) for link in alternative.links],
         "join_keys": [
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
             for each in alternative.equalities
         ],
-        "timings": [_timing(timing, names) for timing in alternative.timings],
+        "timings": [_timing(timing, names) for timing in (*alternative.timings, *alternative.member_timings)],
         **(
             {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
         ),
+        **({"absent": list(alternative.absent)} if alternative.absent else {}),
         "kleene_predicates": dict(_kleene_predicates(alternative)),
         "order": {
             "name": chosen.name,
@@ -127,10 +146,13 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
 
 
 def _timing(timing: Timing, names: list[str]) -> str:
-    sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
+    members = (None, None)
+    if isinstance(timing, MemberTiming):
+        members = timing.left_member, timing.right_member
+    sides = (timing.left, timing.left_end), (timing.right, timing.right_end)
     left, right = (
-        "0" if component is None else f"{'end' if end else 't'}({names[component]})"
-        for component, end in sides
+        "0" if component is None else f"{'end' if end else 't'}({names[component]}{f'[{of}]' if of else ''})"
+        for (component, end), of in zip(sides, members, strict=True)
     )
     return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
 
@@ -216,6 +238,8 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
         events = "" if count is None else f"  at most {count:,} event{'' if count == 1 else 's'}"
         filters = f"  where {' AND '.join(each['filters'])}" if each["filters"] else ""
         yield f"    {_component_name(each):<{width}}{events}{filters}".rstrip()
+    if alternative.absent:
+        yield f"Without     {', '.join(alternative.absent)}, which may be absent"
     if facts["links"]:
         yield "Predicates between events"
         for link in facts["links"]:
@@ -237,9 +261,17 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
 def _component_name(component: Mapping[str, Any]) -> str:
     types = "|".join(component["types"]) or "any type"
     kind = "absent " if component["negated"] else ""
-    plus = "+" if component["kleene"] else ""
+    least, most = component.get("members", (1, None))
+    plus = _how_many(least, most) if component["kleene"] else ""
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
+
+
+def _how_many(least: int, most: int | None) -> str:
+    """What stands after the type of a group in a reading that has it."""
+    if most == least:
+        return f"{{{least}}}"
+    return "+" if (least, most) == (1, None) else f"{{{least},{'' if most is None else most}}}"
 
 
 def _tail(plan: Plan) -> Iterator[str]:
@@ -280,7 +312,7 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     A a ──▶ no N n ──▶ B b+ ──▶ { C c, D d in any order }
     ╰──────────────────── < 9 ticks ────────────────────╯
     """
-    parts = [_block([alternative.components[i] for i in block]) for block in alternative.blocks]
+    parts = [_drawn(alternative, block) for block in alternative.blocks]
     line = strategy.arrow.join(parts)
     if window is None:
         return line
@@ -288,12 +320,34 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     return f"{line}\n╰{text.center(max(len(line) - 2, len(text)), '─')}╯"
 
 
-def _block(components: list[Component]) -> str:
+def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
+    components = [alternative.components[i] for i in block]
+    if block not in alternative.absent_together:
+        return _block(components, list(_orders_in(alternative, block)))
+    whole = ", ".join(_component(replace(each, negated=False)) for each in components)
+    return f"no {'SEQ' if block in alternative.sequences else 'AND'}({whole})"
+
+
+def _orders_in(alternative: Alternative, block: tuple[int, ...]) -> Iterator[str]:
+    """What of an AND comes before what."""
+    for each in alternative.timings:
+        if each.left in block and each.right in block and each.bound == -1 and not each.not_equal:
+            assert each.left is not None
+            assert each.right is not None
+            earlier, later = alternative.components[each.left], alternative.components[each.right]
+            yield f"{earlier.variable} before {later.variable}"
+
+
+def _block(components: list[Component], orders: list[str]) -> str:
     shown = [_component(component) for component in components]
-    return shown[0] if len(shown) == 1 else f"{{ {', '.join(shown)} in any order }}"
+    if len(shown) == 1:
+        return shown[0]
+    order = f": {', '.join(orders)}" if orders else " in any order"
+    return f"{{ {', '.join(shown)}{order} }}"
 
 
 def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
-    return f"{'no ' if component.negated else ''}{types}{name}{'+' if component.kleene else ''}"
+    members = _how_many(max(component.least, 1), component.most) if component.kleene else ""
+    return f"{'no ' if component.negated else ''}{types}{name}{members}"

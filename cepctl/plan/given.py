@@ -135,6 +135,11 @@ def _has_form(clause: GivenClause, problems: Problems) -> bool:
             problems.refuse(part.span, f"{part.operator} inside GIVEN; write one clause for each")
         elif part.negated or part.kleene:
             problems.refuse(part.span, f"{'negation' if part.negated else 'Kleene plus'} in GIVEN")
+        elif part.optional:
+            problems.refuse(
+                part.span,
+                "a component that may be absent in GIVEN; write one clause with it, and one without it",
+            )
     if len(pattern.parts) < 2:
         problems.error(pattern.span, f"GIVEN ties two or more events, {_FORM}")
     if pattern.operator == "AND" and clause.within is None:

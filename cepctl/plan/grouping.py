@@ -98,7 +98,8 @@ def _check_key(
         if binding.kleene:
             problem = f"'{name}' is a group of events, and a key of GROUP BY is of single ones"
         elif not all(_binds(pattern, binding.name) for pattern in patterns):
-            problem = f"'{name}' is not in every part of the OR, and a key of GROUP BY is of all matches"
+            may = "may be absent" if _optional(patterns, binding.name) else "is not in every part of the OR"
+            problem = f"'{name}' {may}, and a key of GROUP BY is of all matches"
     if problem is not None:
         checker.problems.error(item.span, problem)
     return problem is None
@@ -106,6 +107,10 @@ def _check_key(
 
 def _binds(pattern: OrFreePattern, name: str) -> bool:
     return any(component_name(each).lower() == name.lower() for each in pattern.components)
+
+
+def _optional(patterns: Sequence[OrFreePattern], name: str) -> bool:
+    return any(component_name(each).lower() == name.lower() for one in patterns for each in one.absent)
 
 
 def _renamed(

@@ -1,18 +1,20 @@
 """The OR-free patterns that a pattern with OR stands for, its readings, and the variables that they bind.
 
-OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  Negated and repeated
-composites, and what AND may not hold, are refused by name.
+OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  What may be absent is an OR, too:
+of a reading with it and one without.  Negated and repeated composites, and what AND may not hold, are refused
+by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
 from cepctl.language.messages import did_you_mean, name_list
+from cepctl.language.printer import quantifier_text
 from cepctl.plan.problems import Problems
 
 MAX_READINGS = 64
@@ -24,9 +26,26 @@ BlockPattern = tuple[ComponentPattern, ...]
 
 @dataclass(frozen=True)
 class OrFreePattern:
-    """One reading of a pattern, without OR: blocks of components in time order."""
+    """One reading of a pattern, without OR: blocks of components in time order.
+
+    `absent` are the optional components that it leaves out.  A block of negated components alone is
+    `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.  `orders`: pairs of components of one block, the
+    first of which comes strictly before the other, as in AND of a SEQ.
+    """
 
     parts: tuple[BlockPattern, ...]
+    absent: BlockPattern = ()
+    sequences: tuple[BlockPattern, ...] = ()
+    orders: tuple[tuple[ComponentPattern, ComponentPattern], ...] = ()
+
+    def before(self, other: OrFreePattern) -> OrFreePattern:
+        """Both, one after the other."""
+        return OrFreePattern(
+            self.parts + other.parts,
+            self.absent + other.absent,
+            self.sequences + other.sequences,
+            self.orders + other.orders,
+        )
 
     @property
     def components(self) -> tuple[ComponentPattern, ...]:
@@ -54,41 +73,102 @@ def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePatter
     QueryTooLargeError
         If there are more than MAX_READINGS, or one has more than MAX_COMPONENTS components.
     """
-    found = tuple(OrFreePattern(blocks) for blocks in _expand(pattern, problems))
+    found = tuple(_expand(pattern, problems))
     for each in found:
         _check_names(each.components, problems)
         if all(component.negated for component in each.components):
-            problems.error(pattern.span, "no positive component: a match needs an event that is there")
+            problems.error(pattern.span, _NOTHING_BUT_OPTIONAL if each.absent else _NOTHING_POSITIVE)
+            break
     return found
 
 
-def _expand(pattern: Pattern, problems: Problems) -> list[tuple[BlockPattern, ...]]:
+_NOTHING_POSITIVE = "no positive component: a match needs an event that is there"
+_NOTHING_BUT_OPTIONAL = (
+    "every part may be absent, and a match needs an event that is there: leave out the ? of one, "
+    "write + for *, or {1,n} for {0,n}"
+)
+
+
+def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
     if isinstance(pattern, ComponentPattern):
-        if pattern.negated and pattern.kleene:
-            problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
-        return [((pattern,),)]
+        return _expand_component(pattern, problems)
+    if pattern.negated and pattern.operator in ("SEQ", "AND"):
+        return _absent_together(pattern, problems)
     _refuse_composite(pattern, problems)
     parts = [_expand(part, problems) for part in pattern.parts]
     if pattern.operator == "OR":
         _check_count(sum(map(len, parts)))
-        return [blocks for part in parts for blocks in part]
-    combined: list[tuple[BlockPattern, ...]] = [()]
+        return [reading for part in parts for reading in part]
+    together = pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1
+    if together:
+        parts = [[_branch(pattern, reading, problems) for reading in part] for part in parts]
+    combined = [OrFreePattern(())]
     for part in parts:
         _check_count(len(combined) * len(part))
-        combined = [before + blocks for before, blocks in product(combined, part)]
+        combined = [before.before(reading) for before, reading in product(combined, part)]
         _check_size(combined)
-    if pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1:
-        combined = [(_and_group(pattern, blocks, problems),) for blocks in combined]
-    return combined
+    return [_grouped(pattern, reading, problems) for reading in combined] if together else combined
+
+
+def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrFreePattern]:
+    if pattern.negated and (pattern.kleene or pattern.quantifier):
+        sign = quantifier_text(pattern)
+        problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
+    reading = OrFreePattern(((pattern,),))
+    return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
+
+
+def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+    """What must not happen as a whole: `!SEQ(X x, Y y)`, `!AND(X x, Y y)`."""
+    members: list[ComponentPattern] = []
+    for part in pattern.parts:
+        if isinstance(part, ComponentPattern) and not (part.negated or part.kleene or part.quantifier):
+            members.append(replace(part, negated=True))
+        else:
+            what = f"anything but single events in !{pattern.operator}(...)"
+            problems.refuse(part.span, f"{what}; write one !{pattern.operator}(...) for each way")
+    if pattern.kleene:
+        problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
+    block = tuple(members)
+    in_order = len(block) > 1 and pattern.operator == "SEQ"
+    return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
+
+
+def _branch(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+    """One part of AND: its blocks, if it has several, stay in order."""
+    if pattern.operator == "ISEQ" or len(reading.parts) < 2:
+        return reading
+    positive = [tuple(each for each in block if not each.negated) for block in reading.parts]
+    orders = list(reading.orders)
+    for before, after in pairwise([block for block in positive if block]):
+        orders += product(before, after)
+    for place, block in enumerate(reading.parts):
+        if len(block) > 1 and not positive[place]:
+            problems.refuse(block[0].span, "!SEQ or !AND inside AND; write it next to the group")
+        elif not positive[place]:
+            before = next((each for each in reversed(positive[:place]) if each), ())
+            after = next((each for each in positive[place + 1 :] if each), ())
+            orders += [*product(before, block), *product(block, after)]
+    return replace(reading, orders=tuple(orders))
+
+
+def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+    """The members of AND or ISEQ as one block; nothing where all of them are absent."""
+    if not reading.parts:
+        return reading
+    between = {id(later) for _, later in reading.orders} & {id(earlier) for earlier, _ in reading.orders}
+    return replace(reading, parts=(_and_group(pattern, reading.parts, between, problems),))
 
 
 def _check_count(count: int) -> None:
     if count > MAX_READINGS:
-        raise QueryTooLargeError(f"the ORs of the pattern give more than {MAX_READINGS} combinations")
+        raise QueryTooLargeError(
+            f"the ORs of the pattern, and what may be absent, give more than {MAX_READINGS} combinations"
+        )
 
 
-def _check_size(combined: Iterable[tuple[BlockPattern, ...]]) -> None:
-    if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in combined):
+def _check_size(combined: Iterable[OrFreePattern]) -> None:
+    if any(len(reading.components) > MAX_COMPONENTS for reading in combined):
         raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
 
 
@@ -101,21 +181,33 @@ def _refuse_composite(pattern: Composite, problems: Problems) -> None:
         problems.refuse(pattern.span, f"a repeated {pattern.operator}: {pattern.operator}(...)+{hint}")
 
 
-def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Problems) -> BlockPattern:
+def _and_group(
+    pattern: Composite, blocks: Iterable[BlockPattern], between: Container[int], problems: Problems
+) -> BlockPattern:
+    """`between`: which components of branches come after one and before another, by their `id`."""
     members = tuple(component for block in blocks for component in block)
-    if any(
+    if pattern.operator == "ISEQ" and any(
         isinstance(part, Composite) and part.operator == "SEQ" and len(part.parts) > 1
         for part in pattern.parts
     ):
-        problems.refuse(pattern.span, f"SEQ inside {pattern.operator}")
+        problems.refuse(pattern.span, "SEQ inside ISEQ")
     for member in members:
-        if member.negated and pattern.operator == "AND":
+        if member.negated and pattern.operator == "AND" and id(member) not in between:
             problems.refuse(
-                member.span, "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)"
+                member.span,
+                "negation inside AND but between two of a SEQ there; write it next to the group, as in "
+                "SEQ(AND(A a, B b), !N n)",
             )
-        if member.kleene:
-            problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
-    if any(isinstance(part, Composite) and _negates(part) for part in pattern.parts):
+        if member.kleene and pattern.operator == "ISEQ":
+            problems.refuse(member.span, "Kleene plus inside ISEQ")
+        elif member.quantifier and pattern.operator == "ISEQ":
+            problems.refuse(
+                member.span,
+                "a component of ISEQ that may be absent; write an OR of ISEQ with and without it",
+            )
+    if pattern.operator == "ISEQ" and any(
+        isinstance(part, Composite) and _negates(part) for part in pattern.parts
+    ):
         problems.refuse(pattern.span, f"a nested negation inside {pattern.operator}")
     if all(member.negated for member in members):
         problems.error(pattern.span, "only negations inside ISEQ: add an event to which they relate")

@@ -23,8 +23,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
-from cepctl.language.ast import Expression, Probability, Query, ReachedTick
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
+from cepctl.language.ast import Expression, MemberIndex, Probability, Query, ReachedTick
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import TimeUnit
@@ -47,7 +47,9 @@ class Component:
     """One component of the pattern.
 
     `event_types` is empty for any type.  `ordered` marks a Kleene component that some predicate
-    over order reads: its group is a sequence with strictly increasing ticks, not a set.
+    over order reads, and under next match one written `{m,n}`: its group is a sequence with strictly
+    increasing ticks, not a set.  `least` and `most` bound the number of members of a group, `most` None for
+    any number; of what another reading leaves out, `least` is 0.
     `filters` read this component's own attributes only (for a Kleene one as `b[i].x`).
     """
 
@@ -57,13 +59,20 @@ class Component:
     kleene: bool = False
     ordered: bool = False
     filters: tuple[Expression, ...] = ()
+    least: int = 1
+    most: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a group that not every number of events makes."""
+        return self.kleene and (self.least > 1 or self.most is not None)
 
 
 class Scope(Enum):
     """When a predicate that links components can be judged."""
 
     EVENT = "event"  # each event bound to `decides`, given the components before it
-    ORDER = "order"  # reads b[i-1], b[1..i-1], b[first], b[last]: needs the group's order
+    ORDER = "order"  # reads b[i-k], b[1..i-1], b[1..i], b[first], b[last]: needs the group's order
     GROUP = "group"  # aggregates over a whole Kleene group: filters the finished group
 
 
@@ -110,6 +119,14 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class MemberTiming(Timing):
+    """A timing constraint of which a side is `b[first]` or `b[last]`; None for each member, or one event."""
+
+    left_member: MemberIndex | None = None
+    right_member: MemberIndex | None = None
+
+
+@dataclass(frozen=True)
 class Alternative:
     """One OR-free reading of the pattern: components in pattern order, blocks in time order.
 
@@ -117,6 +134,9 @@ class Alternative:
     stands in the gap between its neighbours (leading or trailing if it has none on that side); but one in a
     block with positive components, which ISEQ makes, is absent wherever its conditions hold.
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
+    `absent` are the variables of what may be absent and this reading leaves out.
+    A block of several negated components is what must not happen as a whole: in strict order if it is one of
+    `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     """
 
     components: tuple[Component, ...]
@@ -125,18 +145,42 @@ class Alternative:
     equalities: tuple[Equality, ...] = ()
     timings: tuple[Timing, ...] = ()
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
+    absent: tuple[str, ...] = ()
+    sequences: tuple[tuple[int, ...], ...] = ()
+    member_timings: tuple[MemberTiming, ...] = ()
+
+    @cached_property
+    def reads_taken(self) -> bool:
+        """Whether what a component takes depends on which members a group has taken, and in which order."""
+        return any(each.ordered for each in self.components) or any(
+            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+            for link in self.links
+            for i in link.components
+        )
+
+    def in_runs(self, strategy: Strategy) -> bool:
+        """Whether its matches take one event after the other, each by what was taken before."""
+        if strategy.absent is Absent.NEARER:
+            return self.reads_taken
+        return strategy.asks_others and any(each.ordered for each in self.components)
 
     @property
     def reads_ends(self) -> bool:
         """Whether a condition speaks of the end of an event, so that its start alone says too little."""
-        ends = any(each.left_end or each.right_end for each in self.timings)
+        ends = any(each.left_end or each.right_end for each in (*self.timings, *self.member_timings))
         return ends or bool(self.choices or self.absent_anywhere)
 
     @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
-        groups = (block for block in self.blocks if len(block) > 1)
+        groups = (block for block in self.blocks if len(block) > 1 and block not in self.absent_together)
         return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @cached_property
+    def absent_together(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks of `!SEQ(...)` and `!AND(...)`."""
+        several = (block for block in self.blocks if len(block) > 1)
+        return tuple(block for block in several if all(self.components[i].negated for i in block))
 
     @cached_property
     def positive_blocks(self) -> tuple[tuple[int, ...], ...]:

@@ -3,7 +3,7 @@
 reads                                              becomes
 one component, its own attributes                  a filter of the component
 several components                                 a link, checked when the last of them is bound
-b[i-1], b[1..i-1], b[first], b[last]               a link over the order of a group
+b[i-k], b[1..i-1], b[1..i], b[first], b[last]      a link over the order of a group
 avg(b[].x) and the like                            a link that filters the finished group
 a.time                                             a timing constraint
 a component that this reading does not have        nothing: it does not apply to the reading
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from cepctl.language.ast import (
     Aggregate,
@@ -27,22 +28,36 @@ from cepctl.language.ast import (
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
-from cepctl.plan.plan import Alternative, Component, Equality, EventSchema, Link, Scope, Timing
+from cepctl.plan.plan import (
+    Alternative,
+    Component,
+    Equality,
+    EventSchema,
+    Link,
+    MemberTiming,
+    Scope,
+    Timing,
+)
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import Case
 from cepctl.plan.timings import Difference
+
+_MORE_THAN_ANY = 1 << 40
+"""No group has so many members."""
 
 
 @dataclass(frozen=True)
 class Conjunct:
     """One conjunct of WHERE; `differences` is what it says about times, None for a value predicate.
 
-    Of several `cases` one holds.
+    Of several `cases` one holds.  Of several `readings`, no two of which hold at once, each makes a reading
+    of the pattern.
     """
 
     expression: Expression
     differences: tuple[Difference, ...] | None = None
     cases: tuple[Case, ...] = ()
+    readings: tuple[tuple[Difference, ...], ...] = ()
 
 
 @dataclass
@@ -51,15 +66,22 @@ class _Sorted:
     links: list[Link] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+    member_timings: list[MemberTiming] = field(default_factory=list)
     choices: list[tuple[tuple[Timing, ...], ...]] = field(default_factory=list)
 
 
 def alternative_of(
-    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
+    pattern: OrFreePattern,
+    conjuncts: Sequence[Conjunct],
+    ordered: frozenset[str],
+    problems: Problems,
+    *,
+    lasting: bool = False,
 ) -> Alternative:
     """One reading with the predicates that apply to it.
 
     `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
+    `lasting`: some event has an end, before which nothing comes after it.
     """
     names = [component_name(component) for component in pattern.components]
     index = {name.lower(): i for i, name in enumerate(names)}
@@ -75,16 +97,22 @@ def alternative_of(
             component.kleene,
             component.kleene and name.lower() in ordered,
             tuple(found.filters.get(i, ())),
+            component.how_many.least,
+            component.how_many.most,
         )
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
+    bounds = (link for i, component in enumerate(components) for link in _bounds(i, component))
     alternative = Alternative(
         components,
         pattern.blocks,
-        tuple(found.links),
+        (*found.links, *bounds),
         tuple(found.equalities),
-        tuple(found.timings),
+        (*found.timings, *_orders(pattern, lasting=lasting)),
         tuple(found.choices),
+        tuple(component_name(component) for component in pattern.absent),
+        tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
+        tuple(found.member_timings),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -94,6 +122,48 @@ def alternative_of(
                 "say in WHERE where it must not be, as in n DURING a",
             )
     return alternative
+
+
+def in_cases(
+    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], problems: Problems
+) -> Iterator[tuple[Conjunct, ...]]:
+    """The conjuncts of each reading that conditions on times joined by OR make of a pattern."""
+    names = {component_name(component).lower(): component for component in pattern.components}
+    ways: list[list[Conjunct]] = []
+    for each in conjuncts:
+        read = [names.get(name.lower()) for name in variables_read(each.expression)]
+        if not each.readings or None in read:
+            ways.append([each])
+            continue
+        for component in read:
+            if component is not None and component.negated:
+                problems.refuse(
+                    each.expression.span,
+                    "OR, NOT or IN of conditions on the time of an absent component; write one absent "
+                    "component for each, as in !N n, !N m",
+                )
+        ways.append([replace(each, differences=case, readings=()) for case in each.readings])
+    yield from product(*ways)
+
+
+def _orders(pattern: OrFreePattern, *, lasting: bool) -> Iterator[Timing]:
+    """What stands in order inside AND, as differences."""
+    place = {id(component): i for i, component in enumerate(pattern.components)}
+    for earlier, later in pattern.orders:
+        yield Timing(place[id(earlier)], place[id(later)], -1, left_end=lasting)
+
+
+def _bounds(number: int, component: Component) -> Iterator[Link]:
+    """What `{m,n}` says of a finished group, as `count(b[]) >= m` and `count(b[]) <= n` would."""
+    if not component.counted:
+        return
+    count = Aggregate("count", component.variable, None)
+    if component.least > 1:
+        least = Binary(">=", count, Constant(min(component.least, _MORE_THAN_ANY)))
+        yield Link(least, (number,), number, Scope.GROUP)
+    if component.most is not None:
+        most = Binary("<=", count, Constant(min(component.most, _MORE_THAN_ANY)))
+        yield Link(most, (number,), number, Scope.GROUP)
 
 
 def _read_together(alternative: Alternative) -> Iterator[set[int]]:
@@ -150,7 +220,8 @@ def _sort(
         found.filters.setdefault(carrier, []).append(expression)
         return
     decides = _decides(read, pattern, conjunct.expression, problems)
-    found.links.append(Link(expression, tuple(read), decides, scope))
+    expression = _taken_so_far(expression, names[component_name(pattern.components[decides]).lower()])
+    found.links.append(Link(expression, tuple(read), decides, _scope(expression)))
     found.equalities.extend(_equality(expression, index))
 
 
@@ -174,6 +245,9 @@ def _sort_differences(
             name = component_name(pattern.components[decides])
             message = f"{name}.time cancels out of this condition; leave it out"
             problems.error(conjunct.expression.span, message)
+        elif difference.left_member or difference.right_member:
+            of_members = difference.left_member, difference.right_member
+            found.member_timings.append(MemberTiming(*_sides(difference, index), *of_members))
         else:
             found.timings.append(_timing(difference, index))
     if conjunct.cases:
@@ -181,11 +255,14 @@ def _sort_differences(
 
 
 def _timing(difference: Difference, index: Mapping[str, int]) -> Timing:
-    ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
-    return Timing(
-        *(ends[0], ends[1], difference.bound, difference.not_equal),
-        *(difference.left_end, difference.right_end),
-    )
+    return Timing(*_sides(difference, index))
+
+
+def _sides(
+    difference: Difference, index: Mapping[str, int]
+) -> tuple[int | None, int | None, int, bool, bool, bool]:
+    left, right = (None if name is None else index[name] for name in (difference.left, difference.right))
+    return left, right, difference.bound, difference.not_equal, difference.left_end, difference.right_end
 
 
 def _scope(expression: Expression) -> Scope:
@@ -205,14 +282,26 @@ def _read_in_order(expression: Expression) -> Iterator[str]:
             yield each.variable.lower()
 
 
+def _taken_so_far(expression: Expression, decides: str) -> Expression:
+    """Where another component decides, `b[..i]` are all members of b, as they are taken then."""
+
+    def change(each: Expression) -> Expression:
+        if isinstance(each, Aggregate) and each.own and each.variable != decides:
+            return replace(each, before=False, own=False)
+        return each
+
+    return rewrite(expression, change)
+
+
 def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:
     negated = [i for i in read if pattern.components[i].negated]
-    if len(negated) > 1:
+    if len(negated) > 1 and not any(set(negated) <= set(block) for block in pattern.blocks):
         problems.error(
             expression.span,
             "a condition may name only one negated component: two absences cannot be compared",
         )
-    return negated[0] if negated else max(read, default=0)
+    # Of what must not happen as a whole the last part decides.
+    return negated[-1] if negated else max(read, default=0)
 
 
 def _first_positive(pattern: OrFreePattern) -> int:

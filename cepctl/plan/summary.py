@@ -32,6 +32,8 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     """What keeps a plan from being summarised, in words."""
     if plan.strategy.whole_groups:
         return (f"{plan.strategy.word}, under which the events left out decide a group",)
+    if any(alternative.absent for alternative in plan.alternatives):
+        return ("a component that may be absent",)
     if len(plan.alternatives) > 1:
         return ("OR",)
     alternative = plan.alternatives[0]
@@ -39,6 +41,12 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
     found = list(_at_its_place(alternative, groups[0]))
+    if alternative.member_timings:
+        found.append("a condition on the time of the first or last member of a group")
+    if alternative.absent_together:
+        found.append("!SEQ or !AND")
+    if (groups[0],) not in alternative.blocks:
+        found.append("a Kleene group inside AND")
     variable = alternative.components[groups[0]].variable
     found += [
         f"a predicate over {what} of {variable}[]"
@@ -67,7 +75,7 @@ def owning_component(alternative: Alternative, rows: KleeneRows) -> int:
 def with_one_member(alternative: Alternative, group: int) -> Alternative:
     """The reading in which a single event stands in the group's place; predicates over order fall away."""
     components = list(alternative.components)
-    components[group] = replace(components[group], kleene=False, ordered=False)
+    components[group] = replace(components[group], kleene=False, ordered=False, least=1, most=1)
     links = tuple(link for link in alternative.links if link.scope is Scope.EVENT)
     return replace(alternative, components=tuple(components), links=links)
 

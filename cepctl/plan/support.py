@@ -13,13 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
+from cepctl.language.ast import NOWHERE, Query, ReachedTick
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
-from cepctl.plan.or_free_patterns import OrFreePattern
+from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
+from cepctl.plan.read_sets import sets_without_order
 from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
@@ -32,6 +33,7 @@ class Construct(Enum):
     SEQUENCE = "SEQ of single events"
     AND_GROUP = "AND groups"
     NEGATION = "negation"
+    ABSENT_TOGETHER = "!SEQ and !AND"
     KLEENE = "Kleene groups"
     KLEENE_ORDER = "predicates over the order of a group"
     KLEENE_AGGREGATE = "aggregates over a group"
@@ -44,21 +46,22 @@ class Construct(Enum):
     INTERVALS = "interval events"
 
 
-_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, Construct.INTERVALS})
+_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.INTERVALS})
 """What is defined where no other event decides a match, and refused where one does."""
 _LACKING: Mapping[Engine, frozenset[Construct]] = {
     "event": frozenset(),
     "point": frozenset(
         {
             *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
-            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN),
+            *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN, Construct.ABSENT_TOGETHER),
         }
     ),
     "worlds": frozenset(),
 }
 """The constructs that an engine runs under no strategy: refused by name."""
 _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
-    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})}
+    "event": {Construct.INTERVALS: frozenset({Construct.ABSENT_TOGETHER})},
+    "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})},
 }
 """What an engine runs, but not beside others that it runs as well."""
 _UNDER_A_LAW: Mapping[Engine, frozenset[Construct]] = {
@@ -89,12 +92,17 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
     components = [each for alternative in plan.alternatives for each in alternative.components]
     used = {
         Construct.SEQUENCE: True,
-        Construct.AND_GROUP: any(len(block) > 1 for each in plan.alternatives for block in each.blocks),
+        Construct.AND_GROUP: any(
+            len(block) > 1 for each in plan.alternatives for block in each.positive_blocks
+        ),
         Construct.NEGATION: any(each.negated for each in components),
+        Construct.ABSENT_TOGETHER: any(each.absent_together for each in plan.alternatives),
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
-        Construct.TIMING: any(each.timings or each.choices for each in plan.alternatives),
+        Construct.TIMING: any(
+            each.timings or each.choices or each.member_timings for each in plan.alternatives
+        ),
         Construct.OR: len(plan.alternatives) > 1,
         Construct.REACHED: any(
             isinstance(part, ReachedTick) for column in plan.returns for part in walk(column.expression)
@@ -115,10 +123,51 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
+    if engine == "event":
+        lacking += _sets_beside_runs(plan)
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
     return tuple(lacking)
+
+
+def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
+    """What the event engine does not run of `!SEQ` and `!AND`."""
+    if len(alternative.absent_together) > 1:
+        yield "several !SEQ or !AND in one pattern"
+    if alternative.absent_together and alternative.in_runs(plan.strategy):
+        yield "!SEQ or !AND beside groups in order"
+    for block in alternative.absent_together:
+        if len(block) > 2:
+            yield "!SEQ or !AND of more than two"
+
+
+def _groups_in_and(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run beside a group inside AND."""
+    timings = (*alternative.timings, *alternative.member_timings)
+    timed = {side for each in timings for side in (each.left, each.right)}
+    for block in alternative.positive_blocks:
+        for component in (alternative.components[i] for i in block if len(block) > 1):
+            if component.kleene and component.ordered:
+                yield f"{component.variable}[] in order inside AND"
+            elif component.kleene and (timed & set(block) or alternative.reads_ends):
+                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
+
+
+def _sets_beside_runs(plan: Plan) -> Iterator[str]:
+    """The groups without order where the matches of some reading take one event after the other."""
+    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
+    # Where other readings bind the same events, they have to be bound alike.
+    found = [name for each in runs for name in sets_without_order(each)]
+    if runs and len(plan.alternatives) > 1:
+        components = (component for each in plan.alternatives for component in each.components)
+        found = [each.variable for each in components if each.kleene and not each.ordered]
+    if any(each.absent_together for each in runs):
+        yield "!SEQ or !AND beside groups in order"
+    for name in dict.fromkeys(found):
+        yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -156,11 +205,13 @@ def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None
 
 
 def refuse_lasting_groups(component: Component) -> None:
-    """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
-    if component.kleene:
+    """Raise UnsupportedQueryError if the component, which events with an end fit, is quantified."""
+    if component.kleene or not component.least:
+        what = f"in the Kleene group {component.variable}[]" if component.kleene else "that may be absent"
         raise UnsupportedQueryError(
-            f"not supported yet: interval events in the Kleene group {component.variable}[]; "
-            "bind them one by one, or ingest without --intervals"
+            f"not supported yet: interval events {what}; "
+            f"{'bind them one by one' if component.least else 'write an OR of two patterns'}, "
+            "or ingest without --intervals"
         )
 
 
@@ -218,21 +269,32 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others:
-        if any(len(block) > 1 for block in alternative.blocks):
-            message = f"AND(...) under {name}; it runs under skip_till_any_match"
-            problems.refuse(query.pattern.span, message)
-        for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered:
-                problems.refuse(
-                    _order_span(alternative, written.span),
-                    f"a predicate over the order of {component.variable}[] under {name}; "
-                    "it runs under skip_till_any_match",
-                )
+    if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
+        message = f"AND(...) under {name}; it runs under skip_till_any_match"
+        problems.refuse(query.pattern.span, message)
+    _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
     if strategy.absent is Absent.NEARER:
-        _check_after_group(alternative, strategy, problems)
+        for each in pattern.absent:
+            problems.refuse(
+                each.span,
+                f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
+                "and an OR of the pattern with it and without it runs here, too",
+            )
+
+
+def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
+    parts = {i for block in alternative.absent_together for i in block}
+    cases = [case for cases in alternative.choices for case in cases]
+    timings = [*alternative.timings, *alternative.member_timings]
+    timings += (timing for case in cases for timing in case)
+    if any({each.left, each.right} & parts for each in timings):
+        problems.refuse(
+            query.pattern.span,
+            "a condition on the time of a part of !SEQ or !AND; one on its attributes runs, and one on the "
+            "time of a single absent component, as in !N n",
+        )
 
 
 def _check_edges(
@@ -249,26 +311,6 @@ def _check_edges(
     if last.kleene and strategy.fills_window:
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
-
-
-def _check_after_group(alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
-    for link in alternative.links:
-        decided = alternative.components[link.decides]
-        groups = [i for i in link.components if alternative.components[i].kleene and i < link.decides]
-        if groups and not decided.negated:
-            group = alternative.components[groups[0]].variable
-            problems.refuse(
-                link.expression.span,
-                f"under {strategy.word}, a component after {group}[] whose predicate reads {group}[]; "
-                "it runs under skip_till_any_match",
-            )
-
-
-def _order_span(alternative: Alternative, default: Span) -> Span:
-    for link in alternative.links:
-        if link.scope is Scope.ORDER:
-            return link.expression.span
-    return default
 
 
 def refuse_clocks(plan: Plan, what: str) -> None:

@@ -10,7 +10,7 @@ def learned_summary(found: Learned, output: str) -> str:
     """A law, from how many keys it is, and how much better held-out pairs are told with it."""
     scores = found.scores
     left_out = [
-        f"{counted(found.beyond, 'key')} with too many open orders left out" if found.beyond else "",
+        f"parts of {counted(found.beyond, 'key')} with too many open orders left out" if found.beyond else "",
         f"{counted(found.spare, 'key')} not needed" if found.spare else "",
     ]
     return "; ".join(

@@ -64,7 +64,7 @@ def reach_of(plan: Plan) -> Reach:
     >>> reach_of(plan)
     Reach(window=10, absences=True, after=9)
     """
-    rules = [rule for each in plan.alternatives for rule in shape_of(plan, each).rules]
+    rules = [rule for each in plan.alternatives for rule in shape_of(plan, each).absences]
     return Reach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
 
 

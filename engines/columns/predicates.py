@@ -1,7 +1,8 @@
 """Expressions over whole columns: which events fit, which bindings satisfy a link, what RETURN shows.
 
 A predicate over a Kleene group is checked for every member that it can speak of and holds for the group when
-it holds for all of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first member (semantics).
+it holds for all of them.  What reads `b[i-k]` is not checked where there is none k before, and what reads
+`b[1..i-1]` not for the first member (semantics).
 """
 
 from __future__ import annotations
@@ -152,7 +153,8 @@ class LeafColumns:
         self._columns: dict[str, pl.Series] = {}
         # Where the member of each row stands in its group; None where the rows are its members.
         self._places: dict[int, Indexes | None] = {}
-        self._looking_back: set[int] = set()
+        self._looking_back: dict[int, int] = {}
+        """How far back the members of a group are read."""
 
     def column(self, leaf: Leaf) -> pl.Expr:
         """The column of a leaf in `frame`."""
@@ -177,12 +179,11 @@ class LeafColumns:
         """Which rows read what is before the first member of a group."""
         assert self.owner is not None
         before = np.zeros(len(self.owner), dtype=bool)
-        for component in self._looking_back:
+        for component, back in self._looking_back.items():
             group, place = self.bound[component], self._places[component]
             assert isinstance(group, Group)
-            first = np.zeros(len(group.members), dtype=bool)
-            first[group.offsets[:-1]] = True
-            before |= first if place is None else first[place]
+            too_early = places_in_runs(group.sizes)[1] < back
+            before |= too_early if place is None else too_early[place]
         return before
 
     def series(self, leaf: Leaf) -> pl.Series:
@@ -198,7 +199,7 @@ class LeafColumns:
             return self._spread(self.events.frame.get_column(column_name(leaf)).gather(value))
         if isinstance(leaf, Aggregate):
             if leaf.before:
-                self._looking_back.add(component)
+                self._look_back(component, 0 if leaf.own else 1)
                 return self._per_member(component, value, _before(self.events, leaf, value))
             return self._spread(_aggregate(self.events, leaf, value))
         assert isinstance(leaf, Attribute | EventTime)
@@ -208,9 +209,12 @@ class LeafColumns:
             return self._spread(self.events.frame.get_column(column_name(leaf)).gather(members))
         series = self.events.frame.get_column(column_name(leaf)).gather(members)
         if leaf.member == "previous":
-            self._looking_back.add(component)
-            series = series.shift(1)
+            self._look_back(component, leaf.back)
+            series = series.shift(leaf.back)
         return self._per_member(component, value, series)
+
+    def _look_back(self, component: int, back: int) -> None:
+        self._looking_back[component] = max(back, self._looking_back.get(component, 0))
 
     def _spread(self, series: pl.Series) -> pl.Series:
         """A value per match, repeated for every row."""
@@ -246,15 +250,16 @@ def _aggregate(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
 
 
 def _before(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
-    """Aggregate over the members before each one."""
+    """Aggregate over the members before each one, or up to it."""
     if aggregate.name is None:
-        return pl.Series(places_in_runs(group.sizes)[1])
+        return pl.Series(places_in_runs(group.sizes)[1] + aggregate.own)
     values = events.frame.get_column(aggregate.name).gather(group.members)
     function = AGGREGATES[aggregate.function]
     running = function.running(_values_for(function, values.dtype))
     known = pl.when(pl.col("value").cum_count() > 0).then(running)
-    counted = running.cast(pl.Int64).shift(1).fill_null(0)
-    shifted = counted if function.counts else known.shift(1)
+    back = 0 if aggregate.own else 1
+    counted = running.cast(pl.Int64).shift(back).fill_null(0)
+    shifted = counted if function.counts else known.shift(back)
     frame = pl.DataFrame({"owner": group.owner, "value": values})
     return frame.select(shifted.over("owner").alias("value")).to_series()
 
@@ -272,12 +277,12 @@ def return_columns(
 ) -> dict[str, pa.Array]:
     """One Arrow array per RETURN column, shape (n,).
 
-    A variable that this alternative of an OR does not bind is null.  `reached` gives the ticks of
-    `reached(...)`.
+    A variable that this alternative of an OR does not bind is null; a group that may be absent and is has 0
+    members.  `reached` gives the ticks of `reached(...)`.
     """
     bound = dict(zip(alternative.positive, matches.bound, strict=True))
     leaves = LeafColumns(events, alternative, bound)
-    nothing = pl.repeat(None, len(matches), eager=True)
+    nothing, nobody = (pl.repeat(each, len(matches), eager=True) for each in (None, 0))
     columns: dict[str, pl.Series] = {}
 
     def bound_to(variable: str) -> Bindings | None:
@@ -295,7 +300,7 @@ def return_columns(
             return leaves.series(leaf) if single else nothing.cast(pl.Float64)
         value = bound_to(leaf.name if isinstance(leaf, Variable) else leaf.variable)
         if value is None:
-            return nothing
+            return nobody if _counts_absent(alternative, leaf) else nothing
         if isinstance(leaf, Variable) and isinstance(value, Group):
             return _joined_ids(events.ids, value)
         return leaves.series(leaf)
@@ -320,6 +325,13 @@ def return_columns(
         values = shown if whole else pl.repeat(shown.item(), len(matches), eager=True)
         arrays[each.name] = values.to_arrow().cast(each.type)
     return arrays
+
+
+def _counts_absent(alternative: Alternative, leaf: Leaf) -> bool:
+    """Whether a leaf counts the members of a group that may be absent and is."""
+    if not isinstance(leaf, Aggregate):
+        return False
+    return AGGREGATES[leaf.function].counts and leaf.variable in alternative.absent
 
 
 def _joined_ids(ids: pl.Series, group: Group) -> pl.Series:

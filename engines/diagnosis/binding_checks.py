@@ -43,6 +43,13 @@ def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
     return Condition("absence", f"{plan.strategy.word}, {plan.strategy.rival.format(component.variable)}")
 
 
+def together_condition(plan: Plan, shape: Shape) -> Condition:
+    """What must not happen as a whole, in the words of the query."""
+    (together,) = shape.together
+    names = ", ".join(shape.alternative.components[part].variable for part in together.parts)
+    return Condition("absence", f"no {'SEQ' if together.in_order else 'AND'}({names})")
+
+
 def _absence_of(alternative: Alternative, component: int) -> Condition:
     """A negated component in the words of the query."""
     return Condition("absence", f"no {alternative.components[component].variable}")
@@ -60,6 +67,11 @@ def _signature_of(bound: dict[int, Bindings], row: int) -> Signature:
 def happening(found: Measured) -> Flags:
     """Which matches have a world."""
     return np.asarray(found.start <= found.end)
+
+
+def without_together(prepared: PreparedAlternative) -> PreparedAlternative:
+    """The alternative without what must not happen as a whole."""
+    return replace(prepared, shape=replace(prepared.shape, together=()))
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,8 @@ class PointChecks:
     def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
         """The rules of absence, by their number."""
         plan, shape = prepared.plan, prepared.shape
-        return {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
+        found = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
+        return found | {len(shape.rules): together_condition(plan, shape) for _ in shape.together}
 
     @classmethod
     def of(
@@ -94,7 +107,7 @@ class PointChecks:
 
     def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
         """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
-        found = happening(self.alternatives[worlds].decided(self.bound, self._only()))
+        found = happening(without_together(self.alternatives[worlds]).decided(self.bound, self._only()))
         return found if rows is None else found[rows]
 
     def measured(self) -> Measured:
@@ -103,10 +116,14 @@ class PointChecks:
 
     def lost_to(self, rule: int, free: Flags) -> Flags:
         """Those, `free` without rivals, to which one rule of absence alone leaves no world."""
-        return free & ~happening(self.alternatives[0].decided(self.bound, self._only(rule)))
+        asked = self.alternatives[0]
+        asked = asked if rule == len(self.rivals) else without_together(asked)
+        return free & ~happening(asked.decided(self.bound, self._only(rule)))
 
     def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""
+        if rule == len(self.rivals):
+            return  # it takes several events
         rivals = _pairs(self.rivals[rule], lost[self.rivals[rule].row])
         if len(rivals.row):
             prepared = self.alternatives[0]

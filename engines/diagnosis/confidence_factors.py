@@ -18,7 +18,11 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.diagnosis.binding_checks import absence_condition
+from cepctl.engines.diagnosis.binding_checks import (
+    absence_condition,
+    together_condition,
+    without_together,
+)
 from cepctl.engines.diagnosis.conditions import Condition, window_condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
@@ -59,6 +63,9 @@ def _measured(
     if shown.start > shown.end:
         return replace(shown, reasons=_broken(prepared, bound, rivals))
     confidence = _probability(found)
+    if prepared.shape.together:
+        without = _probability(prepared.decided(bound, _without_rivals(rivals)))
+        factors.append(Factor(together_condition(prepared.plan, prepared.shape), without))
     alone: list[RivalShown] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
@@ -79,11 +86,12 @@ def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlt
     """The alternative with order alone, then with the window, then with all constraints on times."""
     plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
     single = len(shape.blocks) == 1 and shape.only_single
+    untimed = replace(alternative, timings=(), member_timings=())
     text = "the event happens" if single else "the order of the pattern"
-    stages = [(Condition("order", text), replace(plan, window=None), replace(alternative, timings=()))]
+    stages = [(Condition("order", text), replace(plan, window=None), untimed)]
     if plan.window is not None:
-        stages.append((window_condition(plan), plan, replace(alternative, timings=())))
-    if shape.timings:
+        stages.append((window_condition(plan), plan, untimed))
+    if shape.timings or shape.member_timings:
         stages.append((Condition("timing", "constraints on times"), plan, alternative))
     found = []
     for condition, limited, bare in stages:
@@ -143,12 +151,14 @@ def _broken(
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     without_rivals = _without_rivals(rivals)
-    if _probability(prepared.decided(bound, without_rivals)) <= 0:
+    if _probability(without_together(prepared).decided(bound, without_rivals)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
+    if prepared.shape.together and _probability(prepared.decided(bound, without_rivals)) <= 0:
+        found.append(Reason(together_condition(prepared.plan, prepared.shape)))
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-        measured = prepared.decided(bound, alone)
+        measured = without_together(prepared).decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
             found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))

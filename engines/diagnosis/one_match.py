@@ -17,8 +17,9 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.work import ORDERS
+from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
-from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
+from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.interval_match import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
@@ -28,6 +29,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.event.runs_prepared import one_run
 from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
@@ -179,6 +181,10 @@ def _explained(
         reasons = (*reasons, *times_against(demands, events))
     elif not possible(valid_lower, valid_upper)[0]:
         reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
+    if alternative.in_runs(plan.strategy):
+        prepared, bound = one_run(prepared, bound)
+        if not reasons and not prepared.may_take(bound):
+            reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
     rivals = [] if reasons else prepared.rivals(bound)
     edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
@@ -186,7 +192,7 @@ def _explained(
         shown = with_confidence(shown, prepared, bound, rivals)
         shown = replace(shown, given=given_shown(prepared, events, bound))
     posterior = None
-    if not shown.reasons and known.independent:
+    if not shown.reasons and known.independent and not prepared.shape.together:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, event_shown(events, each, edges),

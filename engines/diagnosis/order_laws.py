@@ -13,8 +13,8 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import Factors, KeyOrders, key_orders
-from cepctl.engines.confidence.orders.rows import Row
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.solve.batch import Batch
@@ -77,10 +77,10 @@ def law_shown(
         If a key of the match is beyond the limit.
     """
     plan, events = prepared.plan, prepared.events
-    orders = key_orders(plan.laws, events)
+    orders = key_orders(plan.laws, events.frame, events.masses)
     if orders is None:
         return None
-    (row,) = rows_of(Batch(prepared.measure, bound, prepared.rivals(bound)))
+    row = rows_of(Batch(prepared.measure, bound, prepared.rivals(bound)))
     asked = _Asked(orders, limit, plan.window)
     lawful = asked.under(row)
     if np.isnan(lawful):
@@ -100,24 +100,26 @@ class _Asked:
     limit: int
     window: int | None
 
-    def under(self, row: Row, orders: KeyOrders | None = None) -> float:
+    def under(self, row: Rows, orders: KeyOrders | None = None) -> float:
         """P(row) under the law, NaN where that says nothing of it."""
         lawful = LawfulOrders(orders or self.orders, self.limit, "refuse")
-        return float(lawful.probabilities([(row,)], self.window)[0][0])
+        return float(lawful.probabilities(row, self.window)[0])
 
-    def neighbours(self, row: Row, events: Events) -> Iterator[NeighbourOrder]:
-        pairs = list(zip(row.events[:-1], row.events[1:], strict=True))
-        rows = [(Row(pair, ()),) for pair in pairs]
+    def neighbours(self, row: Rows, events: Events) -> Iterator[NeighbourOrder]:
+        pairs = np.column_stack([row.events[0, :-1], row.events[0, 1:]])
+        if not len(pairs):
+            return
+        rows = Rows.plain(pairs)
         apart = replace(self.orders, cluster=np.full_like(self.orders.cluster, -1))
         lawless, lawful = (
-            LawfulOrders(each, self.limit, "refuse").probabilities(rows, None, every=True)[0]
+            LawfulOrders(each, self.limit, "refuse").probabilities(rows, None, every=True)
             for each in (apart, self.orders)
         )
-        for (first, second), without, under in zip(pairs, lawless, lawful, strict=True):
+        for (first, second), without, under in zip(pairs.tolist(), lawless, lawful, strict=True):
             yield NeighbourOrder(events.ids[first], events.ids[second], float(without), float(under))
 
     def factors(
-        self, row: Row, lawless: float, lawful: float, laws: tuple[OrderLaw, ...]
+        self, row: Rows, lawless: float, lawful: float, laws: tuple[OrderLaw, ...]
     ) -> list[FactorShown]:
         """The factors without which the confidence would change most."""
         tried = sorted(self._candidates(row, laws), key=lambda each: -abs(log(each[-1])))[:_MOST_TRIED]
@@ -131,7 +133,7 @@ class _Asked:
         return [each for change, each in found[:_MOST_SHOWN] if change > 1e-12]
 
     def _candidates(
-        self, row: Row, laws: tuple[OrderLaw, ...]
+        self, row: Rows, laws: tuple[OrderLaw, ...]
     ) -> Iterator[tuple[int, str, tuple[str, str], float]]:
         """The factors of steps that can occur beside those of the match, with the number of their law."""
         for number, codes in self._codes(row).items():
@@ -141,14 +143,16 @@ class _Asked:
                     if of[steps[0]] in codes and of[steps[1]] in codes:
                         yield number, kind, steps, factor
 
-    def _codes(self, row: Row) -> dict[int, set[int]]:
+    def _codes(self, row: Rows) -> dict[int, set[int]]:
         """By law the codes of the steps in the clusters that decide a row, and around them."""
         found: dict[int, set[int]] = {}
-        events = [*row.events, *(event for event, _ in row.rivals)]
-        for number in {int(self.orders.cluster[each]) for each in events} - {-1}:
-            cluster = self.orders.cluster_of(number)
-            law = int(self.orders.law[cluster.events[0]])
-            found.setdefault(law, set()).update([cluster.begin, cluster.end, *cluster.codes.tolist()])
+        orders = self.orders
+        for number in set(orders.cluster[row.spoken_of[1]].tolist()) - {-1}:
+            events = orders.events_of(number)
+            around = int(orders.before[number]), int(orders.after[number])
+            found.setdefault(int(orders.law[events[0]]), set()).update(
+                [*around, *orders.codes[events].tolist()]
+            )
         return found
 
     def _without(self, number: int, kind: str, steps: tuple[str, str]) -> KeyOrders:
@@ -160,4 +164,4 @@ class _Asked:
         following, before = (changed, factors.before) if kind == "next" else (factors.following, changed)
         every = list(self.orders.factors)
         every[number] = Factors(factors.codes, following, before)
-        return replace(self.orders, factors=tuple(every), _made={})
+        return replace(self.orders, factors=tuple(every))

@@ -36,6 +36,8 @@ from cepctl.engines.diagnosis.partial_matches import (
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.rows.order import match_text
+from cepctl.errors import UnsupportedQueryError
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -91,7 +93,14 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
         If the range of a complete binding is too much work to find.
     ContradictionError
         If no world satisfies what is given.
+    UnsupportedQueryError
+        If what a component takes depends on what was taken before.
     """
+    if any(each.in_runs(plan.strategy) for each in plan.alternatives):
+        raise UnsupportedQueryError(
+            f"not supported yet: --why-not for groups in order under {plan.strategy.word}; with "
+            f"STRATEGY {SKIP_TILL_ANY_MATCH.word} it says what conditions and times leave"
+        )
     events = with_own_laws(events_of(table, plan.clocks))
     worlds = WorldsLeft(plan, events)
     return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in plan.alternatives))

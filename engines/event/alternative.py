@@ -80,7 +80,7 @@ class PreparedAlternative:
 
     def ranges(self, confidence: float) -> tuple[RangesOfPairs, ...]:
         """How far apart the events of AND may be in matches that reach a confidence."""
-        if all(len(block) == 1 for block in self.alternative.blocks):
+        if all(len(block) == 1 for block in self.alternative.positive_blocks):
             return ()
         from cepctl.engines.search.shape_ranges import ranges_of_pairs
 
@@ -112,6 +112,24 @@ class PreparedAlternative:
         """The alternative itself."""
         return self.search.alternative
 
+    @property
+    def shown(self) -> Alternative:
+        """The alternative as rows show it."""
+        return self.alternative
+
+    def folded(self, matches: MatchBatch) -> MatchBatch:
+        """Its matches as `shown` binds them."""
+        return matches
+
+    def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags | None:
+        """Which matches hold at certain ticks, `known` of some events; None where the plan alone says it."""
+        return None
+
+    @property
+    def decided_by_window(self) -> bool:
+        """Whether a match is decided only as its window ends."""
+        return self.shown.decided_by_window(self.plan.strategy)
+
     @cached_property
     def measure(self) -> Measure:
         """How its matches are measured."""
@@ -130,7 +148,7 @@ class PreparedAlternative:
     def form(self) -> Form:
         """What all its matches have in common."""
         own = Batch(self.measure, {}, [], self.lasting).form
-        return replace(own, rivals=bool(self.shape.rules), counted=self.members is not None)
+        return replace(own, rivals=bool(self.shape.absences), counted=self.members is not None)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.event.match.match_batches`."""
@@ -143,7 +161,7 @@ class PreparedAlternative:
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         parts: Sequence[Callable[[], Iterator[Indexes]]]
         parts = enumeration_parts(self.search_within_gaps(), self.searched, columns, owned, fewest=fewest)
-        if any(len(block) > 2 for block in self.alternative.blocks):
+        if any(len(block) > 2 for block in self.alternative.positive_blocks):
             from cepctl.engines.event.and_groups import few_matches
 
             most = None if self.options.top is not None else self.options.max_matches
@@ -220,7 +238,7 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match needs more memory or more work than is allowed.
         """
-        if self.shape.plain_chain:
+        if not self.shape.rules:
             return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)
         joins = self._rival_joins(bound)
@@ -242,6 +260,10 @@ class PreparedAlternative:
     ) -> Measured:
         """The same of matches that these rivals can break; `heard` hears the name of each method."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
+        if self.shape.together:
+            from cepctl.engines.event.absent_together import AbsentTogether
+
+            return AbsentTogether(self, asked).measured(bound, rivals)
         return measure(Batch(asked, bound, rivals, self.lasting))
 
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
@@ -249,6 +271,12 @@ class PreparedAlternative:
         from cepctl.engines.confidence.coupled.assembly import coupled_problems
         from cepctl.engines.confidence.coupled.matches import CoupledMatches
 
+        if self.shape.together:
+            from cepctl.engines.event.absent_together import AbsentTogether
+
+            rivals = self.rivals(bound) if self.shape.rules else []
+            yield from AbsentTogether(self, self.measure).problems(bound, rivals)
+            return
         count = len(self.measure.groups(bound)[0].sizes)
         joins = [] if self.shape.plain_chain else self._rival_joins(bound)
         for begin, end in joined_blocks(joins, count, self.options.block_memory) if joins else [(0, count)]:

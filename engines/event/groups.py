@@ -57,7 +57,7 @@ def group_batches(
     if not sources:
         return
     names = events.names_for(sum(members_of(each) for _, batch in sources for each in batch.bound))
-    bound = [signatures(batch.bound, names) for _, batch in sources]
+    bound = [signatures(source.folded(batch).bound, names) for source, batch in sources]
     frame = pl.concat(
         [
             _frame(plan, source, batch, texts, judge)
@@ -141,7 +141,7 @@ def _frame(
 ) -> pl.DataFrame:
     """Keys and numbers of matches, and the text of what they have `bound`."""
     events = source.events
-    keys = return_columns(events, source.alternative, plan.group_by or (), batch)
+    keys = return_columns(events, source.shown, plan.group_by or (), source.folded(batch))
     series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
     raw = [] if judge is None else [pl.Series("raw", judge.judged(source, batch))]
     alone = np.ones(len(batch))

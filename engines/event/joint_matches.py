@@ -10,19 +10,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans, take
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
+from cepctl.errors import UnsupportedQueryError
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.alternative import PreparedAlternative
 
 _Bound = dict[int, Bindings]
+_ONE_SIGNATURE = (
+    "not supported yet: one row that several parts of an OR give, one of which has !SEQ or !AND; "
+    "--engine worlds runs it"
+)
+_REACHED_AT_EDGES = (
+    "not supported yet: reached(...) of a pattern that begins with !SEQ or !AND and is decided by its "
+    "window; --engine worlds runs it"
+)
 
 
 @dataclass(frozen=True)
@@ -46,13 +55,38 @@ class JointMatches:
         QueryTooLargeError
             If one needs more work than is allowed.
         """
+        if self._together:
+            return self._within_parts(rows, spans)
         whole = Batch(self._measure, self._bound, self._rivals, self._lasting).taken(rows)
         return measure(replace(whole, spans=spans)).confidence
 
     def measured(self) -> Measured:
         """How probable it is that all alternatives hold, with an error where one is allowed."""
+        if self._together:
+            raise UnsupportedQueryError(_ONE_SIGNATURE)
         own = replace(self._measure, sampling=self.sources[0].measure.sampling)
         return measure(Batch(own, self._bound, self._rivals, self._lasting))
+
+    @property
+    def _together(self) -> bool:
+        return any(each.shape.together for each in self.sources)
+
+    def _within_parts(self, rows: Indexes, spans: TickSpans) -> Reals:
+        """The same of matches that fall into parts, with events that they do not show."""
+        from cepctl.engines.event.absent_parts import AbsentParts
+
+        (source,) = self.sources if len(self.sources) == 1 else (None,)
+        if source is None:
+            raise UnsupportedQueryError(_ONE_SIGNATURE)
+        of = AbsentParts(source, self._measure)
+        if of.together.gap == 0 and source.alternative.decided_by_window(source.plan.strategy):
+            raise UnsupportedQueryError(_REACHED_AT_EDGES)
+        found = np.zeros(len(rows))
+        bound = {i: take(each, rows) for i, each in self._bound.items()}
+        for part in of.parts(bound, source.rivals(bound) if source.shape.rules else []):
+            inside = measure(replace(part.batch, spans=spans.take(part.row)))
+            np.add.at(found, part.row, inside.confidence)
+        return found
 
     @cached_property
     def _lasting(self) -> tuple[IntervalSearch, ...]:

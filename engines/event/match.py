@@ -173,10 +173,11 @@ def found_batches(
         summary = Summary.of(prepared[0].above(threshold))
         parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
         batches = concurrently(telling(parts, told), options.threads)
-    elif len(prepared) == 1:
-        source = prepared[0].above(threshold)
-        rows_of = partial(_rows, source, _maker(source), threshold, judge)
-        parts = [partial(_found, each, rows_of) for each in source.parts(owned)]
+    elif len(plan.alternatives) == 1:
+        parts = []
+        for source in (each.above(threshold) for each in prepared):
+            rows_of = partial(_rows, source, _maker(source), threshold, judge)
+            parts += [partial(_found, each, rows_of) for each in source.parts(owned)]
         batches = concurrently(telling(parts, told), options.threads)
     else:
         from cepctl.engines.event.union import united
@@ -304,7 +305,7 @@ def _maker(source: PreparedAlternative) -> RowMaker:
     """Makes rows of the matches of a source; those that are asked for what takes long are made when found."""
     plan, events = source.plan, source.events
     returns = () if _is_costly(plan) else plan.returns
-    returned = partial(return_columns, events, source.alternative, returns)
+    returned = partial(return_columns, events, source.shown, returns)
     return RowMaker(events.names, schema_for(plan, source.options), returned)
 
 
@@ -330,10 +331,11 @@ def _rows(
     computed = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}
     if _is_costly(plan):
         find = partial(_reached, source, kept)
-        computed |= return_columns(source.events, source.alternative, plan.returns, kept, find)
+        shown = source.folded(kept)
+        computed |= return_columns(source.events, source.shown, plan.returns, shown, find)
     names = source.options.columns_of_law(plan)
     if names:
         from cepctl.engines.event.ordered_keys import law_columns
 
         computed |= law_columns(source, kept, names)
-    return NumberedRows(maker, kept, computed, "" if judge is None else judge.why_not)
+    return NumberedRows(maker, source.folded(kept), computed, "" if judge is None else judge.why_not)

@@ -18,8 +18,8 @@ class OpenOrders:
     """Runs of events of one key whose order is open and weighed by a law.
 
     `runs` of so many `events` in all; `widest`: the key of that of which the most sets of events, `sets`, may
-    have happened in one cell of time; `work`: the sets of all runs together; `beyond`: runs of more sets than
-    the limit.
+    have happened in one cell of time; `work`: the sets of all runs together; `beyond`: runs of keys of more
+    sets than the limit.
     """
 
     runs: int
@@ -42,17 +42,17 @@ def open_orders(plan: Plan, table: pa.Table, limit: int) -> OpenOrders:
     EventSchemaError
         If two laws speak of one event.
     """
-    orders = key_orders(plan.laws, events_of(table, plan.clocks))
-    clusters = () if orders is None else map(orders.cluster_of, range(len(orders)))
-    weighed = {number: each for number, each in enumerate(clusters) if not each.says_nothing}
-    if orders is None or not weighed:
+    events = events_of(table, plan.clocks)
+    orders = key_orders(plan.laws, events.frame, events.masses)
+    weighed = np.zeros(0, dtype=np.int64) if orders is None else np.flatnonzero(orders.speaks)
+    if orders is None or not len(weighed):
         return OpenOrders(0, 0, None, 0.0, 0.0, 0)
-    sets = orders.sets[list(weighed)]
+    sets = orders.sets[weighed]
     return OpenOrders(
         runs=len(weighed),
-        events=sum(len(each.events) for each in weighed.values()),
-        widest=orders.name_of(list(weighed)[int(np.argmax(sets))]),
+        events=int(np.diff(orders.starts)[weighed].sum()),
+        widest=orders.name_of(int(weighed[np.argmax(sets)])),
         sets=float(sets.max()),
         work=float(sets.sum()),
-        beyond=int((sets > limit).sum()),
+        beyond=int(orders.beyond(limit)[weighed].sum()),
     )

@@ -11,8 +11,8 @@ import pyarrow as pa
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, MatchBatch
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import key_orders
-from cepctl.engines.confidence.orders.rows import Row
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
@@ -33,7 +33,7 @@ def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:
     UnsupportedQueryError
         If an event whose order is open lasts.
     """
-    orders = key_orders(plan.laws, events)
+    orders = key_orders(plan.laws, events.frame, events.masses)
     if orders is None:
         return events
     if events.last([np.flatnonzero(orders.cluster >= 0)]):
@@ -77,22 +77,22 @@ def beyond(source: PreparedAlternative, matches: MatchBatch) -> Flags:
 def occurrences_under_laws(
     source: PreparedAlternative, parts: Iterable[tuple[PreparedAlternative, MatchBatch, Indexes]], count: int
 ) -> tuple[Reals, Flags]:
-    """P(some row of each group holds), NaN where it is too costly; and which are to be taken without the law.
+    """P(some row of each group holds), NaN where it is too costly; and of which the law says nothing.
 
     `parts`: matches with the group of each, -1 for none.
     """
     orders = source.events.orders
     assert orders is not None
-    rows: list[Row] = []
+    rows: list[Rows] = []
     groups: list[Indexes] = []
     for each, batch, group in parts:
         chosen = np.flatnonzero(group >= 0)
-        rows += _rows(each, batch.take(chosen))
+        rows.append(_rows(each, batch.take(chosen)))
         groups.append(group[chosen])
-    return orders.unions(rows, np.concatenate(groups), count, source.plan.window)
+    return orders.unions(Rows.joined(rows), np.concatenate(groups), count, source.plan.window)
 
 
-def _rows(source: PreparedAlternative, matches: MatchBatch) -> list[Row]:
+def _rows(source: PreparedAlternative, matches: MatchBatch) -> Rows:
     bound = _bound(source, matches)
     rivals = [] if source.shape.plain_chain else source.rivals(bound)
     return rows_of(Batch(source.measure, bound, rivals))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cepctl.arrays import Ticks
@@ -12,21 +13,61 @@ from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.search.search import Search
-from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.support import refuse_lasting_groups, require_engine
+from cepctl.plan.plan import Alternative, Plan, Scope
+from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
 
 def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
     """Every alternative; where one binds interval events all do, so that rows can be compared."""
-    prepared = [prepared_alternative(plan, each, events, options) for each in plan.alternatives]
+    prepared: list[PreparedAlternative] = []
+    for each in plan.alternatives:
+        if each.in_runs(plan.strategy):
+            prepared += _prepared_runs(plan, each, events, options)
+        else:
+            prepared.append(prepared_alternative(plan, each, events, options))
     if not (options.of_intervals or any(each.lasting for each in prepared)):
         return prepared
+    if any(each.in_runs(plan.strategy) for each in plan.alternatives):
+        refuse_intervals("groups in order")
     return [
         each
         if each.lasting
         else prepared_alternative(plan, each.alternative, events, options, of_intervals=True)
         for each in prepared
     ]
+
+
+def _prepared_runs(
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions
+) -> Iterator[PreparedAlternative]:
+    from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
+
+    if events.endpoint_ties is not None:
+        refuse_intervals("GIVEN beside groups in order")
+    if plan.strategy.asks_all:
+        events = events.by_start
+    candidates = tuple(fitting_events(events, each) for each in reading.components)
+    if events.last(candidates):
+        require_engine(plan, "event", lasting=True)
+        for component, fitting in zip(reading.components, candidates, strict=True):
+            if component.kleene and events.last([fitting]):
+                refuse_lasting_groups(component)
+        refuse_intervals("groups in order")
+    if any(component.ordered for component in reading.components):
+        return prepared_runs(plan, reading, events, candidates, options)
+    listing = prepared_alternative(plan, _filtering(reading), events, options)
+    return prepared_read_sets(plan, reading, listing, options)
+
+
+def _filtering(reading: Alternative) -> Alternative:
+    """The reading where conditions on a group that a later component decides filter what has been found."""
+    links = tuple(
+        replace(link, scope=Scope.GROUP)
+        if any(reading.components[i].kleene and i < link.decides for i in link.components)
+        else link
+        for link in reading.links
+    )
+    return replace(reading, links=links)
 
 
 def prepared_alternative(
@@ -60,8 +101,10 @@ def prepared_alternative(
         return PreparedAlternative(plan, events, shape_of(plan, alternative), search, options)
     require_engine(plan, "event", lasting=True)
     for component, fitting in zip(alternative.components, candidates, strict=True):
-        if component.kleene and events.last([fitting]):
+        if events.last([fitting]):
             refuse_lasting_groups(component)
+    if alternative.member_timings:
+        refuse_intervals("a condition on the time of the first or last member of a group")
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.interval_alternative import IntervalAlternative
 

@@ -68,6 +68,9 @@ class RawTimeJudge:
             return _lasting_at_raw_times(source, matches)
         if source.members is not None:
             return source.members.found_at_raw_times(self.times, matches)
+        found = source.found_at_certain_times(self.times.events, self.times.known, matches)
+        if found is not None:
+            return judgements(found, self.times.judgeable(matches.bound))
         return found_at_raw_times(self.times, matches.bound)
 
     def told_in(self, schema: pa.Schema) -> pa.Schema:

@@ -13,7 +13,7 @@ Spark, one whose interval lies outside the slice of its match, although its raw 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +27,15 @@ from cepctl.engines.columns.predicates import fitting_events, group_link_holds
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.event.own_laws import with_own_laws
-from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
+from cepctl.engines.pattern.blocks import (
+    AbsenceRule,
+    BlockKind,
+    Point,
+    Shape,
+    Together,
+    ends_of_gap,
+    shape_of,
+)
 from cepctl.engines.pattern.rivals import (
     Rivals,
     RuleIndexes,
@@ -36,7 +44,7 @@ from cepctl.engines.pattern.rivals import (
     rivals_of,
     spans_of,
 )
-from cepctl.plan.plan import Plan, Scope, Timing
+from cepctl.plan.plan import MemberTiming, Plan, Scope, Timing
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 
@@ -70,7 +78,7 @@ class CertainTimes:
         ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
         masses = Masses.at(ticks)
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
-        asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.rules for shape in shapes)
+        asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.absences for shape in shapes)
         # What is probable of certain times is sure or impossible.
         certain = with_own_laws(Events(masses, events.frame))
         candidates = tuple(
@@ -114,7 +122,7 @@ class CertainTimes:
         """Matches that one alternative has at raw times."""
         shape, tick = self.shapes[number], self.events.masses.lower
         holds = _in_order(shape, tick, bound, count)
-        for timing in shape.timings:
+        for timing in (*shape.timings, *shape.member_timings):
             holds &= _timing_holds(timing, tick, bound, count)
         if len(self.shapes) > 1 or self.plan.asks_probabilities:
             rows = np.flatnonzero(holds)
@@ -122,6 +130,9 @@ class CertainTimes:
         if shape.rules:
             rows = np.flatnonzero(holds)
             holds[rows] = ~self._broken(number, _taken(bound, rows), len(rows))
+        for each in shape.together:
+            rows = np.flatnonzero(holds)
+            holds[rows[self._happens(number, each, _taken(bound, rows))]] = False
         return holds
 
     def _fits(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
@@ -163,6 +174,30 @@ class CertainTimes:
                 inside = _inside(shape, rivals, masses.lower, part, spans) & self.known[rivals.event]
                 broken[begin + rivals.row[inside]] = True
         return broken
+
+    def _happens(self, number: int, together: Together, bound: dict[int, Bindings]) -> Indexes:
+        """The matches in whose gap all parts lie at their raw times that must not happen as a whole."""
+        tick, row, chosen = self.events.masses.lower, np.arange(_count(tuple(bound.values()))), bound
+        before: Indexes | None = None
+        for part in together.parts:
+            pair, event = self._in_gap(number, together.gap, part, chosen)
+            if together.in_order and before is not None:
+                later = tick[event] > tick[before[pair]]
+                pair, event = pair[later], event[later]
+            row, before, chosen = row[pair], event, _taken(chosen, pair) | {part: event}
+        return np.unique(row)
+
+    def _in_gap(
+        self, number: int, gap: int, part: int, bound: dict[int, Bindings]
+    ) -> tuple[Indexes, Indexes]:
+        """Pairs of a match and an event that fits a part and lies in the gap."""
+        shape, masses = self.shapes[number], self.events.masses
+        asked = replace(shape, rules=(AbsenceRule(part, (ends_of_gap(shape, gap),)),), together=())
+        spans = _spans(shape, masses, bound)
+        keys = self.candidates[number], self.plan.partition_by
+        (found,) = rivals_of(asked, self.events, *keys, bound, spans)
+        inside = _inside(shape, found, masses.lower, bound, spans) & self.known[found.event]
+        return found.row[inside], found.event[inside]
 
 
 def _spans(shape: Shape, masses: Masses, bound: dict[int, Bindings]) -> Spans:
@@ -228,10 +263,16 @@ def _ends(tick: Ticks, bound: list[Bindings]) -> tuple[Ticks, Ticks]:
 def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count: int) -> Flags:
     """Whether a timing constraint holds for every member that it speaks of."""
     row, left, right = np.arange(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for component, is_left in ((timing.left, True), (timing.right, False)):
+    of_members = (None, None)
+    if isinstance(timing, MemberTiming):
+        of_members = timing.left_member, timing.right_member
+    sides = (timing.left, True, of_members[0]), (timing.right, False, of_members[1])
+    for component, is_left, member in sides:
         if component is None:
             continue
         each = take(bound[component], row)
+        if member is not None and isinstance(each, Group):
+            each = each.members[each.offsets[:-1] if member == "first" else each.offsets[1:] - 1]
         events = events_in(each)
         pair = each.owner if isinstance(each, Group) else np.arange(len(row))
         row = row[pair]

@@ -81,7 +81,7 @@ class _Decisions:
 
     def _ends(self) -> tuple[Ticks, Ticks]:
         """The first and the last tick at which a world can decide each match."""
-        by_window = [_is_decided_by_window(each) for each in self._sources]
+        by_window = [each.decided_by_window for each in self._sources]
         first = _window_ends(self.source, self.matches.start) if all(by_window) else self.matches.start
         last = _window_ends(self.source, self.matches.end) if any(by_window) else self.matches.end
         return first.copy(), last.copy()
@@ -124,7 +124,7 @@ class _Together:
 
     def decided(self, rows: Indexes, tick: Ticks) -> Reals:
         """P(all hold, and have decided it by a tick)."""
-        if not any(map(_is_decided_by_window, self.sources)):
+        if not any(each.decided_by_window for each in self.sources):
             return self.joint.within(rows, TickSpans.up_to(tick))
         window = self.sources[0].plan.window
         # A window that goes on beyond the end of time ends with it.
@@ -139,10 +139,6 @@ class _Together:
     @cached_property
     def _whole(self) -> Reals:
         return self.joint.within(np.arange(self.count), TickSpans.starting_at(np.full(self.count, FIRST)))
-
-
-def _is_decided_by_window(source: PreparedAlternative) -> bool:
-    return source.alternative.decided_by_window(source.plan.strategy)
 
 
 def _window_ends(source: PreparedAlternative, first: Ticks) -> Ticks:
@@ -178,7 +174,7 @@ class SampledDecisions:
                 continue
             some, by = problems.taken(chosen), tick[at[chosen]]
             upper, last = some.variables.upper.copy(), -1
-            if source.alternative.decided_by_window(source.plan.strategy):
+            if source.decided_by_window:
                 assert source.plan.window is not None
                 by = np.where(by >= LATEST_TICK, by, shifted(by, 1 - source.plan.window))
                 last = 0

@@ -40,7 +40,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
     """The matches of all alternatives, each signature once, with its union's range and confidence."""
     batches = [joined_batches(each) for each in found]
     texts = [
-        match_text(signatures(batch.bound, prepared[i].events.names))
+        match_text(signatures(prepared[i].folded(batch).bound, prepared[i].events.names))
         if batch is not None and len(batch)
         else []
         for i, batch in enumerate(batches)

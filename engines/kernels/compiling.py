@@ -76,7 +76,6 @@ def run(told: int | None = None, before: Sequence[str] = ()) -> None:
     asked = Asked(before)
     Thread(target=asked.listen, daemon=True).start()
     if told is None:
-        os.nice(5)
         told = os.dup(sys.stdout.fileno())
         os.set_inheritable(told, True)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints is not counted

@@ -15,8 +15,6 @@ from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inlined, inner
 
-_NO_RANK = (1 << 63) - 1
-
 
 class Cell(NamedTuple):
     """A cell, its k classes alive, its sets s, and the l last steps with which one can be in it.
@@ -25,8 +23,6 @@ class Cell(NamedTuple):
     ----------
     kinds, counts, strides
         Class, how many events it has, and the worth of its digit, shape (k,).
-    digits
-        How many of each class have happened in a set, shape (s, k).
     sizes
         How many events have happened in a set, shape (s,).
     rates
@@ -46,7 +42,6 @@ class Cell(NamedTuple):
     kinds: np.ndarray
     counts: np.ndarray
     strides: np.ndarray
-    digits: np.ndarray
     sizes: np.ndarray
     rates: np.ndarray
     open: np.ndarray
@@ -130,19 +125,16 @@ def ended_factors(classes, roots, kinds, end, factors):
 
 
 @inner
-def cell_of(classes, roots, following, row_of, kinds, shares, to_come, entry_lasts):
-    """The cell in which some classes are alive, with their masses there times the factors of what ended.
-
-    Only events up to the rank `to_come`, of events that are not alive yet, can happen in it.
-    """
+def cell_of(classes, roots, following, row_of, kinds, shares, entry_lasts):
+    """The cell in which some classes are alive, with their masses there times the factors of what ended."""
     counts, strides, sets = np.empty_like(kinds), np.empty_like(kinds), 1
     for i in range(len(kinds)):
         counts[i], strides[i] = classes.members[kinds[i]], sets
         sets *= counts[i] + 1
-    digits, sizes = _digits_of(counts, sets)
-    rates = _rates_of(classes, roots, kinds, counts, strides, digits, shares)
-    _block(classes.rank[kinds], to_come, counts, digits, rates)
-    opened, opens = _open_of(rates)
+    sizes, rates = np.zeros(sets, dtype=np.int64), np.empty((sets, len(kinds)))
+    _fill_rates(classes, roots, kinds, counts, strides, shares, sizes, rates)
+    opened, opens = np.empty(rates.shape, dtype=np.int64), np.zeros(sets, dtype=np.int64)
+    _leave_open(counts, rates, opened, opens)
     lasts = _lasts_of(classes, row_of, kinds, entry_lasts)
     follow, landing = np.empty((len(lasts), len(kinds))), np.empty_like(kinds)
     for i in range(len(kinds)):
@@ -151,81 +143,50 @@ def cell_of(classes, roots, following, row_of, kinds, shares, to_come, entry_las
         for last in range(len(lasts)):
             follow[last, i] = following[lasts[last], step]
     followed = np.ascontiguousarray(follow.T)
-    return Cell(kinds, counts, strides, digits, sizes, rates, opened, opens, lasts, follow, followed, landing)
+    return Cell(kinds, counts, strides, sizes, rates, opened, opens, lasts, follow, followed, landing)
 
 
 @inner
-def _open_of(rates):
-    opened, opens = np.empty(rates.shape, dtype=np.int64), np.zeros(len(rates), dtype=np.int64)
-    for s in range(len(rates)):
-        for i in range(rates.shape[1]):
-            if rates[s, i] != 0.0:
-                opened[s, opens[s]] = i
-                opens[s] += 1
-    return opened, opens
-
-
-@inner
-def _digits_of(counts, sets):
-    """Digits of every set, and their sum."""
-    digits, sizes = np.zeros((sets, len(counts)), dtype=np.int64), np.zeros(sets, dtype=np.int64)
-    for s in range(1, sets):
-        carry = True
-        for i in range(len(counts)):
-            digits[s, i] = digits[s - 1, i]
-            if carry:
-                carry = digits[s, i] == counts[i]
-                digits[s, i] = 0 if carry else digits[s, i] + 1
-            sizes[s] += digits[s, i]
-    return digits, sizes
-
-
-@inner
-def _rates_of(classes, roots, kinds, counts, strides, digits, shares):
-    rates = np.empty((len(digits), len(kinds)))
+def _fill_rates(classes, roots, kinds, counts, strides, shares, sizes, rates):
+    """How many events each set has, and the mass of one event of each class after it."""
     factor = np.ones((len(kinds), len(kinds)))
     for i in range(len(kinds)):
         rates[0, i] = shares[i]
         for j in range(len(kinds)):
             if i != j:
                 factor[i, j] = root_before(classes, roots, kinds[i], kinds[j])
-    for s in range(1, len(digits)):
-        i = 0
-        while digits[s, i] == 0:
-            i += 1
+    digits = np.zeros_like(kinds)
+    for s in range(1, len(sizes)):
+        i = next_set(digits, counts)
+        smaller = s - strides[i]
+        sizes[s] = sizes[smaller] + 1
         for j in range(len(kinds)):
-            rates[s, j] = rates[s - strides[i], j] * factor[i, j]
-    for s in range(len(digits)):
-        for j in range(len(kinds)):
-            rates[s, j] *= counts[j] - digits[s, j]
-    return rates
+            rates[s, j] = rates[smaller, j] * factor[i, j]
 
 
 @inner
-def lowest_to_come(classes, key, cut):
-    """The lowest rank of a class that begins after each cell, more than any where there is none."""
-    begin, end = classes.starts[key], classes.starts[key + 1]
-    found = np.empty(len(cut) - 1, dtype=np.int64)
-    lowest, a = np.int64(_NO_RANK), end
-    for c in range(len(cut) - 2, -1, -1):
-        while a > begin and classes.lower[a - 1] > cut[c]:
-            a -= 1
-            lowest = min(lowest, classes.rank[a])
-        found[c] = lowest
-    return found
+def _leave_open(counts, rates, opened, opens):
+    """Let every event that is left happen, and list the classes that have one."""
+    digits = np.zeros_like(counts)
+    for s in range(len(rates)):
+        if s > 0:
+            next_set(digits, counts)
+        for i in range(len(counts)):
+            rates[s, i] *= counts[i] - digits[i]
+            if rates[s, i] != 0.0:
+                opened[s, opens[s]] = i
+                opens[s] += 1
 
 
-@inner
-def _block(ranks, to_come, counts, digits, rates):
-    """Let no event come before one of a lower rank."""
-    for j in range(len(ranks)):
-        if to_come < ranks[j]:
-            rates[:, j] = 0.0
-        for i in range(len(ranks)):
-            if ranks[i] < ranks[j]:
-                for s in range(len(digits)):
-                    if digits[s, i] < counts[i]:
-                        rates[s, j] = 0.0
+@inlined
+def next_set(digits, counts):
+    """Turn the digits of a set, which is not the last, into those of the next; the lowest that is not 0."""
+    i = 0
+    while digits[i] == counts[i]:
+        digits[i] = 0
+        i += 1
+    digits[i] += 1
+    return i
 
 
 @inner

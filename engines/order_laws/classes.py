@@ -35,7 +35,6 @@ class ClassColumns(NamedTuple):
     event: Indexes
     members: Indexes
     step: Indexes
-    rank: Indexes
     lower: Ticks
     upper: Ticks
     pairs: Indexes
@@ -61,10 +60,9 @@ class Classes:
         """The classes of all events; each that is marked is one of its own."""
         masses, key = keys.masses, keys.key
         count = len(key)
-        rank = np.zeros(count, dtype=np.int64) if keys.rank is None else keys.rank
         own = np.full(count, -1) if marked is None else np.where(marked, np.arange(count), -1)
         stamp = np.zeros(count, dtype=np.int64) if keys.stamps is None else _alike_in_keys(key, keys.stamps)
-        told = [own, rank, stamp, keys.step, _alike_in_keys(key, masses), masses.upper, masses.lower, key]
+        told = [own, stamp, keys.step, _alike_in_keys(key, masses), masses.upper, masses.lower, key]
         order = np.lexsort(told)
         new = np.ones(count, dtype=bool)
         new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
@@ -77,7 +75,7 @@ class Classes:
         pairs = np.zeros(len(event) + 1, dtype=np.int64)
         _count_later(starts, lower, upper, pairs[1:])
         columns = ClassColumns(
-            starts, event, np.bincount(number, minlength=len(event)), keys.step[event], rank[event],
+            starts, event, np.bincount(number, minlength=len(event)), keys.step[event],
             lower, upper, np.cumsum(pairs),
         )  # fmt: skip
         return cls(columns, of_event)
@@ -178,23 +176,44 @@ def _sharing(classes, a, begin, end, lowers, uppers):
     return begun - np.searchsorted(uppers[begin:end], classes.lower[a], side="left")
 
 
-def pair_factors(factors: Factors, classes: Classes, habit: Indexes) -> tuple[Reals, Reals]:
-    """Of each pair of classes before[x, y]^(1/m) for the first one first, and for the second one first.
+@dataclass(frozen=True)
+class Roots:
+    """Which before[x, y]^(1/m) each pair of classes has, of a few that differ.
 
-    Of events of one step one comes first in every order: their factor is left out.
+    `one`, `other`: two steps, and `habit`: m, of each that differs; `place`: which of them is that of each
+    pair for the first one first, and for the second one first, shape (2, p).  Of events of one step one comes
+    first in every order: their factor is left out, as it is where `one` is -1.
     """
-    first, second = classes.pair_classes
-    step = classes.columns.step
-    values, code = np.unique(factors.before, return_inverse=True)
-    code = code.reshape(factors.before.shape)
-    degrees = np.flatnonzero(np.bincount(habit))
-    place = np.zeros(int(habit.max(initial=0)) + 1, dtype=np.int64)
-    place[degrees] = np.arange(len(degrees))
-    # Python's own power is the same on every machine, which NumPy's is not.
-    roots = np.array([[float(value) ** (1.0 / m) for value in values] for m in degrees])
-    apart = step[first] != step[second]
-    one, other = (
-        np.where(apart, roots[place[habit], code[step[x], step[y]]], 1.0) if len(habit) else np.ones(0)
-        for x, y in ((first, second), (second, first))
-    )
-    return one, other
+
+    one: Indexes
+    other: Indexes
+    habit: Indexes
+    place: Indexes
+
+    @classmethod
+    def of(cls, classes: Classes, habit: Indexes) -> Roots:
+        """Of the pairs of some classes."""
+        first, second = classes.pair_classes
+        step = classes.columns.step
+        size, most = int(step.max(initial=0)) + 1, int(habit.max(initial=0)) + 1
+        codes = [
+            np.where(step[x] == step[y], -1, (step[x] * size + step[y]) * most + habit)
+            for x, y in ((first, second), (second, first))
+        ]
+        there, place = np.unique(np.concatenate(codes), return_inverse=True)
+        pair = there // most
+        return cls(
+            one=pair // size,
+            other=pair % size,
+            habit=there % most,
+            place=place.reshape(2, -1),
+        )
+
+    def under(self, factors: Factors) -> Reals:
+        """The factors of each pair, shape (2, p)."""
+        # Python's own power is the same on every machine, which NumPy's is not.
+        values = [
+            float(factors.before[x, y]) ** (1.0 / m) if x >= 0 else 1.0
+            for x, y, m in zip(self.one.tolist(), self.other.tolist(), self.habit.tolist(), strict=True)
+        ]
+        return np.asarray(np.array(values)[self.place])

@@ -1,7 +1,7 @@
 """One pass forwards and one backwards through the cells of each key.
 
 Values are scaled by powers of two from cell to cell, so that none becomes too small or too large; a power
-of two changes no other bit.
+of two changes no other bit.  Cells are kept on the way forwards, as far as there is room for them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,26 @@ from cepctl.engines.order_laws.cells import (
     cell_of,
     cuts_of,
     ended_factors,
-    lowest_to_come,
     place_of,
     sets_left,
     shares_of,
 )
-from cepctl.engines.order_laws.passes import add_flows, backward_of, forward_of, span_of, summed
-from cepctl.engines.order_laws.strict import add_rises
+from cepctl.engines.order_laws.passes import (
+    add_by_happened,
+    backward_of,
+    forward_of,
+    span_of,
+    summed,
+    worth_of,
+)
+from cepctl.engines.order_laws.ties import add_ties
 
 _MOST_TICKS = 1 << 60
 """Of so many ticks no two events share one with a probability that a sum shows."""
+_ROUNDING = 1e-13
+"""Of a probability: what is left of it where no more should be."""
+_MOST_KEPT = 1 << 21
+"""Numbers of the cells of a key that are kept for the way back; others are made again."""
 
 
 @kernel
@@ -50,19 +60,24 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     cut = cuts_of(buckets, classes, key)
     offsets, alive = alive_in(classes, key, cut)
     shares = shares_of(buckets, classes, offsets, alive, cut)
-    to_come = lowest_to_come(classes, key, cut)
     entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])
     entries, entry_lasts = [entry], [lasts]
-    factors, exponent = np.ones(len(classes.event)), 0
+    cells, forwards = [], []
+    factors, exponent, room = np.ones(len(classes.event)), 0, _MOST_KEPT
     for c in range(len(cut) - 1):
         kinds = alive[offsets[c] : offsets[c + 1]]
         for i in range(len(kinds)):
             shares[offsets[c] + i] *= factors[kinds[i]]
         own = shares[offsets[c] : offsets[c + 1]]
-        cell = cell_of(classes, roots, following, row_of, kinds, own, to_come[c], lasts)
+        cell = cell_of(classes, roots, following, row_of, kinds, own, lasts)
         least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
+        forward = forward_of(cell, entry, least, width)
+        room -= forward.size + 2 * cell.rates.size
+        if len(found) > 0 and room > 0:
+            cells.append(cell)
+            forwards.append(forward)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
-        entry, lasts = _used(summed(forward_of(cell, entry, least, width), left), cell.lasts)
+        entry, lasts = _used(summed(forward, left), cell.lasts)
         exponent += _scale(entry)
         ended_factors(classes, roots, kinds, cut[c + 1], factors)
         entries.append(entry)
@@ -81,47 +96,71 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     happened = np.zeros(len(classes.event))
     for c in range(len(cut) - 2, -1, -1):
         kinds = alive[offsets[c] : offsets[c + 1]]
-        own = shares[offsets[c] : offsets[c + 1]]
-        entry, lasts = entries[c], entry_lasts[c]
-        cell = cell_of(classes, roots, following, row_of, kinds, own, to_come[c], lasts)
+        entry = entries[c]
+        if c < len(cells):
+            cell = cells[c]
+        else:
+            own = shares[offsets[c] : offsets[c + 1]]
+            cell = cell_of(classes, roots, following, row_of, kinds, own, entry_lasts[c])
+        least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
+        forward = forwards[c] if c < len(cells) else forward_of(cell, entry, least, width)
         _add_ended(classes, kinds, cut[c + 1], happened, found)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         after = _placed(after, entry_lasts[c + 1], cell.lasts)
-        ticks = min(tick_count(cut[c], cut[c + 1] - 1), 1.0 * _MOST_TICKS)
+        ticks = np.int64(min(tick_count(cut[c], cut[c + 1] - 1), 1.0 * _MOST_TICKS))
         after = _back_through(
-            classes, cell, entry, left, after, np.int64(ticks), counted, steps, happened, found
+            classes, cell, entry, forward, least, left, after, ticks, counted, steps, happened, found
         )
     return total, exponent
 
 
 @inner
-def _back_through(classes, cell, entry, left, after, ticks, counted, steps, happened, found):
-    """Add what a cell tells; values at its begin, from those at its end."""
-    least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-    least_end, end_width = span_of(after, left, cell.sizes)
-    forward = forward_of(cell, entry, least, width)
-    backward = backward_of(cell, left, least_end, end_width, after)
-    before = np.ascontiguousarray(summed(backward, np.arange(len(entry)))[:, : entry.shape[1]])
-    _scale_both(before, backward)
-    total = 0.0
-    for s in range(len(entry)):
-        for last in range(entry.shape[1]):
-            total += entry[s, last] * before[s, last]
-    kinds = len(cell.kinds)
-    taken, flow = np.zeros(cell.follow.shape), np.zeros(kinds)
-    in_order, earlier = np.zeros((kinds, kinds)), np.zeros((kinds, kinds))
-    add_flows(cell, forward, least, backward, least_end, 1.0 / total, taken, in_order, flow)
+def _back_through(
+    classes, cell, entry, forward, least, left, after, ticks, counted, steps, happened, found
+):  # fmt: skip
+    """Add what a cell tells; what its begin is worth, from what its end is worth."""
+    kinds, lasts = len(cell.kinds), len(cell.lasts)
+    taken, flows = np.zeros((lasts, kinds)), np.zeros(cell.rates.shape)
+    worth = worth_of(cell, forward, least, left, after, taken, flows)
+    before, total = _at_begin(cell, entry, least, worth)
     if counted:
-        for last in range(len(cell.lasts)):
+        for last in range(lasts):
             for i in range(kinds):
-                steps[cell.lasts[last], classes.step[cell.kinds[i]]] += taken[last, i]
+                steps[cell.lasts[last], classes.step[cell.kinds[i]]] += (
+                    taken[last, i] * cell.follow[last, i] / total
+                )
+    in_order = np.zeros((kinds, kinds))
+    add_by_happened(cell, flows, in_order)
     for i in range(kinds):
-        happened[cell.kinds[i]] += flow[i] / cell.counts[i]
+        happened[cell.kinds[i]] += flows[0, i] / total / cell.counts[i]
+        for j in range(kinds):
+            in_order[i, j] /= total
     _add_pairs(classes, cell, in_order, found[0])
     if len(found) > 1:
-        add_rises(cell, forward, least, backward, least_end, 1.0 / total, ticks, earlier)
-        _add_pairs(classes, cell, earlier, found[1])
+        tied = np.zeros((kinds, kinds))
+        least_end, end_width = span_of(after, left, cell.sizes)
+        backward = backward_of(cell, left, least_end, end_width, after)
+        add_ties(cell, forward, least, backward, least_end, ticks, tied)
+        for i in range(kinds):
+            for j in range(kinds):
+                strict = in_order[i, j] - tied[i, j] / total / cell.counts[i]
+                in_order[i, j] = strict if strict > _ROUNDING * in_order[i, j] else 0.0
+        _add_pairs(classes, cell, in_order, found[1])
     return before
+
+
+@inner
+def _at_begin(cell, entry, least, worth):
+    """What the sets are worth with which a cell begins, scaled; and what all of it is worth, which is not."""
+    before, total = np.zeros(entry.shape), 0.0
+    for s in range(len(entry)):
+        number = cell.sizes[s] - least
+        if 0 <= number < worth.shape[1]:
+            for last in range(entry.shape[1]):
+                before[s, last] = worth[s, number, last]
+                total += entry[s, last] * before[s, last]
+    _scale(before)
+    return before, total
 
 
 @inner
@@ -172,15 +211,6 @@ def _scale(values):
         for last in range(values.shape[1]):
             values[s, last] *= factor
     return exponent
-
-
-@inner
-def _scale_both(values, others):
-    factor = ldexp(1.0, -_scale(values))
-    for s in range(others.shape[0]):
-        for x in range(others.shape[1]):
-            for last in range(others.shape[2]):
-                others[s, x, last] *= factor
 
 
 @inner

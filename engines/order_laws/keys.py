@@ -16,7 +16,7 @@ measured.pairs.first, .second, .in_order, .earlier   # of two events that can sh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -42,9 +42,6 @@ class Keys:
         Offsets of the keys into the events, shape (k + 1,).
     step
         The code of each event's step, shape (n,).
-    rank
-        Shape (n,), or None.  Only orders count in which no event comes before one of a lower rank of
-        its key: the truth, for instance, where it is known.
     stamps
         By which m counts the events that share a tick; `masses` if None.  Where these are true ticks, the
         stamps are what the law sees.
@@ -53,7 +50,6 @@ class Keys:
     masses: Masses
     starts: Indexes
     step: Indexes
-    rank: Indexes | None = None
     stamps: Masses | None = None
 
     @property
@@ -71,14 +67,9 @@ class Keys:
         sizes = np.diff(self.starts)[keys]
         run, place = places_in_runs(sizes)
         events = self.starts[:-1][keys][run] + place
-        rank = None if self.rank is None else self.rank[events]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         stamps = None if self.stamps is None else self.stamps.take(events)
-        return Keys(self.masses.take(events), starts, self.step[events], rank, stamps)
-
-    def ranked(self, rank: Indexes | None) -> Keys:
-        """The same keys in orders that a rank allows."""
-        return replace(self, rank=rank)
+        return Keys(self.masses.take(events), starts, self.step[events], stamps)
 
 
 @dataclass(frozen=True)

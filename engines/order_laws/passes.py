@@ -7,7 +7,8 @@ cell began is p: forward values stand by that number (`least` is the smallest), 
 with which it ends.
 
     forward     [set, number at the begin - least, last step]
-    backward    [set, number at the end - least, last step]
+    worth       by the same: what a unit of a forward value adds to the sum at the end of the cell
+    backward    [set, number at the end - least, last step], of ways that are not divided on their way
 """
 
 from __future__ import annotations
@@ -38,20 +39,52 @@ def forward_of(cell, entry, least, width):
         for last in range(entry.shape[1]):
             if entry[s, last] != 0.0:
                 values[s, cell.sizes[s] - least, last] = entry[s, last]
-    kinds = len(cell.kinds)
-    taken = np.empty(kinds)
+    followed = cell.followed
     for s in range(len(values)):
         for e in range(min(width, cell.sizes[s] - least + 1)):
-            taken[:] = 0.0
-            for last in range(len(cell.lasts)):
-                value = values[s, e, last]
-                if value != 0.0:
-                    for i in range(kinds):
-                        taken[i] += value * cell.follow[last, i]
-            place = cell.sizes[s] - least - e + 1.0
-            for i in cell.open[s, : cell.opens[s]]:
-                values[s + cell.strides[i], e, cell.landing[i]] += taken[i] * cell.rates[s, i] / place
+            share = 1.0 / (cell.sizes[s] - least - e + 1.0)
+            for k in range(cell.opens[s]):
+                i, taken = cell.open[s, k], 0.0
+                for last in range(len(cell.lasts)):
+                    taken += values[s, e, last] * followed[i, last]
+                values[s + cell.strides[i], e, cell.landing[i]] += taken * (cell.rates[s, i] * share)
     return values
+
+
+@inner
+def worth_of(cell, forward, least, left, after, following, flows):
+    """The worth of each forward value; the cell ends in the sets `left`, whose values are worth `after`.
+
+    Adds what is taken on the way, in units of that sum: to `following`, shape (l, k), steps from a last step
+    to a class but for their factor; to `flows`, shape (s, k), steps out of a set to events of a class.
+    """
+    worth = np.zeros_like(forward)
+    for row in range(len(left)):
+        for e in range(worth.shape[1]):
+            for last in range(worth.shape[2]):
+                worth[left[row], e, last] = after[row, last]
+    follow = cell.follow
+    gain, flow = np.empty(len(cell.kinds)), np.empty(len(cell.kinds))
+    for s in range(len(worth) - 1, -1, -1):
+        opens = cell.opens[s]
+        for e in range(min(worth.shape[1], cell.sizes[s] - least + 1)):
+            share = 1.0 / (cell.sizes[s] - least - e + 1.0)
+            for k in range(opens):
+                i = cell.open[s, k]
+                gain[k] = worth[s + cell.strides[i], e, cell.landing[i]] * (cell.rates[s, i] * share)
+                flow[k] = 0.0
+            for last in range(worth.shape[2]):
+                value, own = forward[s, e, last], worth[s, e, last]
+                if value != 0.0:
+                    for k in range(opens):
+                        i = cell.open[s, k]
+                        own += gain[k] * follow[last, i]
+                        following[last, i] += value * gain[k]
+                        flow[k] += value * follow[last, i]
+                    worth[s, e, last] = own
+            for k in range(opens):
+                flows[s, cell.open[s, k]] += flow[k] * gain[k]
+    return worth
 
 
 @inner
@@ -85,53 +118,18 @@ def summed(values, sets):
 
 
 @inner
-def shared_ways(most):
-    """The weights p! r! / (p + r + 1)! for p + r < most: of a step with p before it and r after it."""
-    found = np.zeros((most, most))
-    for p in range(most):
-        found[p, 0] = 1.0 / (p + 1.0)
-        for r in range(1, most - p):
-            found[p, r] = found[p, r - 1] * r / (p + r + 1.0)
-    return found
+def add_by_happened(cell, flows, found):
+    """Add flows out of sets to `found`, shape (k, k), by events of a class that have happened before.
 
-
-@inner
-def add_flows(cell, forward, least, backward, least_end, scale, following, in_order, happening):
-    """Add how probable each step is in a cell.
-
-    To `following`, shape (l, k), by last step; to `in_order`, shape (k, k), by events of a class that have
-    happened before an event of another; to `happening`, shape (k,).  All are of events of a class together.
+    One class after the other is summed over, the one of the highest digit first; what is left in flows[0] is
+    the flow to each class out of all sets.
     """
-    kinds = len(cell.kinds)
-    ways = shared_ways(max(int(cell.sizes[-1]), 1))
-    rest, flow = np.empty(kinds), np.empty(kinds)
-    for s in range(len(forward)):
-        flow[:] = 0.0
-        for e in range(min(forward.shape[1], cell.sizes[s] - least + 1)):
-            before = cell.sizes[s] - least - e
-            rest[:] = 0.0
-            for i in cell.open[s, : cell.opens[s]]:
-                for x in range(max(cell.sizes[s] + 1 - least_end, 0), backward.shape[1]):
-                    way = backward[s + cell.strides[i], x, cell.landing[i]]
-                    rest[i] += ways[before, least_end + x - cell.sizes[s] - 1] * way
-                rest[i] *= cell.rates[s, i] * scale
-            for last in range(len(cell.lasts)):
-                value = forward[s, e, last]
-                if value != 0.0:
-                    for i in range(kinds):
-                        part = value * cell.follow[last, i] * rest[i]
-                        following[last, i] += part
-                        flow[i] += part
-        for i in range(kinds):
-            happening[i] += flow[i]
-        add_by_happened(cell, s, flow, in_order)
-
-
-@inner
-def add_by_happened(cell, s, flow, found):
-    """Add a flow out of a set to each event of a class in it."""
-    for j in range(len(cell.kinds)):
-        if cell.digits[s, j] > 0:
-            share = cell.digits[s, j] / cell.counts[j]
-            for i in range(len(flow)):
-                found[j, i] += share * flow[i]
+    for j in range(len(cell.kinds) - 1, -1, -1):
+        stride = cell.strides[j]
+        for digit in range(1, cell.counts[j] + 1):
+            share = digit / cell.counts[j]
+            for s in range(stride):
+                for i in range(flows.shape[1]):
+                    flow = flows[digit * stride + s, i]
+                    found[j, i] += share * flow
+                    flows[s, i] += flow

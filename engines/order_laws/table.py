@@ -22,7 +22,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.engines.order_laws.classes import Classes, habits, pair_factors
+from cepctl.engines.order_laws.classes import Classes, Roots, habits
 from cepctl.engines.order_laws.key_passes import measure
 from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
 
@@ -62,7 +62,7 @@ class Measured:
     sets
         The most sets alive in a cell of each, infinite from 2^62 on.
     log_z
-        ln of the mean weight, NaN of keys beyond, -inf of a rank that no world agrees with.
+        ln of the mean weight, NaN of keys beyond.
     following
         Expected counts by fold, shape (f, s + 1, s + 1), as the factors stand; None unless asked for.
     before
@@ -96,48 +96,78 @@ def measure_keys(
     expected: bool = False,
     pairs: bool = False,
 ) -> Measured:
-    """Measure keys under a law.
+    """Measure keys under a law; for the parameters see `KeyTables`."""
+    return KeyTables.of(keys, limit).measure(factors, folds=folds, expected=expected, pairs=pairs)
 
-    Parameters
-    ----------
-    keys
-        Their events.
-    factors
-        Of the steps whose codes the events have.
-    limit
-        Sets alive in a cell up to which a key is measured.
-    folds
-        The fold of each key, shape (k,), by which expected counts are summed; all are in one if None.
-    expected, pairs
-        What is wanted beside ln Z.
+
+@dataclass(frozen=True)
+class KeyTables:
+    """Keys that can be measured under one law after the other: what depends on no factor is found once.
+
+    `sets`: the most sets alive in a cell of each of `keys`; those of more than a limit are `beyond`, and
+    `within` lists the others, which are `kept`.  `classes`, `habit`, `roots`: of these.
     """
-    sets = sets_alive(keys)
-    beyond = sets > limit
-    within = np.flatnonzero(~beyond)
-    kept = keys.take(within) if len(within) < keys.count else keys
-    classes = Classes.of(kept)
-    habit = habits(kept, classes)
-    roots = np.stack(pair_factors(factors, classes, habit))
-    rows = np.arange(factors.steps + 1) if expected else factors.alike
-    fold = np.zeros(keys.count, dtype=np.int64) if folds is None else folds
-    count = int(fold.max(initial=0)) + 1
-    following = np.zeros((count if expected else 0, factors.steps + 1, factors.steps + 1))
-    values, exponents = np.zeros(kept.count), np.zeros(kept.count, dtype=np.int64)
-    found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(habit)))
-    measure(
-        kept.masses.buckets, classes.columns, roots, factors.following, rows, fold[within],
-        values, exponents, following, found,
-    )  # fmt: skip
-    log_z = np.full(keys.count, np.nan)
-    log_z[within] = [_ln(value) + power * _LN_2 for value, power in zip(values, exponents, strict=True)]
-    return Measured(
-        beyond,
-        sets,
-        log_z,
-        following if expected else None,
-        _expected_before(factors, classes, habit, fold[within], found[0], count) if expected else None,
-        _pairs_of_events(kept, keys, within, classes, found) if pairs else None,
-    )
+
+    keys: Keys
+    sets: Reals
+    beyond: Flags
+    within: Indexes
+    kept: Keys
+    classes: Classes
+    habit: Indexes
+    roots: Roots
+
+    @classmethod
+    def of(cls, keys: Keys, limit: int = DEFAULT_LIMIT) -> KeyTables:
+        """Of keys; those of more than `limit` sets alive in a cell are not measured."""
+        classes = Classes.of(keys)
+        sets = classes.sets_alive()
+        beyond = sets > limit
+        within, kept = np.flatnonzero(~beyond), keys
+        if len(within) < keys.count:
+            kept = keys.take(within)
+            classes = Classes.of(kept)
+        habit = habits(kept, classes)
+        return cls(keys, sets, beyond, within, kept, classes, habit, Roots.of(classes, habit))
+
+    def measure(
+        self, factors: Factors, *, folds: Indexes | None = None, expected: bool = False, pairs: bool = False
+    ) -> Measured:
+        """Measure the keys under a law.
+
+        Parameters
+        ----------
+        factors
+            Of the steps whose codes the events have.
+        folds
+            The fold of each key, shape (k,), by which expected counts are summed; all are in one if None.
+        expected, pairs
+            What is wanted beside ln Z.
+        """
+        kept, classes = self.kept, self.classes
+        rows = np.arange(factors.steps + 1) if expected else factors.alike
+        fold = np.zeros(self.keys.count, dtype=np.int64) if folds is None else folds
+        count = int(fold.max(initial=0)) + 1
+        following = np.zeros((count if expected else 0, factors.steps + 1, factors.steps + 1))
+        values, exponents = np.zeros(kept.count), np.zeros(kept.count, dtype=np.int64)
+        found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(self.habit)))
+        fold = fold[self.within]
+        measure(
+            kept.masses.buckets, classes.columns, self.roots.under(factors), factors.following, rows, fold,
+            values, exponents, following, found,
+        )  # fmt: skip
+        log_z = np.full(self.keys.count, np.nan)
+        log_z[self.within] = [
+            _ln(value) + power * _LN_2 for value, power in zip(values, exponents, strict=True)
+        ]
+        return Measured(
+            self.beyond,
+            self.sets,
+            log_z,
+            following if expected else None,
+            _expected_before(factors, classes, self.habit, fold, found[0], count) if expected else None,
+            _pairs_of_events(kept, self.keys, self.within, classes, found) if pairs else None,
+        )
 
 
 def _ln(value: float) -> float:

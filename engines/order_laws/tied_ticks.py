@@ -1,4 +1,4 @@
-"""How probable it is that some of k ordered events in a cell of n ticks come after a tick, at one tick.
+"""How probable it is that some events in a row, of k ordered ones in a cell of n ticks, are at one tick.
 
 The ticks of k events in one order are those of k independent uniform ones, sorted.  With t ticks of n before
 a tick, x = t / n and y = (n - 1 - t) / n, the mean over t of x^p y^q is a table: of a cell in two parts it
@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
 
-_NEGLIGIBLE = 1e-18
+_NEGLIGIBLE = 1e-15
 """Events at one tick are left out from a number on that is less probable than this: no sum shows it."""
 
 
@@ -84,20 +84,30 @@ def most_at_once(ticks, most):
 
 
 @inner
-def rises_of(ticks, most):
-    """Weights of ways: the events before end with some tick, and the j-th of those coming is at the next.
+def ties_of(ticks, most):
+    """Weights of ways: d + 1 events in a row, and whichever others, are at one tick.
 
-    By how many are before and how many are coming, `most` together, and by j from 1 on; for values as in
-    `passes` on both sides of the steps up to the j-th.
+    By how many are before and how many come after them, `most` together, and by d from 1 on; for values as in
+    `passes` on both sides of the d + 1 events.
     """
-    means, at_once = mean_powers(ticks, most), most_at_once(ticks, most)
-    found = np.zeros((most + 1, most + 1, at_once + 2))
-    for before in range(most + 1):
-        for coming in range(1, most - before + 1):
-            own = found[before, coming]
-            for j in range(min(at_once, coming), 0, -1):
-                value = means[before, coming - j]
-                for k in range(2, j + 1):
-                    value /= k * ticks
-                own[j] = value + (coming - j) * own[j + 1]
+    at_once = min(most_at_once(ticks, most), most)
+    found = np.zeros((most, at_once, most))
+    if at_once < 2:
+        return found
+    means = mean_powers(ticks, most - 2)
+    share = np.ones(at_once + 1)
+    for size in range(2, at_once + 1):
+        share[size] = share[size - 1] / (size * ticks)
+    # Of exactly so many at the tick first; then of more to the right, then of more to the left.
+    for size in range(at_once, 1, -1):
+        for before in range(most - size + 1):
+            for after in range(most - size - before + 1):
+                value = means[before, after] * share[size]
+                if after > 0 and size < at_once:
+                    value += after * found[before, size, after - 1]
+                found[before, size - 1, after] = value
+    for size in range(at_once - 1, 1, -1):
+        for before in range(1, most - size + 1):
+            for after in range(most - size - before + 1):
+                found[before, size - 1, after] += before * found[before - 1, size, after]
     return found

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from cepctl.language.strategies import Absent, Strategy
-from cepctl.plan.plan import Alternative, Component, Plan, Timing
+from cepctl.plan.plan import Alternative, Component, MemberTiming, Plan, Timing
 
 Role: TypeAlias = Literal["first", "last", "only", "each"]
 
@@ -78,14 +78,28 @@ class AbsenceRule:
 
 
 @dataclass(frozen=True)
+class Together:
+    """Components that must not all happen in gap `gap`: before block `gap`, after block `gap - 1`."""
+
+    gap: int
+    parts: tuple[int, ...]
+    in_order: bool
+
+
+@dataclass(frozen=True)
 class Shape:
-    """Blocks, rules of absence, and timing constraints between positive components."""
+    """Blocks, rules of absence, and timing constraints between positive components.
+
+    `together`: what must not happen as a whole, which no rule of absence says.
+    """
 
     alternative: Alternative
     window: int | None
     blocks: tuple[Block, ...]
     rules: tuple[AbsenceRule, ...]
     timings: tuple[Timing, ...]
+    together: tuple[Together, ...] = ()
+    member_timings: tuple[MemberTiming, ...] = ()
 
     def block_of(self, component: int) -> int:
         """Number of the block that a positive component belongs to."""
@@ -101,13 +115,19 @@ class Shape:
         """Whether ticks are compared with constants, so that a match moved in time is another one."""
         ends = (end for rule in self.rules for region in rule.regions for end in region)
         return any(end.point is None for end in ends) or any(
-            each.left is None or each.right is None for each in self.timings
+            each.left is None or each.right is None for each in (*self.timings, *self.member_timings)
         )
+
+    @property
+    def absences(self) -> tuple[AbsenceRule, ...]:
+        """All rules of absence, and where the parts of what must not happen as a whole may decide."""
+        parts = ((each.gap, part) for each in self.together for part in each.parts)
+        return (*self.rules, *(AbsenceRule(part, (ends_of_gap(self, gap),)) for gap, part in parts))
 
     @property
     def plain_chain(self) -> bool:
         """Whether nothing else can decide a match either."""
-        return self.only_single and not self.rules
+        return self.only_single and not (self.rules or self.together)
 
     def used_points(self) -> set[Point]:
         """Points that some rule of absence or timing constraint refers to."""
@@ -130,7 +150,11 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     timed = {side for each in alternative.timings for side in (each.left, each.right) if side is not None}
     named = groups_named_one_by_one(components, alternative.timings)
     blocks, gaps = list[Block](), list[list[int]]([[]])
+    together: list[Together] = []
     for block in alternative.blocks:
+        if block in alternative.absent_together:
+            together.append(Together(len(blocks), block, block in alternative.sequences))
+            continue
         if components[block[0]].negated:
             gaps[-1].append(block[0])
             continue
@@ -145,7 +169,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
     rules += _rivals(shape, plan.strategy)
-    return Shape(alternative, plan.window, shape.blocks, tuple(rules), timings)
+    of_members = tuple(each for each in alternative.member_timings if not _negated_side(alternative, each))
+    return replace(shape, rules=tuple(rules), together=tuple(together), member_timings=of_members)
 
 
 def kind_of_group(ordered: bool, named_one_by_one: bool) -> BlockKind:
@@ -183,6 +208,11 @@ def gap_of(region: Region) -> int | None:
     assert before.point is not None
     is_gap = after.constant == 1 and before.constant == -1 and before.point.block == after.point.block + 1
     return after.point.block if is_gap else None
+
+
+def ends_of_gap(shape: Shape, gap: int) -> Region:
+    """The region of gap `gap`, as far as the window reaches at the edges."""
+    return _negation(shape, -1, gap).regions[0]
 
 
 def edge_of(region: Region, shape: Shape) -> Literal["before", "after"] | None:
@@ -247,7 +277,22 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
         else:
             limits = _limits(shape, other, constant, timing.not_equal, is_lower=is_lower)
             regions = [(*region, end) for region in regions for end in limits]
+    for each in shape.alternative.member_timings:
+        if negated in (each.left, each.right):
+            limits = _limits_of_member(shape, each, is_lower=each.right == negated)
+            regions = [(*region, end) for region in regions for end in limits]
     return AbsenceRule(negated, tuple(regions), spared=tuple(spared))
+
+
+def _limits_of_member(shape: Shape, timing: MemberTiming, *, is_lower: bool) -> list[RegionEnd]:
+    """Ends of a region at the first or the last member of a group."""
+    other, which = (timing.left, timing.left_member) if is_lower else (timing.right, timing.right_member)
+    assert other is not None
+    constant = -timing.bound if is_lower else timing.bound
+    point = Point(shape.block_of(other), "first" if which == "first" else "last")
+    if timing.not_equal:
+        return [RegionEnd(point, constant - 1, False), RegionEnd(point, constant + 1, True)]
+    return [RegionEnd(point, constant, is_lower)]
 
 
 def _limits(

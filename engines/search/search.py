@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -52,7 +53,8 @@ class Search:
     difference constraints over them, shape (l, l); `candidates` the fitting events of every
     component of the alternative; `push_down` the threshold of confidence, where there is one.  A step of the
     search lists `pairs_at_once` pairs of a partial match and an event, but for those whose gap, one of
-    `gaps`, some rival breaks in every world.
+    `gaps`, some rival breaks in every world.  `growth` says which partial matches may bind the event bound
+    last, where that depends on all events before; these are bound in pattern order then.
     """
 
     alternative: Alternative
@@ -63,6 +65,14 @@ class Search:
     push_down: PushDown | None = None
     pairs_at_once: int = PAIRS_AT_ONCE
     gaps: tuple[CertainGap, ...] = ()
+    growth: Growth | None = None
+
+
+class Growth(Protocol):
+    """Which partial matches may bind the event that they bound last."""
+
+    def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:
+        """Those of some rows, all with `taken` events, that may."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +230,8 @@ def _linked(
     """Drop rows that break a link which has just become decidable."""
     bound = {search.singles[i]: rows[:, i] for i in columns}
     held = links_hold(events, search.alternative, links, bound)
-    return rows if held is None else rows[held]
+    rows = rows if held is None else rows[held]
+    return rows if search.growth is None else search.growth.kept(events, rows, len(columns))
 
 
 def reach(

@@ -93,6 +93,8 @@ METHODS: tuple[MatchMethod, ...] = (
            EXACT, points.shared_gaps, "rivals must stay out of both gaps"),
     Method(work.SET, lambda form: form.set_between,
            EXACT, points.sets, "a set of members lies between two events"),
+    Method(work.PLACED, lambda form: form.in_order and form.rivals,
+           EXACT, points.placed, "rivals must stay out of several gaps one after the other"),
     Method(work.NESTED, lambda form: form.independent and not form.plain,
            EXACT, points.nested, "groups, events in any order, conditions on times, rivals of several gaps"),
 )

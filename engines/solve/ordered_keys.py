@@ -15,7 +15,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 
 if TYPE_CHECKING:
-    from cepctl.engines.confidence.orders.rows import Row
+    from cepctl.engines.confidence.orders.asked import Rows
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
@@ -29,28 +29,33 @@ def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
     possible = np.flatnonzero(found.possible)
     if not len(possible) or measure.ranges_only:
         return rows, found
-    asked = [(each,) for each in rows_of(plain.taken(possible))]
-    lawful, _ = measure.orders.probabilities(asked, measure.window)
+    lawful = measure.orders.probabilities(rows_of(plain.taken(possible)), measure.window)
     confidence = found.confidence.copy()
     confidence[possible] = np.where(np.isnan(lawful), confidence[possible], lawful)
     return rows, replace(found, confidence=confidence)
 
 
-def rows_of(batch: Batch) -> list[Row]:
-    """What each match of a batch asks; only rivals that can decide it count."""
-    from cepctl.engines.confidence.orders.rows import Row
+def rows_of(batch: Batch) -> Rows:
+    """What the matches of a batch ask; only rivals that can decide one count."""
+    from cepctl.engines.confidence.orders.asked import Rows
 
-    rivals: list[dict[int, int]] = [{} for _ in range(len(batch))]
-    for each in batch.deciding:
-        gaps = 0
-        for region in each.rule.regions:
-            gaps |= 1 << _gap(region, batch.measure.shape)
-        for row, event in zip(each.row.tolist(), each.event.tolist(), strict=True):
-            rivals[row][event] = rivals[row].get(event, 0) | gaps
-    return [
-        Row(tuple(events), tuple(sorted(absent.items())))
-        for events, absent in zip(batch.events.tolist(), rivals, strict=True)
-    ]
+    shape, deciding = batch.measure.shape, batch.deciding
+    if not deciding:
+        return Rows.plain(batch.events)
+    gaps = [_bits({_gap(region, shape) for region in each.rule.regions}) for each in deciding]
+    row = np.concatenate([each.row for each in deciding])
+    rival = np.concatenate([each.event for each in deciding])
+    told = np.repeat(gaps, [len(each.row) for each in deciding])
+    order = np.lexsort((rival, row))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(row[order]) != 0) | (np.diff(rival[order]) != 0)
+    begins = np.flatnonzero(new)
+    joined = np.bitwise_or.reduceat(told[order], begins) if len(begins) else told
+    return Rows(batch.events, row[order][begins], rival[order][begins], joined)
+
+
+def _bits(gaps: set[int]) -> int:
+    return sum(1 << gap for gap in gaps)
 
 
 def _gap(region: Region, shape: Shape) -> int:

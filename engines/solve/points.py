@@ -5,6 +5,7 @@
     besides, rivals that can reach one gap each, or lie      a table per gap: all ticks of narrow
     at one edge of the window                                intervals, few ticks of wide ones
     three events and rivals that stay out of both gaps       a sum over both ends and cells between
+    rivals that stay out of gaps one after the other         a table over ticks and who has its place
     no rivals, a set of members between two events           a sum over both of a product over members
     anything else                                            nested sums (coupled problems)
 
@@ -116,6 +117,23 @@ def shared_gaps(batch: Batch, rows: Indexes) -> Found:
         measure.window,
     )
     return rows[found], measured
+
+
+def placed(batch: Batch, rows: Indexes) -> Found:
+    """Matches whose rivals stay out of several gaps, one after the other."""
+    from cepctl.engines.confidence.gaps.placed_rivals import placed_chains, places_of
+
+    measure = batch.measure
+    usable, places = places_of(measure.shape, batch.deciding, rows)
+    if not usable.all():
+        rows = rows[usable]
+        _, places = places_of(measure.shape, batch.deciding, rows)
+    lower, upper = (each[rows] for each in batch.valid)
+    confidence, start, end = placed_chains(
+        measure.masses, batch.events[rows], lower, upper, places, measure.window
+    )
+    solved = np.flatnonzero(~np.isnan(confidence))
+    return rows[solved], Measured.exact(confidence, start, end, start <= end).taken(solved)
 
 
 def sets(batch: Batch, rows: Indexes) -> Found:

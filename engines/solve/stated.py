@@ -10,6 +10,7 @@ from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import METHODS
+from cepctl.plan.unrolled import with_members
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import Alternative, Plan
@@ -34,10 +35,11 @@ def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
 
 def form_of(plan: Plan, alternative: Alternative) -> Form:
     """What the matches of one reading have in common, whatever the events are."""
-    shape = shape_of(plan, alternative)
+    runs = alternative.in_runs(plan.strategy)
+    shape = shape_of(plan, with_members(alternative, 2) if runs else alternative)
     lasting = plan.of_intervals or alternative.reads_ends
     depends = {"on_clocks": bool(plan.clocks), "given": bool(plan.given), "under_law": bool(plan.laws)}
-    return Form(shape, bool(shape.rules), lasting=lasting, **depends)
+    return Form(shape, bool(shape.absences), lasting=lasting, **depends)
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:

@@ -44,8 +44,8 @@ class ExactMatch:
     """One collapsed match: its tightest time range in ticks, and its confidence as a fraction.
 
     `bindings` gives the event ids of each variable, in signature order.  When several alternatives
-    of an OR produce the signature, these are the variables of the first of them.  `decided` tells how
-    probable the worlds are that return it and decide it at each tick.
+    of an OR produce the signature, these are the variables of the first of them; what may be absent and is
+    has none.  `decided` tells how probable the worlds are that return it and decide it at each tick.
     """
 
     start: int
@@ -278,8 +278,11 @@ def _signature(search: Search, bound: Bound) -> Signature:
 
 
 def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
-    components = search.alternative.components
-    return {components[j].variable: _group_ids(search, bound, j) for j in search.alternative.positive}
+    alternative = search.alternative
+    bindings = {
+        alternative.components[j].variable: _group_ids(search, bound, j) for j in alternative.positive
+    }
+    return dict.fromkeys(alternative.absent, ()) | bindings
 
 
 def _group_ids(search: Search, bound: Bound, component: int) -> tuple[str, ...]:

@@ -64,10 +64,12 @@ class Scene:
     decided: Mapping[int, Fraction] = field(default_factory=dict)
 
 
-def holds(expression: Expression, members: Members) -> bool:
+def holds(expression: Expression, members: Members, at: Mapping[str, int] | None = None) -> bool:
     """Whether a condition is true for every member `b[i]` of every group that it reads one by one.
 
-    What reads `b[i-1]` or `b[1..i-1]` is not checked for the first member.
+    Of the groups that `at` names it is asked for one i alone, counted from 0.
+
+    What reads `b[i-k]` is not checked where there is none k before, `b[1..i-1]` not for the first member.
 
     Examples
     --------
@@ -76,10 +78,24 @@ def holds(expression: Expression, members: Members) -> bool:
     (True, False)
     """
     first = _first_index(expression)
-    ranges = [range(start, len(members[variable])) for variable, start in first.items()]
+    only = at or {}
+    ranges = [
+        [i for i in range(start, len(members[variable])) if i == only.get(variable, i)]
+        for variable, start in first.items()
+    ]
     return all(
         evaluate(expression, Scene(members, dict(zip(first, choice, strict=True)))) is True
         for choice in product(*ranges)
+    )
+
+
+@lru_cache
+def reads_finished(expression: Expression, variable: str) -> bool:
+    """Whether a condition reads `b[last]` or `b[]`, which are known of a finished group alone."""
+    return any(
+        (isinstance(part, Attribute | EventTime) and part.member == "last" and part.variable == variable)
+        or (isinstance(part, Aggregate) and not part.before and part.variable == variable)
+        for part in _parts(expression)
     )
 
 
@@ -89,9 +105,9 @@ def _first_index(expression: Expression) -> Mapping[str, int]:
     first: dict[str, int] = {}
     for part in _parts(expression):
         if isinstance(part, Attribute | EventTime) and part.member not in ("first", "last"):
-            start = 1 if part.member == "previous" else 0
+            start = part.back if part.member == "previous" else 0
         elif isinstance(part, Aggregate) and part.before:
-            start = 1
+            start = 0 if part.own else 1
         else:
             continue
         first[part.variable] = max(start, first.get(part.variable, 0))
@@ -135,12 +151,13 @@ def _known(meanings: Mapping[Word, Meaning], word: Word) -> Meaning:
 
 
 def _member(node: Attribute | EventTime, scene: Scene) -> Row | None:
-    """The row that `a`, `b[i]`, `b[i-1]`, `b[first]` or `b[last]` means; None if not bound."""
+    """The row that `a`, `b[i]`, `b[i-k]`, `b[first]` or `b[last]` means; None if not bound."""
     rows = scene.members.get(node.variable)
-    if rows is None:
+    if not rows:
         return None
     position = scene.index.get(node.variable, 0)
-    places = {None: position, "each": position, "previous": position - 1, "first": 0, "last": len(rows) - 1}
+    before = position - node.back
+    places = {None: position, "each": position, "previous": before, "first": 0, "last": len(rows) - 1}
     return rows[_known(places, node.member)]
 
 
@@ -164,7 +181,7 @@ def _aggregate(node: Aggregate, scene: Scene) -> Value:
     if rows is None:
         return None
     if node.before:
-        rows = rows[: scene.index[node.variable]]
+        rows = rows[: scene.index[node.variable] + node.own]
     if node.name is None:
         return _known({"count": len}, node.function)(rows)
     values = [row[node.name] for row in rows if row[node.name] is not None]
@@ -175,7 +192,7 @@ def _aggregate(node: Aggregate, scene: Scene) -> Value:
 
 def _variable(node: Variable, scene: Scene) -> Value:
     rows = scene.members.get(node.name)
-    return None if rows is None else "+".join(cast(str, row["event_id"]) for row in rows)
+    return None if not rows else "+".join(cast(str, row["event_id"]) for row in rows)
 
 
 def _match_field(node: MatchField, scene: Scene) -> Value:

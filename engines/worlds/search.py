@@ -22,9 +22,10 @@ from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.runs import runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Link, MemberTiming, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
@@ -54,14 +55,23 @@ class Search:
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
-        for bound in self._combinations(ticks, {}, self.alternative.positive):
+        found = (
+            runs(self, ticks) if self._as_runs else self._combinations(ticks, {}, self.alternative.positive)
+        )
+        for bound in found:
             if (
                 self._window_holds(ticks, bound)
                 and self._timings_hold(ticks, bound)
                 and self._negations_hold(ticks, bound)
-                and reading(self.plan).holds(self, ticks, bound)
+                and not any(self._happens(ticks, bound, place) for place in self._absent_together)
+                and (self._as_runs or reading(self.plan).holds(self, ticks, bound))
             ):
                 yield bound
+
+    @cached_property
+    def _as_runs(self) -> bool:
+        """Whether next match is asked of groups in order, or of what reads a group before it."""
+        return reading(self.plan).as_runs and self.alternative.reads_taken
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
@@ -92,10 +102,14 @@ class Search:
 
     def fits(self, component: int, event: int, bound: Bound) -> bool:
         """Whether `event` fits `component` given the events in `bound`."""
-        return (
-            self.can_fit(component, event)
-            and all(self.stream.keys[event] == self.stream.keys[e] for e in _events(bound))
-            and self._links_hold(component, {**bound, component: (event,)}, (Scope.EVENT,))
+        return self.fits_alone(component, event, bound) and self._links_hold(
+            component, {**bound, component: (event,)}, (Scope.EVENT,)
+        )
+
+    def fits_alone(self, component: int, event: int, bound: Bound) -> bool:
+        """Whether it does as far as type, own predicates and `[attr]` say."""
+        return self.can_fit(component, event) and all(
+            self.stream.keys[event] == self.stream.keys[e] for e in _events(bound)
         )
 
     def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
@@ -108,12 +122,13 @@ class Search:
 
     def _links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
         return all(
-            holds(link.expression, self._members(link, bound))
+            holds(link.expression, self.members(link, bound))
             for link in self.alternative.links
             if link.decides == component and link.scope in scopes
         )
 
-    def _members(self, link: Link, bound: Bound) -> Members:
+    def members(self, link: Link, bound: Bound) -> Members:
+        """The rows that a condition reads."""
         return {
             self.alternative.components[j].variable: tuple(self.stream.rows[e] for e in bound[j])
             for j in link.components
@@ -151,7 +166,7 @@ class Search:
             free.sort(key=lambda e: ticks[e])
         if wanted.kleene:
             self.work.require_few_sets(wanted.variable, len(free))
-        for size in range(1, len(free) + 1 if wanted.kleene else 2):
+        for size in _sizes(wanted, len(free)):
             for group in combinations(free, size):
                 self.work.spend()
                 if size > 1 and len({self.stream.keys[e] for e in group}) > 1:
@@ -172,7 +187,7 @@ class Search:
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
         return all(
             _timing_holds(timing, ticks, bound)
-            for timing in self.alternative.timings
+            for timing in (*self.alternative.timings, *self.alternative.member_timings)
             if not {timing.left, timing.right} & self._negated
         ) and all(
             self._case_holds(cases, ticks, bound)
@@ -189,7 +204,7 @@ class Search:
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
         for place, block in enumerate(self.alternative.blocks if self._negated else ()):
-            for component in block:
+            for component in block if place not in self._absent_together else ():
                 if component not in self._negated:
                     continue
                 lo, hi = self._gap(ticks, bound, place)
@@ -203,7 +218,7 @@ class Search:
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
-        if len(self.alternative.blocks[place]) > 1:
+        if len(self.alternative.blocks[place]) > 1 and place not in self._absent_together:
             return -math.inf, math.inf
         before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
         after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
@@ -218,7 +233,7 @@ class Search:
             self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
             and all(
                 _timing_holds(timing, ticks, whole)
-                for timing in self.alternative.timings
+                for timing in (*self.alternative.timings, *self.alternative.member_timings)
                 if component in (timing.left, timing.right)
             )
             and all(
@@ -227,6 +242,39 @@ class Search:
                 if component in _named(cases)
             )
         )
+
+    @cached_property
+    def _absent_together(self) -> tuple[int, ...]:
+        """The places of the blocks of `!SEQ(...)` and `!AND(...)`: several components, all negated."""
+        blocks = enumerate(self.alternative.blocks)
+        return tuple(place for place, block in blocks if len(block) > 1 and set(block) <= self._negated)
+
+    def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
+        """Whether distinct events that the match does not bind make up what must not happen in its gap."""
+        block = self.alternative.blocks[place]
+        lo, hi = self._gap(ticks, bound, place)
+        in_order = block in self.alternative.sequences
+        return self._parts_happen(ticks, bound, block, lo, hi, in_order=in_order)
+
+    def _parts_happen(
+        self, ticks: Ticks, whole: Bound, rest: Sequence[int], lo: Edge, hi: Edge, *, in_order: bool
+    ) -> bool:
+        """`whole`: what is bound, the parts before these among it."""
+        if not rest:
+            return True
+        used, part = set(_events(whole)), rest[0]
+        for e in self.fitting(part, whole):
+            longer = {**whole, part: (e,)}
+            if (
+                e not in used
+                and lo < ticks[e]
+                and ticks.ends[e] < hi
+                and self._links_hold(part, longer, (Scope.ORDER, Scope.GROUP))
+            ):
+                after = ticks.ends[e] if in_order else lo
+                if self._parts_happen(ticks, longer, rest[1:], after, hi, in_order=in_order):
+                    return True
+        return False
 
     # --- skip_till_next_match --------------------------------------------------------------
 
@@ -271,15 +319,21 @@ class Search:
 
     def _contiguity_holds(self, ticks: Ticks, bound: Bound) -> bool:
         order = self.alternative.positive
-        kleene = [self.alternative.components[j].kleene for j in order]
+        components = [self.alternative.components[j] for j in order]
+        is_set = [each.kleene and not each.ordered for each in components]
         for place in range(len(order) - 1):
             here, there = bound[order[place]], bound[order[place + 1]]
-            if not kleene[place] and not kleene[place + 1]:
+            if not is_set[place] and not is_set[place + 1]:
                 gap = (_last(ticks, here), _first(ticks, there))
                 if self._between(ticks, bound, *gap):
                     return False
-        return all(
-            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if kleene[place]
+        sequences = [bound[j] for j, each in zip(order, components, strict=True) if each.ordered]
+        return not any(
+            self._between(ticks, bound, ticks.ends[one], ticks[other])
+            for group in sequences
+            for one, other in pairwise(group)
+        ) and all(
+            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if is_set[place]
         )
 
     def _contiguous_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
@@ -307,12 +361,14 @@ class Search:
 class Reading:
     """What a strategy means here: its rows of the table, and which events of the input decide them.
 
-    `fills_window` says that a trailing group takes what fits until the window ends.
+    `fills_window` says that a trailing group takes what fits until the window ends, `as_runs` that what is
+    taken may depend on what was.
     """
 
     holds: Callable[[Search, Ticks, Bound], bool]
     counted: Counted
     fills_window: bool = False
+    as_runs: bool = False
 
 
 def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
@@ -329,7 +385,7 @@ def _contiguity(search: Search, ticks: Ticks, bound: Bound) -> bool:
 
 _READINGS: Mapping[str, Reading] = {
     "skip_till_any_match": Reading(_anything, "fitting"),
-    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True),
+    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True, as_runs=True),
     "strict_contiguity": Reading(_contiguity, "all"),
     "partition_contiguity": Reading(_contiguity, "key"),
 }
@@ -363,8 +419,22 @@ def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
     left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
+    if isinstance(timing, MemberTiming):
+        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _of_member(ticks: list[int], which: str | None) -> list[int]:
+    """Of the ticks of a group in order that of its first or last member, or all of them."""
+    return {None: ticks, "first": ticks[:1], "last": ticks[-1:]}[which]
+
+
+def _sizes(wanted: Component, free: int) -> range:
+    """How many of the free events a component can be bound to, in a reading that does not leave it out."""
+    if not wanted.kleene:
+        return range(1, 2)
+    return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)
 
 
 def _named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:

@@ -121,6 +121,24 @@ def test_rows_of_keys_that_are_too_much_work_are_only_counted(tmp_path: Path) ->
     assert (found.rows, found.open, found.beyond, found.certain) == (154, 1, 153, 0)
 
 
+def test_what_touches_none_of_too_many_events_is_stated_under_the_law(tmp_path: Path) -> None:
+    """An event that nothing touches parts a key: what comes after it is as open as in a key of its own."""
+    wide, laws = "ABCDEFGHIJKLMNOPQR", tmp_path / "laws.toml"
+    factors = (f'[law.next."{x}"]\n"{y}" = {1.5 + at}' for at, (x, y) in enumerate(pairwise(wide)))
+    laws.write_text("\n".join(['[[law]]\nby = "key"', *factors]))
+    key = f"{wide:60}Z{'':59}AB"
+    found = cepctl.calibrate(None, table_of(key), coarsen="64 ms", by="key", laws=laws)
+    assert (found.open, found.beyond) == (1, 153)
+    # Of two orders of A and B at one of 64 ticks each the one has 1.5 times the weight of the other.
+    assert found.scores.brier == pytest.approx((1 - 1.5 / 2.5 * 63 / 64) ** 2)
+
+
+def test_steps_that_the_law_does_not_name_are_one_to_it(laws: str) -> None:
+    """Seventeen steps in one unit have 2^17 sets; where a law names three of them, 2^3 * 15."""
+    found = cepctl.calibrate(None, table_of("ABCDEFGHIJKLMNOPQ"), coarsen="64 ms", by="key", laws=laws)
+    assert (found.open, found.beyond) == (136, 0)
+
+
 @pytest.mark.parametrize(
     ("text", "asked", "said"),
     [

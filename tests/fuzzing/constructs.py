@@ -16,8 +16,11 @@ STRATEGIES = {
 }
 SHARES = {
     "negation": 0.45,
+    "absent-together": 0.12,
     "kleene": 0.2,
+    "quantified": 0.15,
     "order": 0.3,
+    "runs": 0.5,
     "aggregates": 0.3,
     "and": 0.15,
     "or": 0.15,
@@ -45,7 +48,10 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
+    "absent-together": "!SEQ and !AND of two components",
+    "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
+    "runs": "groups in order, and what reads them, where other events decide",
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
@@ -63,6 +69,8 @@ MEANINGS = {
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
+    "absent-together": {"negation"},
+    "runs": {"kleene"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},
@@ -72,11 +80,27 @@ _NEEDS = {
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
 _NOT_UNDER_LAWS = {
     *_CONTIGUITY,
-    *("kleene", "order", "aggregates", "and", "or", "timing", "intervals", "bystanders", "clocks", "given"),
-    *("reached", "summary", "point-engine"),
+    *(
+        "kleene",
+        "quantified",
+        "order",
+        "runs",
+        "aggregates",
+        "and",
+        "or",
+        "timing",
+        "intervals",
+        "bystanders",
+        "clocks",
+        "given",
+    ),
+    *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
+    "absent-together": {"intervals", "summary"},
+    "quantified": {"next-match", "intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
+    "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
     "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},

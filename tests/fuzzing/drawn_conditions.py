@@ -15,10 +15,13 @@ from tests.random_conditions import (
     links,
     order_conditions,
     own_conditions,
+    reading_conditions,
     return_columns,
+    run_conditions,
+    set_reading_conditions,
     timings,
 )
-from tests.random_patterns import ANY, NEXT, PARTITION, Level, Part
+from tests.random_patterns import NEXT, PARTITION, Level, Part
 
 
 def drawn_query(rng: Random, wanted: Wanted, pattern: Pattern) -> Query:
@@ -49,7 +52,10 @@ def _needs_window(strategy: str, pattern: Pattern) -> bool:
         return any(_needs_window(strategy, member) for member in pattern.members)
     if pattern.word != "SEQ":
         return False
+    optional = any(part.optional for part in parts_of(pattern))
     ends = [parts_of(pattern.members[0])[0], parts_of(pattern.members[-1])[-1]]
+    # What stands beside an absence may be absent, too.
+    ends = parts_of(pattern) if optional else ends
     bound = [member for member in pattern.members if not (isinstance(member, Part) and member.negated)]
     trailing = parts_of(bound[-1]) if bound else []
     return any(part.negated for part in ends) or (strategy == NEXT and any(part.kleene for part in trailing))
@@ -74,8 +80,17 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
             pools.append((order_conditions(parts), 1))
+        if "runs" in wanted and rng.random() < 0.25:
+            pools += [(set_reading_conditions(parts), 1)]
+        elif "runs" in wanted:
+            pools += [(run_conditions([part]), 0.95) for part in parts if part.kleene]
+            pools += [(reading_conditions(parts), 0.4)]
         if "timing" in wanted and "intervals" not in wanted:
-            pools += [(timings(parts), 1), (timings(parts), 0.3)]
+            timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
+            pools += [(timings(timed), 1), (timings(timed), 0.3)]
+            pools.append((_joined_timings(rng, wanted, timed), 0.4))
+        if any(part in _parts_of_wholes(pattern) for part in parts):
+            pools.append((["v.x < u.x", "v.x >= u.x", "v.k = u.k", "v.x + u.x > 2"], 0.5))
         found += [rng.choice(pool) for pool, share in pools if pool and rng.random() < share]
         if "intervals" in wanted:
             found += _of_intervals(rng, wanted, pattern, parts)
@@ -85,6 +100,25 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
                 for each in _between_two(rng, wanted, parts, absent=True)
             ]
     return tuple(dict.fromkeys(found))
+
+
+def _joined_timings(rng: Random, wanted: Wanted, parts: list[Part]) -> list[str]:
+    """Conditions on times joined by OR and NOT, of single events and of the first and last of groups."""
+    ends = rng.choice(["first", "last"]) if {"order", "runs"} & wanted.names else None
+    sides = [part.variable for part in parts if not (part.negated or part.kleene)]
+    sides += [f"{part.variable}[{ends}]" for part in parts if part.kleene and ends]
+    found = []
+    for left, right in combinations(sides, 2):
+        first, second = rng.sample(range(5), 2)
+        one, other = (f"{right}.time - {left}.time {rng.choice('<>=')} {n} ticks" for n in (first, second))
+        found += [one, f"({one} OR {other})", f"NOT ({one} OR {other})"]
+    return found
+
+
+def _parts_of_wholes(pattern: Pattern) -> list[Part]:
+    """The components of `!SEQ` and `!AND`."""
+    wholes = [group for group in groups_of(pattern) if group.word.startswith("!")]
+    return [part for group in wholes for part in parts_of(group)]
 
 
 def _of_intervals(rng: Random, wanted: Wanted, pattern: Pattern, parts: list[Part]) -> list[str]:
@@ -140,7 +174,7 @@ def _returns(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...]:
     parts = alternatives_of(pattern)[0]
     asked: list[str] = []
     if rng.random() < 0.15:
-        columns = return_columns(Level(order="order" in wanted and wanted.strategy == ANY), parts)
+        columns = return_columns(Level(order="order" in wanted or "runs" in wanted), parts)
         asked += rng.sample(columns, min(rng.choice([1, 2, 3]), len(columns)))
     if "reached" in wanted:
         asked += [f"reached({share})" for share in rng.sample([0.05, 0.3, 0.5, 0.75, 1.0], 2)]
@@ -153,7 +187,7 @@ def _keys_of_groups(rng: Random, pattern: Pattern) -> tuple[str, ...]:
     """The whole input, or attributes of events that every part binds."""
     bound = set.intersection(
         *(
-            {part.variable for part in parts if not part.negated and not part.kleene}
+            {part.variable for part in parts if not (part.negated or part.kleene or part.optional)}
             for parts in alternatives_of(pattern)
         )
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
 from tests.fuzzing.constructs import Wanted
-from tests.fuzzing.queries import Group, Pattern, parts_of
-from tests.random_patterns import Part
+from tests.fuzzing.queries import Group, Pattern, groups_of, parts_of
+from tests.random_patterns import GROUP_QUANTIFIERS, Part
 
 _POSITIVE, _ABSENT = "abcdefghijklmnopqrst", ("n1", "n2", "n3", "n4", "n5")
 
@@ -26,6 +26,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
     pattern: Pattern = Group("SEQ", tuple(blocks))
     if "or" in wanted:
         pattern = _with_choice(rng, Group("SEQ", tuple(blocks)), names, wanted)
+    if "quantified" in wanted:
+        pattern = _quantified(rng, pattern)
     return _plain(pattern)
 
 
@@ -38,8 +40,26 @@ def _blocks(rng: Random, wanted: Wanted, names: Iterator[str]) -> list[Pattern]:
         size = rng.choice([2, 2, 3]) if together and number == place % (number + 1) else 1
         members = tuple(Part(next(names), _types(rng, wanted)) for _ in range(size))
         word = rng.choice(["AND", "ISEQ", "ISEQ"]) if "intervals" in wanted else "AND"
-        blocks.append(members[0] if size == 1 else Group(word, members))
+        if size > 1 and "intervals" not in wanted:
+            blocks.append(Group(word, _branches(rng, wanted, members, names)))
+        else:
+            blocks.append(members[0] if size == 1 else Group(word, members))
     return blocks
+
+
+def _branches(
+    rng: Random, wanted: Wanted, members: tuple[Part, ...], names: Iterator[str]
+) -> tuple[Pattern, ...]:
+    """Members of AND, sometimes one of them a sequence, with an absence inside, or a group."""
+    place, form = rng.randrange(len(members)), rng.choice(["", "", "", "sequence", "absence", "group"])
+    own: Pattern = members[place]
+    if form == "group" and "kleene" in wanted:
+        own = replace(members[place], kleene=True)
+    elif form in ("sequence", "absence"):
+        behind = Part(next(names), _types(rng, wanted))
+        absent = [Part("n0", _absent_types(rng, wanted), negated=True)] if form == "absence" else []
+        own = Group("SEQ", (members[place], *absent, behind))
+    return (*members[:place], own, *members[place + 1 :])
 
 
 def _types(rng: Random, wanted: Wanted) -> str:
@@ -57,6 +77,31 @@ def _with_groups(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
     ]
 
 
+def _quantified(rng: Random, pattern: Pattern) -> Pattern:
+    """With numbers of events; of each part of an OR one component is always there, and in a place all are."""
+    if isinstance(pattern, Part):
+        return pattern
+    if pattern.word == "OR":
+        return replace(pattern, members=tuple(_quantified(rng, member) for member in pattern.members))
+    choice = [part for group in groups_of(pattern) if group.word == "OR" for part in group.members]
+    positive = [part for part in parts_of(pattern) if not part.negated and part not in choice]
+    always = rng.choice(positive) if positive and not choice else None
+    chosen = {
+        part: replace(part, how_many=rng.choice(GROUP_QUANTIFIERS if part.kleene else ("?",)))
+        for part in positive
+        if rng.random() < 0.5
+    }
+    if always in chosen and chosen[always].optional:
+        del chosen[always]
+    return _replaced(pattern, chosen)
+
+
+def _replaced(pattern: Pattern, parts: Mapping[Part, Part]) -> Pattern:
+    if isinstance(pattern, Part):
+        return parts.get(pattern, pattern)
+    return replace(pattern, members=tuple(_replaced(member, parts) for member in pattern.members))
+
+
 def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[Pattern]:
     """Something absent in some of the places, at edges too, sometimes twice in one place or in an ISEQ."""
     names = iter(_ABSENT)
@@ -65,10 +110,20 @@ def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[P
     if rng.random() < 0.2:
         places.append(rng.choice(places))
     found: list[Pattern] = list(blocks)
+    together = False
     for place in sorted(places[:4], reverse=True):
-        absent = Part(next(names), _absent_types(rng, wanted), negated=True)
+        absent: Pattern = Part(next(names), _absent_types(rng, wanted), negated=True)
+        if "absent-together" in wanted and not together:
+            together = True
+            parts = (Part(name, _absent_types(rng, wanted), negated=True) for name in ("u", "v"))
+            absent = Group(rng.choice(["!SEQ", "!SEQ", "!AND"]), tuple(parts))
         beside = found[place] if place < len(blocks) else None
-        if isinstance(beside, Group) and beside.word == "ISEQ" and rng.random() < 0.5:
+        if (
+            isinstance(absent, Part)
+            and isinstance(beside, Group)
+            and beside.word == "ISEQ"
+            and rng.random() < 0.5
+        ):
             at = rng.randrange(len(beside.members) + 1)
             found[place] = replace(beside, members=(*beside.members[:at], absent, *beside.members[at:]))
         else:

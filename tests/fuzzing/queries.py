@@ -15,13 +15,15 @@ from tests.random_patterns import Part
 
 @dataclass(frozen=True)
 class Group:
-    """SEQ, AND, ISEQ or OR of others."""
+    """SEQ, AND, ISEQ or OR of others, or `!SEQ` or `!AND` of negated components."""
 
     word: str
     members: tuple[Pattern, ...]
 
     def __str__(self) -> str:
-        return f"{self.word}({', '.join(map(str, self.members))})"
+        members = ", ".join(map(str, self.members))
+        # What must not happen as a whole has one sign for all of its parts.
+        return f"{self.word}({members.replace('!', '') if self.word.startswith('!') else members})"
 
 
 Pattern: TypeAlias = Part | Group

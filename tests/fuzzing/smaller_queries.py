@@ -83,8 +83,10 @@ def _smaller(pattern: Pattern) -> Iterator[Pattern]:
 
 
 def _plainer(part: Part) -> Iterator[Part]:
+    if part.how_many:
+        yield replace(part, how_many="")
     if part.kleene:
-        yield replace(part, kleene=False)
+        yield replace(part, kleene=False, how_many="")
     if part.types == "*" or "|" in part.types:
         for kind in "ABC" if part.types == "*" else part.types.split("|"):
             yield replace(part, types=kind)

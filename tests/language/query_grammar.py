@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from cepctl.language.ast import (
     Like,
     MatchField,
     Pattern,
+    Quantifier,
     Query,
     ReturnItem,
     StrategyClause,
@@ -61,6 +63,11 @@ LEAVES: st.SearchStrategy[Expression] = st.one_of(
     DURATIONS,
     st.builds(Attribute, NAMES, NAMES, MEMBERS),
     st.builds(EventTime, NAMES, st.sampled_from(["time", "lower", "upper", "start", "end"]), MEMBERS),
+    st.builds(
+        lambda name, attribute, back: Attribute(name, attribute, "previous", back=back),
+        *(NAMES, NAMES, st.integers(1, 10**6)),
+    ),
+    st.builds(lambda name, attribute: Aggregate("max", name, attribute, before=True, own=True), NAMES, NAMES),
     st.builds(Variable, NAMES),
     st.builds(MatchField, st.sampled_from(["start", "end", "confidence"])),
     st.builds(Aggregate, st.sampled_from(list(AGGREGATES)), NAMES, NAMES, st.booleans()),
@@ -96,6 +103,17 @@ COMPONENTS = st.builds(
     st.one_of(st.none(), NAMES),
     st.booleans(),
     st.booleans(),
+).flatmap(
+    lambda component: st.sampled_from(
+        [
+            component,
+            replace(component, kleene=False, quantifier=Quantifier(0, 1)),
+            replace(component, kleene=True, quantifier=Quantifier(0, None)),
+            replace(component, kleene=True, quantifier=Quantifier(2, 2, braces=True)),
+            replace(component, kleene=True, quantifier=Quantifier(0, 3, braces=True)),
+            replace(component, kleene=True, quantifier=Quantifier(2, None, braces=True)),
+        ]
+    )
 )
 PATTERNS: st.SearchStrategy[Pattern] = st.recursive(
     COMPONENTS,
@@ -146,7 +164,8 @@ _SCRAPS = st.sampled_from([
     "SEQ(", "AND(", "OR(", "ISEQ(", "ISEQ[", "AND", "OR", "NOT", "IN", "(", ")", "[", "]", "[]", "[i]",
     "[i-1]", "[1..i-1]", "[first]", "[b.LEN]", ",", ".", "..", ";", "|", "!", "~", "*", "+", "-", "/", "%",
     "=", "==", "!=", "<>", "<", "<=", ">", ">=", "×", "∧", "∨", "¬", "≥", "≤", "≠", "A", "B+", "C", "a", "b",
-    "c", "a.x", "b[i].x", "a.time", "b.time", "a.lower", "b.start", "avg(b[].x)", "count(b[])", "5", "0.5",
+    "B?", "B*", "B{", "2", "}", "c", "a.x", "b[i].x", "a.time", "b.time", "a.lower", "b.start",
+    "avg(b[].x)", "count(b[])", "5", "0.5",
     "1e5", "1e999", "99999999999999999999", "5s", "15", "seconds", "ticks", "INTERVAL", "'15'", "'x'",
     '"y"', "`", "`z`", "'unclosed", "NULL", "TRUE", "LIKE", "BETWEEN", "IS", "AS", "skip_till_any_match",
     "overlaps", "a.(x,y)", "partition_contiguity", "regexp_like(a.x,'[')", "coalesce(", "abs()", "--", "//",
@@ -162,12 +181,15 @@ def query_texts(draw: st.DrawFn) -> str:
     variables = draw(st.lists(st.sampled_from("abcde"), min_size=1, max_size=4, unique=True))
     parts = []
     for variable in variables:
-        kind = draw(st.sampled_from(["", "", "", "!", "+", "or", "and"]))
+        kind = draw(st.sampled_from(["", "", "", "!", "+", "or", "and", "?", "*", "{2}"]))
         name = draw(st.sampled_from(["A", "B", "C|D", "*", "'E F'"]))
         parts.append(
             {
                 "!": f"!{name} {variable}",
                 "+": f"{name}+ {variable}[]",
+                "?": f"{name}? {variable}",
+                "*": f"{name}* {variable}[]",
+                "{2}": f"{name}{{2}} {variable}[]",
                 "or": f"OR({name} {variable}, G {variable}2)",
                 "and": f"AND({name} {variable}, H {variable}3)",
             }.get(kind, f"{name} {variable}")

@@ -122,8 +122,8 @@ def test_of_more_keys_some_are_drawn_by_their_hash() -> None:
     assert learned(table, max_keys=60, seed=2).text != found.text
 
 
-def test_keys_beyond_the_limit_are_left_out_and_counted() -> None:
-    """Seventeen steps in one unit have 2^17 sets."""
+def test_pieces_beyond_the_limit_are_left_out_and_their_keys_counted() -> None:
+    """Seventeen steps in one unit have 2^17 sets; two that stand in another one teach as well as any."""
     many = "ABCDEFGHIJKLMNOPQ"
     table = simulated(20, "AB", {("next", "A", "B"): 50.0})
     one = pa.table(
@@ -133,6 +133,10 @@ def test_keys_beyond_the_limit_are_left_out_and_counted() -> None:
     assert (found.keys, found.beyond) == (20, 1)
     with pytest.raises(NoLawError, match="every case leaves too many orders open"):
         learned(one)
+    later = pa.table({"event_type": list("CAB"), "case": ["dear"] * 3, "lower": [150, 210, 220]})
+    both = pa.concat_tables([table, one.cast(table.schema), later.append_column("upper", later["lower"])])
+    parted = learned(both)
+    assert (parted.keys, parted.beyond, parted.open_pairs) == (21, 1, 21)
 
 
 def test_the_fold_of_a_key_depends_on_its_name_and_the_seed_alone() -> None:

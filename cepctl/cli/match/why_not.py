@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.output.notices import in_json, say
-from cepctl.errors import QueryTooLargeError
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.io.rows.forms import FORMS
 from cepctl.matching.run import types_read
 
@@ -33,7 +33,7 @@ def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
         return
     try:
         why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
-    except QueryTooLargeError as problem:
+    except (QueryTooLargeError, UnsupportedQueryError) as problem:
         say("note", f"--why-not cannot tell: {problem}")
         return
     if in_json():

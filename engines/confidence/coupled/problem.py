@@ -23,7 +23,7 @@ variables symbolically, last to first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -176,6 +176,28 @@ class Problems:
             factors, _ = owned(self.factors.offsets, rows)
             pairs = Pairs(pairs.size[factors], pairs.law[factors], pairs.asked[factors], pairs.whole[factors])
         return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows), pairs)
+
+
+def reordered(problems: Problems, order: Sequence[int]) -> Problems:
+    """The same problems with their variables in another order, which sums them in another one."""
+    place = [order.index(i) for i in range(len(order))]
+    structure, variables, factors = problems.structure, problems.variables, problems.factors
+    edges = tuple((place[i], place[j], limit) for i, j, limit in structure.edges)
+    system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
+    regions = tuple(
+        tuple(
+            bound if bound.variable == NO_VARIABLE else replace(bound, variable=place[bound.variable])
+            for bound in region
+        )
+        for region in structure.regions
+    )
+    moved = np.array([*place, NO_VARIABLE])
+    return replace(
+        problems,
+        structure=Structure(system, edges, regions, breakpoints(len(order), edges, system, regions)),
+        variables=Variables(*(np.ascontiguousarray(each[:, order]) for each in variables)),
+        factors=factors._replace(variable=moved[factors.variable]),
+    )
 
 
 def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:

@@ -43,7 +43,7 @@ NOTHING_ASKED = Question((), (), 0)
 
 @dataclass(frozen=True)
 class QuestionStates:
-    """States as numbers, the first one 0; -1 stands for no.
+    """States as numbers, the first one 0, in an order that letters do not change; -1 stands for no.
 
     `moves`, shape (A, letters); `rests`, shape (A,): what remains when a tick ends.  `happened`,
     shape (A, own): which events of rows have happened.  `accepted`, shape (A,).
@@ -55,7 +55,7 @@ class QuestionStates:
     accepted: Flags
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class _Standing:
     """How one row stands: whether this tick holds an event of it, and a rival in its present gap."""
 
@@ -67,7 +67,7 @@ class _Standing:
 _LOST = _Standing(lost=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class _State:
     happened: int
     won: bool
@@ -96,12 +96,17 @@ def states_of(question: Question) -> QuestionStates | None:
         rests.append(number(_rested(state)))
     if len(order) > MOST_STATES:
         return None
-    happened = np.array([[each.happened >> i & 1 for i in range(question.own)] for each in order], dtype=bool)
-    happened = happened.reshape(len(order), question.own)
-    held = np.array([each.won or any(not one.lost for one in each.standing) for each in order])
+    places = sorted(range(len(order)), key=order.__getitem__)
+    rank = np.append(np.argsort(places), -1)
+    states = [order[place] for place in places]
+    happened = np.array(
+        [[each.happened >> i & 1 for i in range(question.own)] for each in states], dtype=bool
+    )
+    happened = happened.reshape(len(states), question.own)
+    held = np.array([each.won or any(not one.lost for one in each.standing) for each in states])
     return QuestionStates(
-        np.array(moves, dtype=np.int64).reshape(len(order), len(question.letters)),
-        np.array(rests, dtype=np.int64),
+        rank[np.array(moves, dtype=np.int64).reshape(len(states), len(question.letters))[places]],
+        rank[np.array(rests, dtype=np.int64)[places]],
         happened,
         held & happened.all(axis=1),
     )

@@ -1,274 +1,349 @@
-"""One pass over time that sums the weights of all orders of some events by which a question is answered yes.
+"""The weights of all orders of some events by which a question is answered yes, in one pass over time.
 
-Time is cut into pieces in which every event has one mass per tick.  What is kept between two pieces says
-which of the events alive have happened, which step came last in each key, and how far the question is
-(`questions.py` makes a machine of it).  Events at one tick have the mean over their orders: k events in one
-given order on the n ticks of a piece have n^k / k!.  Where the question tells ticks apart, a piece is summed
-by its b distinct ticks, C(n, b), and the j-th event of a tick counts 1/j.
-
-All terms are positive: nothing cancels.  Sums are scaled by powers of two, so that no product of factors
-leaves the floats.
+What is kept between two pieces of time says which of the events alive have happened, which step came last in
+each key, and how far the question is (`questions.py` makes a machine of it); `sets.py` says how a piece
+changes it.  Sums are scaled by powers of two, so that no product of factors leaves the floats.
 
     name here      meaning
-    kind           events of one step and mass that the question does not tell apart, `counts` of them
-    digit          how many events of a kind that is alive have happened
-    gate           factors of an event beside those that the machine keeps
+    way            how some events of rows are held at single ticks
+    status         which windows' ends a piece lies beyond, a bit for each
 """
 
 from __future__ import annotations
 
+from math import frexp, ldexp
 from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.confidence.orders.cells import cells_of, ends_of, own_of
+from cepctl.engines.confidence.orders.sets import (
+    carried,
+    digits_of,
+    no_digits,
+    pass_by_count,
+    pass_by_ticks,
+)
+from cepctl.engines.confidence.orders.ways import ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
-
-
-class Kinds(NamedTuple):
-    """K kinds over P pieces.
-
-    `counts`, `first`, `last`, shape (K,): events, first and last piece alive.  `kept`: whether the machine
-    knows if it has happened; then it is one event.  `key`, shape (K,): number of its key, -1 for none;
-    `after`: what its key ends with once it has happened.  `follows`, shape (K, S): factor after each of what
-    its key may end with.  `pairs`, shape (K, K): factor of the second after the first.  `letter`,
-    shape (K, P): what the machine reads, -1 for nothing.
-    """
-
-    counts: Indexes
-    first: Indexes
-    last: Indexes
-    kept: Flags
-    key: Indexes
-    after: Indexes
-    follows: Reals
-    pairs: Reals
-    letter: Indexes
 
 
 class Machine(NamedTuple):
     """Where a question stands.
 
-    `moves`, shape (A, letters): the next state, -1 where the answer is no.  `rests`, shape (A,): the state
-    after the end of a tick, -1 as well.  `gates`, shape (A, K): factors of each kind beside those that the
-    state says have happened.  `accepted`, shape (A,): where the answer is yes.  State 0 is the first.
+    `own`, shape (letters,): the event of a row that a letter is, -1 for others.  `read`, shape (letters,
+    statuses): what is read of it in a piece of each status, -1 for nothing.  `moves`, shape (A, read): the
+    next state, -1 where the answer is no; `rests`, shape (A,): the same after the end of a tick.  `happened`,
+    shape (A, own).  `accepted`, shape (A,): where the answer is yes; `hopes`, shape (A, statuses): where it
+    can still become yes in pieces from one of a status on.  State 0 is the first.
     """
 
+    own: Indexes
+    read: Indexes
     moves: Indexes
     rests: Indexes
-    gates: Reals
+    happened: Flags
     accepted: Flags
-
-
-class Keys(NamedTuple):
-    """What keys end with: `size` of each, `stride` in their combinations, `begin` the first of these.
-
-    `close`, shape (combinations,): the factor of what follows all of the events.
-    """
-
-    size: Indexes
-    stride: Indexes
-    begin: int
-    close: Reals
-
-
-class _Piece(NamedTuple):
-    """The digits of a piece: numbers of kinds, their strides, factors of the digits that have happened."""
-
-    alive: Indexes
-    stride: Indexes
-    radix: Indexes
-    factors: Reals
+    hopes: Flags
 
 
 @kernel
-def sweep(kinds, machine, keys, ticked, lengths, masses, found, exponents):
-    """Fill `found` and `exponents`: the sum for each of n ways to fill the pieces is found 2^exponent.
+def sweep(buckets, laws, kinds, plans, plan, machine, most, found, exponents):
+    """Fill `found` and `exponents`: the sum of each problem is found 2^exponent, NaN beyond `most` steps.
 
-    `ticked`, shape (P,): whether ticks are told apart.  `lengths`, shape (n, P), in ticks, and `masses`,
-    shape (n, K, P), of an event of each kind in each piece.
+    `plan`, shape (P,): which events are held.
     """
-    for i in range(len(lengths)):
-        found[i], exponents[i] = _swept(kinds, machine, keys, ticked, lengths[i], masses[i])
+    for p in range(len(found)):
+        own = own_of(buckets, kinds, p, machine.own)
+        cells = cells_of(buckets, laws, own, machine.happened.shape[1])
+        ends = ends_of(laws, kinds, p, own)
+        kind_of = np.full(machine.happened.shape[1], -1, dtype=np.int64)
+        for k in range(len(own.own)):
+            if own.own[k] >= 0:
+                kind_of[own.own[k]] = k
+        ways = ways_of(buckets, own, cells.cut, plans, plan[p], kind_of)
+        steps = len(ways.weight) * _steps(own, cells, len(ends.close) * len(machine.rests))
+        if len(ways.weight) == 0 or steps > most:
+            found[p], exponents[p] = np.nan, 0
+        else:
+            found[p], exponents[p] = _summed(own, cells, ends, ways, plans, plan[p], machine)
 
 
 @inner
-def _swept(kinds, machine, keys, ticked, lengths, masses):
-    combinations = len(keys.close)
-    states = np.zeros((len(machine.rests), 1, combinations))
-    states[0, 0, keys.begin] = 1.0
-    none = np.zeros(0, dtype=np.int64)
-    digits = _Piece(none, none, none, np.ones((1, len(kinds.counts))))
-    exponent = 0
-    for p in range(len(lengths)):
-        later = _digits_of(kinds, p)
-        states = _carried(states, digits, later, kinds.counts)
-        digits = later
-        if ticked[p]:
-            states = _by_ticks(states, kinds, machine, keys, digits, p, lengths[p], masses)
-        else:
-            states = _by_count(states, kinds, machine, keys, digits, p, masses)
-        most = states.max()
-        if most == 0.0:
-            return 0.0, 0
-        shift = int(np.floor(np.log2(most)))
-        states = states * 2.0 ** (-shift)
-        exponent += shift
-    none_left = _Piece(none, none, none, digits.factors[:1])
-    states = _carried(states, digits, none_left, kinds.counts)
+def _steps(own, cells, combinations):
+    """About how many steps one way takes."""
+    total = 0.0
+    for c in range(len(cells.cut) - 1):
+        sets, placed, read, rows = 1.0, 0.0, 0, 0
+        for i in range(cells.starts[c], cells.starts[c + 1]):
+            k = cells.kind[i]
+            if own.own[k] < 0:
+                sets *= own.members[k] + 1.0
+            if cells.density[i] > 0.0:
+                placed += own.members[k]
+                read += own.members[k] if own.letter[k] >= 0 else 0
+                rows += own.own[k] >= 0
+        passes = placed * (placed + 1.0) / 2.0 if rows > 0 and read > 1 else placed
+        total += sets * passes * (cells.starts[c + 1] - cells.starts[c])
+    return total * combinations
+
+
+@inner
+def _summed(own, cells, ends, ways, plans, plan, machine):
+    """The sum over all ways.
+
+    What comes before the first difference between two of them is done once, and so is what comes after the
+    last: there their states are summed first.
+    """
+    first = np.zeros((len(machine.rests), len(ends.close)))
+    first[0, 0] = 1.0
+    held = _held(own, plans, plan)
+    kept, kept_digits, kept_exponent, begin = first, no_digits(len(machine.rests), len(ends.close)), 0, 0
+    joined = _no_states(len(cells.cut) * machine.read.shape[1])
+    for way in range(len(ways.weight)):
+        same = _same_pieces(ways, plans, plan, way) if way + 1 < len(ways.weight) else -1
+        states, digits, exponent, start = kept, kept_digits, kept_exponent, begin
+        if same < start:
+            kept, kept_digits, begin = first, no_digits(len(machine.rests), len(ends.close)), 0
+            kept_exponent = 0
+        pieces = ways.cut.shape[1] - 1
+        after = min(ways.last[way] + 1, pieces) if len(held) > 0 else pieces
+        for piece in range(start, after):
+            if piece == same:
+                kept, kept_digits, kept_exponent, begin = states, digits, exponent, piece
+            length = _length(ways, way, piece)
+            if length == 0.0:
+                continue
+            cell = np.searchsorted(cells.cut, ways.cut[way, piece], side="right") - 1
+            status = _status(ways.mark[way], plans, plan, piece)
+            at_tick = _held_at(held, ways, way, plans, plan, piece)
+            if cell != digits.cell:
+                later = digits_of(own, cells, ends, machine.happened, cell)
+                states, digits = carried(states, own, machine.happened, digits, later), later
+            states = _passed(states, own, cells, digits, machine, status, length, held, at_tick)
+            exponent += _scaled(states)
+        cell, status = len(cells.cut) - 1, 0
+        if after < pieces:
+            cell = np.searchsorted(cells.cut, ways.cut[way, after], side="right") - 1
+            status = _status(ways.mark[way], plans, plan, after)
+        later = _digits_at(own, cells, ends, machine, cell)
+        _join(
+            joined,
+            status * len(cells.cut) + cell,
+            carried(states, own, machine.happened, digits, later),
+            ways.weight[way],
+            exponent,
+        )
+    return _finished(own, cells, ends, machine, held, joined)
+
+
+@inner
+def _digits_at(own, cells, ends, machine, cell):
+    """The sets of a cell, none after the last."""
+    if cell == len(cells.cut) - 1:
+        return no_digits(len(machine.rests), len(ends.close))
+    return digits_of(own, cells, ends, machine.happened, cell)
+
+
+@inner
+def _held(own, plans, plan):
+    """The kinds that are held, by anchor."""
+    found = np.full(plans.starts[plan + 1] - plans.starts[plan], -1, dtype=np.int64)
+    for a in range(len(found)):
+        for k in range(len(own.own)):
+            if own.own[k] == plans.own[plans.starts[plan] + a]:
+                found[a] = k
+    return found
+
+
+@inner
+def _no_states(count):
+    found = [(np.zeros((0, 0)), 0)]
+    for _ in range(count - 1):
+        found.append((np.zeros((0, 0)), 0))
+    return found
+
+
+@inner
+def _join(joined, place, states, weight, exponent):
+    """Add states times a weight and a power of two to what is known at a place."""
+    known, most = joined[place]
+    if len(known) == 0:
+        joined[place] = states * weight, exponent
+    elif exponent > most:
+        joined[place] = known * ldexp(1.0, max(most - exponent, -2000)) + states * weight, exponent
+    else:
+        joined[place] = known + states * (weight * ldexp(1.0, max(exponent - most, -2000))), most
+
+
+@inner
+def _finished(own, cells, ends, machine, held, joined):
+    """The sum of what is left of all ways, those of one status together."""
+    total, most = 0.0, 0
+    for status in range(machine.read.shape[1]):
+        states, exponent = np.zeros((0, 0)), 0
+        digits = no_digits(len(machine.rests), len(ends.close))
+        for cell in range(len(cells.cut)):
+            place = status * len(cells.cut) + cell
+            if len(states) == 0 and len(joined[place][0]) == 0:
+                continue
+            later = _digits_at(own, cells, ends, machine, cell)
+            if len(states) > 0:
+                _join(joined, place, carried(states, own, machine.happened, digits, later), 1.0, exponent)
+            (states, exponent), digits = joined[place], later
+            if cell < len(cells.cut) - 1:
+                length = tick_count(cells.cut[cell], cells.cut[cell + 1] - 1)
+                none = np.zeros(len(held), dtype=np.bool_)
+                states = _passed(states, own, cells, digits, machine, status, length, held, none)
+                exponent += _scaled(states)
+        if len(states) > 0:
+            value = _closed(states, ends, machine)
+            if value != 0.0:
+                total, most = _sum_of(total, most, value, exponent)
+    return total, most
+
+
+@inner
+def _passed(states, own, cells, digits, machine, status, length, held, at_tick):
+    """The states after a piece of some cell."""
+    target, ticked = _moves(own, cells, machine, digits.cell, status)
+    mass = _masses(cells, digits, length, held, at_tick, target)
+    if ticked:
+        states = pass_by_ticks(states, digits, target, machine.rests, mass, length)
+    else:
+        states = pass_by_count(states, digits, target, machine.rests, mass)
+    sets = len(digits.rates)
+    for a in range(len(machine.rests)):
+        hopes = machine.hopes[a, status]
+        for each in range(len(held)):
+            hopes = hopes and (not at_tick[each] or machine.happened[a, own.own[held[each]]])
+        if not hopes:
+            states[a * sets : (a + 1) * sets] = 0.0
+    return states
+
+
+@inner
+def _same_pieces(ways, plans, plan, way):
+    """How many pieces of a way the next one has, too, in the same status."""
+    for piece in range(ways.cut.shape[1] - 1):
+        same = _status(ways.mark[way], plans, plan, piece) == _status(ways.mark[way + 1], plans, plan, piece)
+        for end in (piece, piece + 1):
+            same = same and ways.cut[way, end] == ways.cut[way + 1, end]
+            same = same and not ways.moves[way, end] and not ways.moves[way + 1, end]
+        for mark in range(ways.mark.shape[1]):
+            same = same and _begins(ways, way, piece, mark) == _begins(ways, way + 1, piece, mark)
+        if not same:
+            return piece
+    return ways.cut.shape[1] - 1
+
+
+@inner
+def _begins(ways, way, piece, mark):
+    """Whether a piece begins at a mark; another cut may be there, too."""
+    place = ways.mark[way, mark]
+    return piece >= place and ways.cut[way, piece] == ways.cut[way, place]
+
+
+@inner
+def _length(ways, way, piece):
+    """How many ticks a piece has, which need not be whole."""
+    first, end = ways.cut[way, piece], ways.cut[way, piece + 1]
+    whole = tick_count(first, end - 1) if first < end else 0.0
+    return whole + (1.0 * ways.moves[way, piece + 1] - 1.0 * ways.moves[way, piece]) * ways.shift[way]
+
+
+@inner
+def _status(marks, plans, plan, piece):
+    """Of a piece, the bits of window ends: after the last tick for a first event, before that for a last."""
+    status, begin = 0, plans.first_offset[plans.starts[plan]]
+    for mark in range(len(marks)):
+        outside = (piece >= marks[mark]) == (plans.offsets[begin + mark] > 0)
+        if plans.bits[begin + mark] >= 0 and outside:
+            status |= 1 << plans.bits[begin + mark]
+    return status
+
+
+@inner
+def _held_at(held, ways, way, plans, plan, piece):
+    """Which anchors are held in a piece."""
+    found, begin = np.zeros(len(held), dtype=np.bool_), plans.first_offset[plans.starts[plan]]
+    for a in range(len(held)):
+        place = plans.starts[plan] + a
+        for i in range(plans.first_offset[place], plans.first_offset[place + 1]):
+            if plans.offsets[i] == 0 and _begins(ways, way, piece, i - begin):
+                found[a] = True
+    return found
+
+
+@inner
+def _moves(own, cells, machine, cell, status):
+    """To which state each kind alive leads from each, -1 for none; whether ticks are told apart.
+
+    They are where the question reads two events, one of them of a row.
+    """
+    begin = cells.starts[cell]
+    count, states = cells.starts[cell + 1] - begin, len(machine.rests)
+    target = np.empty((states, count), dtype=np.int64)
+    read, rows = 0, False
+    for i in range(count):
+        k = cells.kind[begin + i]
+        letter = machine.read[own.letter[k], status] if own.letter[k] >= 0 else -1
+        for a in range(states):
+            target[a, i] = a if letter < 0 else machine.moves[a, letter]
+        if letter >= 0 and cells.density[begin + i] > 0.0:
+            read += own.members[k]
+            rows = rows or own.own[k] >= 0
+    return target, rows and read > 1
+
+
+@inner
+def _masses(cells, digits, length, held, at_tick, target):
+    """The mass of one more event of each kind alive in a piece, by state, times factors of what is over."""
+    begin = cells.starts[digits.cell]
+    mass = np.zeros(target.shape)
+    for i in range(target.shape[1]):
+        each = cells.density[begin + i] * length
+        for a in range(len(held)):
+            if digits.kind[i] == held[a]:
+                each = 1.0 if at_tick[a] else 0.0
+        for a in range(target.shape[0]):
+            if target[a, i] >= 0:
+                mass[a, i] = each * cells.over[begin + i] * digits.gates[a, i]
+    return mass
+
+
+@inner
+def _scaled(states):
+    """Divide by a power of two, whose exponent is returned."""
+    most = 0.0
+    for x in range(states.shape[0]):
+        for c in range(states.shape[1]):
+            most = max(most, abs(states[x, c]))
+    exponent = frexp(most)[1]
+    factor = ldexp(1.0, -exponent)
+    for x in range(states.shape[0]):
+        for c in range(states.shape[1]):
+            states[x, c] *= factor
+    return exponent
+
+
+@inner
+def _closed(states, ends, machine):
     total = 0.0
     for a in range(len(machine.rests)):
         if machine.accepted[a]:
-            for c in range(combinations):
-                total += states[a, 0, c] * keys.close[c]
-    return total, exponent
-
-
-@inner
-def _digits_of(kinds, p):
-    """Which kinds have digits in a piece, and the factor of each kind after what has happened of them."""
-    number = 0
-    for k in range(len(kinds.counts)):
-        number += not kinds.kept[k] and kinds.first[k] <= p <= kinds.last[k]
-    alive, stride, radix = (
-        np.empty(number, dtype=np.int64),
-        np.empty(number, dtype=np.int64),
-        np.empty(number, dtype=np.int64),
-    )
-    size, place = 1, 0
-    for k in range(len(kinds.counts)):
-        if not kinds.kept[k] and kinds.first[k] <= p <= kinds.last[k]:
-            alive[place], stride[place], radix[place] = k, size, kinds.counts[k] + 1
-            size *= kinds.counts[k] + 1
-            place += 1
-    factors = np.ones((size, len(kinds.counts)))
-    for d in range(size):
-        for i in range(number):
-            digit = d // stride[i] % radix[i]
-            for k in range(len(kinds.counts)):
-                for _ in range(digit):
-                    factors[d, k] *= kinds.pairs[alive[i], k]
-    return _Piece(alive, stride, radix, factors)
-
-
-@inner
-def _carried(states, before, after, count):
-    """The states by the digits of the next piece: kinds that are over have happened, new ones have not."""
-    size = 1
-    for radix in after.radix:
-        size *= radix
-    carried = np.zeros((states.shape[0], size, states.shape[2]))
-    for d in range(size):
-        source, possible = 0, True
-        for i in range(len(after.alive)):
-            digit = d // after.stride[i] % after.radix[i]
-            known = False
-            for j in range(len(before.alive)):
-                if before.alive[j] == after.alive[i]:
-                    source += digit * before.stride[j]
-                    known = True
-            possible = possible and (known or digit == 0)
-        for j in range(len(before.alive)):
-            over = True
-            for i in range(len(after.alive)):
-                over = over and before.alive[j] != after.alive[i]
-            if over:
-                source += count[before.alive[j]] * before.stride[j]
-        if possible:
-            carried[:, d, :] = states[:, source, :]
-    return carried
-
-
-@inner
-def _by_count(states, kinds, machine, keys, digits, p, masses):
-    """A piece in which only the order counts: k events have 1/k! beside their masses."""
-    total, layer, busy, placed = states.copy(), states, _busy(states), 0
-    while busy.any():
-        placed += 1
-        layer, busy = _one_more(layer, busy, kinds, machine, keys, digits, p, masses, 1.0 / placed, True)
-        total += layer
+            for c in range(len(ends.close)):
+                total += states[a, c] * ends.close[c]
     return total
 
 
 @inner
-def _by_ticks(states, kinds, machine, keys, digits, p, length, masses):
-    """A piece by its distinct ticks: b of n are C(n, b), here times n^b, which masses hold, over n^b."""
-    total, rested, busy, ticks, share = states.copy(), states, _busy(states), 0, 1.0
-    while length > 0.0 and busy.any():
-        share *= (1.0 - ticks / length) / (ticks + 1.0)
-        ticks += 1
-        if share == 0.0:
-            return total
-        after, held = np.zeros_like(states), 1
-        group, some = _one_more(rested, busy, kinds, machine, keys, digits, p, masses, 1.0, False)
-        busy = np.zeros_like(busy)
-        while some.any():
-            for a in range(len(machine.rests)):
-                rest = machine.rests[a]
-                if rest >= 0 and some[a].any():
-                    after[rest] += group[a]
-                    busy[rest] |= some[a]
-            held += 1
-            group, some = _one_more(
-                group, some, kinds, machine, keys, digits, p, masses, 1.0 / (length * held), False
-            )
-        total += share * after
-        rested = after
-    return total
-
-
-@inner
-def _busy(states):
-    """Which states, and digits in them, some order has led to."""
-    busy = np.zeros(states.shape[:2], dtype=np.bool_)
-    for a in range(states.shape[0]):
-        for d in range(states.shape[1]):
-            for c in range(states.shape[2]):
-                busy[a, d] |= states[a, d, c] != 0.0
-    return busy
-
-
-@inner
-def _one_more(states, busy, kinds, machine, keys, digits, p, masses, share, at_rest):
-    """One event more in every possible way, each with this share of its mass; and what is busy then."""
-    placed, later = np.zeros_like(states), np.zeros_like(busy)
-    for k in range(len(kinds.counts)):
-        mass = masses[k, p] * share
-        if mass == 0.0:
-            continue
-        stride, radix = 0, 1
-        for i in range(len(digits.alive)):
-            if digits.alive[i] == k:
-                stride, radix = digits.stride[i], digits.radix[i]
-        letter = kinds.letter[k, p]
-        for a in range(states.shape[0]):
-            target = a if letter < 0 else machine.moves[a, letter]
-            if at_rest and target >= 0:
-                target = machine.rests[target]
-            if target < 0:
-                continue
-            weight = mass * machine.gates[a, k]
-            for d in range(states.shape[1]):
-                if not busy[a, d]:
-                    continue
-                left = kinds.counts[k] - (d // stride % radix if stride else 0)
-                if left > 0:
-                    later[target, d + stride] = True
-                    each = weight * left * digits.factors[d, k]
-                    _place(states[a, d], placed[target, d + stride], kinds, keys, k, each)
-    return placed, later
-
-
-@inner
-def _place(states, placed, kinds, keys, k, weight):
-    """Add an event of a kind to what has happened, whatever its keys end with."""
-    key = kinds.key[k]
-    if key < 0:
-        for c in range(len(states)):
-            placed[c] += states[c] * weight
-        return
-    stride, size, after = keys.stride[key], keys.size[key], kinds.after[k]
-    for c in range(len(states)):
-        if states[c] != 0.0:
-            last = c // stride % size
-            placed[c + (after - last) * stride] += states[c] * weight * kinds.follows[k, last]
+def _sum_of(total, most, value, exponent):
+    """The sum of two numbers times powers of two, as one of each."""
+    if total == 0.0:
+        return value, exponent
+    if exponent > most:
+        return ldexp(total, max(most - exponent, -2000)) + value, exponent
+    return total + ldexp(value, max(exponent - most, -2000)), most

@@ -1,141 +1,139 @@
-"""Rows under laws of order: which of them a law touches, and how probable they are by it.
-
-Rows that are others moved in time, in whatever key, are measured once.
-"""
+"""Rows under laws of order: which of them a law touches, and how probable they are by it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.confidence.orders.key_orders import KeyOrders
-from cepctl.engines.confidence.orders.row_tables import Budget, TooManyStepsError, total
-from cepctl.engines.confidence.orders.rows import AskedRows, Row
+from cepctl.engines.confidence.orders.asked import Asked, Rows, asked_each, asked_of_any, nothing_asked
+from cepctl.engines.confidence.orders.key_orders import MOST_EVENTS, KeyOrders
+from cepctl.engines.confidence.orders.problems import Decided, Weights, weights_of
+from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
 from cepctl.errors import QueryTooLargeError
 from cepctl.order_laws.choices import Beyond
-
-MOST_EVENTS = 1_000
-"""Of one cluster: each row passes through all of it."""
-_MOST_KEPT = 1 << 16
 
 
 @dataclass(frozen=True)
 class LawfulOrders:
-    """Events under laws of order, and what is done with a key of which more than `limit` sets are alive."""
+    """Events under laws of order, and what is done with a key of which more than `limit` sets are alive.
+
+    If that is not refused all of its orders have the same weight.
+    """
 
     orders: KeyOrders
     limit: int
     beyond: Beyond
-    _wholes: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
-    _known: dict[bytes, float] = field(default_factory=dict, compare=False, repr=False)
+    _whole: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
 
-    def probabilities(
-        self, asked: Sequence[tuple[Row, ...]], window: int | None, *, every: bool = False
-    ) -> tuple[Reals, Flags]:
-        """P(some row of each holds), NaN where no law says anything of it; and where a key is beyond.
+    def probabilities(self, rows: Rows, window: int | None, *, every: bool = False) -> Reals:
+        """P(row) of each, NaN where no law says anything of it, or all of its keys are beyond the limit.
 
-        `every`: also where no law says anything.
+        `every`: also there, without a law.
 
         Raises
         ------
         QueryTooLargeError
             If a key is beyond the limit and that is refused, or an answer takes too much work.
         """
-        found, beyond = np.full(len(asked), np.nan), np.zeros(len(asked), dtype=bool)
-        for place, rows in enumerate(asked):
-            numbers = self._clusters_of(rows)
-            if not (numbers or every):
-                continue
-            large = next((each for each in numbers if self._is_beyond(each)), None)
-            if large is None:
-                found[place] = self._probability(rows, window, numbers)
-            elif self.beyond == "lawless":
-                beyond[place] = True
-            else:
-                raise self._refused(large)
-        return found, beyond
+        decided = self._decided(rows)
+        chosen = np.arange(len(rows)) if every else np.unique(decided.question)
+        found = np.full(len(rows), np.nan)
+        if len(chosen):
+            some = rows.taken(chosen)
+            found[chosen] = self._shares(asked_each(self.orders.masses, some, window or 0), len(some))
+        if np.isinf(found).any():
+            raise _exceeded()
+        return found
 
-    def unions(self, rows: Sequence[Row], of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
+    def unions(self, rows: Rows, of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
         """P(some row of each of `count` groups holds), NaN where that takes too much work.
 
-        `of`: the group of each row.  Also of which groups a key is beyond: they are NaN as well.
+        `of`: the group of each row.  Also of which groups no law says anything, or only of keys beyond the
+        limit: they are not measured.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a key is beyond the limit and that is refused.
         """
-        missing, beyond = np.ones(count), np.zeros(count, dtype=bool)
-        for part in self._parts(rows, of):
-            group = int(of[part[0]])
-            try:
-                found, large = self.probabilities([tuple(rows[i] for i in part)], window, every=True)
-            except TooManyStepsError:
-                missing[group] = np.nan
-                continue
-            beyond[group] |= large[0]
-            missing[group] *= 1.0 - found[0]
-        return 1.0 - missing, beyond
+        silent = np.ones(count, dtype=bool)
+        silent[of[self._decided(rows).question]] = False
+        rows, of = rows.taken(np.flatnonzero(~silent[of])), of[~silent[of]]
+        part = self._parts(rows, of)
+        sizes = np.bincount(part, minlength=len(rows))
+        alone, found = np.flatnonzero(sizes[part] == 1), np.full(len(rows), np.nan)
+        if len(alone):
+            asked = asked_each(self.orders.masses, rows.taken(alone), window or 0)
+            found[alone] = self._shares(asked, len(alone))
+        for each in np.flatnonzero(sizes > 1).tolist():
+            some = rows.taken(np.flatnonzero(part == each))
+            found[each] = self._shares(asked_of_any(self.orders.masses, some, window or 0), 1)[0]
+        parts, missing = np.flatnonzero(sizes), np.ones(count)
+        np.multiply.at(missing, of[parts], 1.0 - np.where(np.isinf(found[parts]), np.nan, found[parts]))
+        return 1.0 - missing, silent
 
-    def _parts(self, rows: Sequence[Row], of: Indexes) -> list[list[int]]:
-        """Rows of one group that share an uncertain event, or a cluster."""
-        parts: dict[int, list[int]] = {}
-        owner: dict[tuple[int, bool, int], int] = {}
-        part_of = list(range(len(rows)))
-        for number, row in enumerate(rows):
-            parts[number] = [number]
-            for shared in self._shared(row):
-                other = part_of[owner.setdefault((int(of[number]), *shared), number)]
-                own = part_of[number]
-                if other != own:
-                    for each in parts[own]:
-                        part_of[each] = other
-                    parts[other] += parts.pop(own)
-        return [sorted(each) for each in parts.values()]
-
-    def _shared(self, row: Row) -> set[tuple[bool, int]]:
-        events = [*row.events, *(each for each, _ in row.rivals)]
-        lower, upper = self.orders.masses.lower, self.orders.masses.upper
-        clusters = {(True, int(self.orders.cluster[event])) for event in events} - {(True, -1)}
-        return clusters | {(False, event) for event in events if lower[event] < upper[event]}
-
-    def beyond_of(self, rows: Sequence[Row]) -> Flags:
+    def beyond_of(self, rows: Rows) -> Flags:
         """Which rows have a key that is beyond the limit."""
-        found = [any(map(self._is_beyond, self._clusters_of((each,)))) for each in rows]
-        return np.array(found, dtype=bool)
-
-    def _clusters_of(self, rows: tuple[Row, ...]) -> list[int]:
-        """The clusters of the events that decide, of those in which an order has more weight than another."""
-        events = {event for row in rows for event in (*row.events, *(each for each, _ in row.rivals))}
-        numbers = {int(self.orders.cluster[event]) for event in events} - {-1}
-        return [each for each in sorted(numbers) if not self.orders.cluster_of(each).says_nothing]
-
-    def _is_beyond(self, number: int) -> bool:
-        many = len(self.orders.cluster_of(number).events) > MOST_EVENTS
-        return many or bool(self.orders.sets[number] > self.limit)
-
-    def _whole(self, number: int) -> tuple[float, int]:
-        found = self._wholes.get(number)
-        if found is None:
-            found = self._wholes[number] = total(self.orders.cluster_of(number), self.orders.masses)
+        found = np.zeros(len(rows), dtype=bool)
+        found[Decided.of(self.orders, self.orders.beyond(self.limit), *rows.spoken_of).question] = True
         return found
 
-    def _probability(self, rows: tuple[Row, ...], window: int | None, numbers: Sequence[int]) -> float:
-        clusters = tuple(map(self.orders.cluster_of, numbers))
-        asked = AskedRows(self.orders.masses, rows, window or 0, clusters, Budget())
-        text = asked.text
-        found = self._known.get(text)
-        if found is None:
-            whole, exponent = 1.0, 0
-            for each in numbers:
-                factor, shift = self._whole(each)
-                whole, exponent = whole * factor, exponent + shift
-            held, held_exponent = asked.summed()
-            found = min(held / whole * 2.0 ** max(held_exponent - exponent, -2000), 1.0)
-            if len(self._known) < _MOST_KEPT:
-                self._known[text] = found
-        return found
+    def _decided(self, rows: Rows) -> Decided:
+        """Which clusters decide which rows, unless one of a key beyond the limit is refused."""
+        beyond = self.orders.beyond(self.limit)
+        found = Decided.of(self.orders, beyond, *rows.spoken_of)
+        if len(found.cluster) and self.beyond == "refuse":
+            raise self._refused(int(found.cluster[0]))
+        return Decided.of(self.orders, self._weighed, *rows.spoken_of)
+
+    @cached_property
+    def _weighed(self) -> Flags:
+        """Clusters in which an order has more weight than another, none of keys beyond the limit."""
+        return np.asarray(self.orders.speaks & ~self.orders.beyond(self.limit))
+
+    def _shares(self, asked: Asked | None, count: int) -> Reals:
+        """How much of the weights of its clusters each question has; infinite where that is too much work."""
+        if asked is None:
+            return np.full(count, np.inf)
+        decided = Decided.of(self.orders, self._weighed, asked.question, asked.event)
+        held = self._weights(asked, decided)
+        wholes = self._wholes(decided.cluster)
+        whole, exponent = np.ones(count), np.zeros(count, dtype=np.int64)
+        np.multiply.at(whole, decided.question, wholes.value)
+        np.add.at(exponent, decided.question, wholes.exponent)
+        found = np.ldexp(held.value / whole, np.maximum(held.exponent - exponent, -2000).astype(np.int32))
+        return np.where(np.isnan(found), np.inf, np.minimum(found, 1.0))
+
+    def _wholes(self, clusters: Indexes) -> Weights:
+        """The weights of all orders of each cluster."""
+        distinct, place = np.unique(clusters, return_inverse=True)
+        new = np.array([each for each in distinct.tolist() if each not in self._whole], dtype=np.int64)
+        if len(new):
+            made = self._weights(nothing_asked(len(new)), Decided(np.arange(len(new)), new))
+            found = zip(made.value.tolist(), made.exponent.tolist(), strict=True)
+            self._whole.update(zip(new.tolist(), found, strict=True))
+        known = [self._whole[each] for each in distinct.tolist()]
+        value, exponent = (np.array([each[i] for each in known]) for i in (0, 1))
+        return Weights(value[place], exponent[place])
+
+    def _weights(self, asked: Asked, decided: Decided) -> Weights:
+        return weights_of(self.orders, asked, decided, float(most_products(ORDERS)))
+
+    def _parts(self, rows: Rows, of: Indexes) -> Indexes:
+        """Rows of one group that share an uncertain event, or a cluster: the number of the first of them."""
+        row, event = rows.spoken_of
+        masses, cluster = self.orders.masses, self.orders.cluster[event]
+        uncertain = masses.lower[event] < masses.upper[event]
+        shared = np.concatenate([event[uncertain], len(masses.lower) + cluster[cluster >= 0]])
+        by = np.concatenate([row[uncertain], row[cluster >= 0]])
+        _, thing = np.unique(of[by] * (len(masses.lower) + len(self.orders)) + shared, return_inverse=True)
+        return _connected(by, thing, len(rows))
 
     def _refused(self, number: int) -> QueryTooLargeError:
-        sets, events = self.orders.sets[number], len(self.orders.cluster_of(number).events)
+        sets, events = self.orders.sets[number], len(self.orders.events_of(number))
         excess = (
             f"{events:,} of its events may each be in either order with another, {MOST_EVENTS:,} are taken "
             "together; "
@@ -150,3 +148,35 @@ class LawfulOrders:
             f"the law of order of {self.orders.name_of(number)}: {excess}compute such keys without the law "
             "(--beyond lawless), or leave the law out (--no-laws leaves out that of the dataset)"
         )
+
+
+def _connected(row: Indexes, thing: Indexes, count: int) -> Indexes:
+    """The first of all rows that are connected by things that they share, for each of `count` rows.
+
+    Examples
+    --------
+    >>> _connected(np.array([0, 1, 1, 3]), np.array([5, 5, 7, 7]), 4).tolist()
+    [0, 0, 2, 0]
+    """
+    first = np.arange(count)
+    while True:
+        least = np.full(int(thing.max(initial=-1)) + 1, count)
+        np.minimum.at(least, thing, first[row])
+        found = first.copy()
+        np.minimum.at(found, row, least[thing])
+        found = found[found]
+        if (found == first).all():
+            return first
+        first = found
+
+
+def _exceeded() -> QueryTooLargeError:
+    """What is raised when an answer takes too many steps."""
+    return too_costly(
+        "a confidence",
+        ORDERS,
+        f"{most_products(ORDERS):,} steps",
+        "too many events of its keys may happen in any order",
+        NARROW,
+        "leave the law out (--no-laws leaves out that of the dataset)",
+    )

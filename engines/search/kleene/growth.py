@@ -28,7 +28,7 @@ from cepctl.engines.search.kleene.cell_bounds import CellBounds
 from cepctl.engines.search.kleene.choices import GroupChoices, WholeSpans, distinct, positions
 from cepctl.engines.search.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.search.search import Search
-from cepctl.plan.plan import Plan, Scope
+from cepctl.plan.plan import Component, Plan, Scope
 
 _GROWN_AT_ONCE = 1 << 20
 """Longer groups that one step makes, where memory allows."""
@@ -200,6 +200,8 @@ class _Expansion:
 
         `weights` are what `CellBounds` has them carry along, shape (n, 0) without a threshold.
         """
+        if _is_full(choices.component, members):
+            return
         end = choices.optional.offsets[1:]
         for start, stop in batches(end[owner] - following, self._at_once(choices, members.shape[1] + 1)):
             part = slice(start, stop)
@@ -274,6 +276,8 @@ class _Expansion:
         self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks
     ) -> Iterator[tuple[Indexes, Group]]:
         masses, optional = self.events.masses, choices.optional
+        if _is_full(choices.component, members):
+            return
         for start, stop in batches(optional.sizes[owner], self._at_once(choices, members.shape[1] + 1)):
             part = slice(start, stop)
             room = Group(optional.offsets, np.arange(len(optional.members))).take(owner[part])
@@ -294,3 +298,8 @@ class _Expansion:
                 offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
                 yield own, Group(offsets, longer.reshape(-1))
                 yield from self._lengthened(choices, own, longer, tick)
+
+
+def _is_full(wanted: Component, members: Indexes) -> bool:
+    """Whether groups of so many members are the largest that are wanted."""
+    return wanted.most is not None and members.shape[1] >= wanted.most

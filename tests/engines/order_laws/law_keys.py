@@ -77,7 +77,7 @@ def factors_of(law: Habits, steps: Sequence[str] = STEPS) -> Factors:
     return Factors.of_law(OrderLaw("case", following=following, before=before), steps)
 
 
-def keys_of(*keys: Sequence[Stamped], ranks: Sequence[Sequence[int]] | None = None) -> Keys:
+def keys_of(*keys: Sequence[Stamped]) -> Keys:
     """Keys as the engines take them."""
     events = [event for key in keys for event in key]
     parts = [part for event in events for part in event.parts]
@@ -86,5 +86,4 @@ def keys_of(*keys: Sequence[Stamped], ranks: Sequence[Sequence[int]] | None = No
     starts = np.concatenate([[0], np.cumsum([len(event.parts) for event in events])]).astype(np.int64)
     step = np.array([STEPS.index(event.step) for event in events], dtype=np.int64)
     offsets = np.concatenate([[0], np.cumsum([len(key) for key in keys])]).astype(np.int64)
-    rank = None if ranks is None else np.array([each for key in ranks for each in key], dtype=np.int64)
-    return Keys(Masses.of_buckets(starts, lo, hi, density), offsets, step, rank)
+    return Keys(Masses.of_buckets(starts, lo, hi, density), offsets, step)

@@ -100,7 +100,7 @@ class Sums:
     earlier: dict[tuple[int, int], Fraction]
 
 
-def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...] | None = None) -> Sums:
+def enumerated(events: tuple[Stamped, ...], habits: Habits) -> Sums:
     """Sum over every world of a key."""
     z = Fraction(0)
     following: dict[tuple[str, str], Fraction] = {}
@@ -118,8 +118,6 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
         mass = prod(mass for _, mass in world) / Fraction(len(orders))
         assert len(orders) == prod(factorial(ticks.count(tick)) for tick in set(ticks))
         for order in orders:
-            if rank is not None and any(rank[i] > rank[j] for i, j in pairwise(order)):
-                continue
             if order not in weights:
                 weights[order] = habits.weight(events, order)
             weight = mass * weights[order]
@@ -134,8 +132,6 @@ def enumerated(events: tuple[Stamped, ...], habits: Habits, rank: tuple[int, ...
                         add(earlier, (i, j), weight)
                     if events[i].shares_tick(events[j]) and events[i].step != events[j].step:
                         add(before, (events[i].step, events[j].step), weight / sharing(events, i, j))
-    if z == 0:
-        return Sums(z, {}, {}, {}, {})
 
     def shares(sums: dict[K, Fraction]) -> dict[K, Fraction]:
         return {key: value / z for key, value in sums.items()}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import key_passes, passes, strict, table
+from cepctl.engines.order_laws import key_passes, passes, table, ties
 from cepctl.engines.order_laws.classes import Classes, habits
 from cepctl.engines.order_laws.keys import Keys
 from cepctl.engines.order_laws.table import measure_keys
@@ -80,13 +80,24 @@ MUTANTS = [
         "each order has all ticks of a tie",
         key_passes,
         "forward_of",
-        rewritten(passes, "forward_of", "cell.sizes[s] - least - e + 1.0", "1.0"),
+        rewritten(passes, "forward_of", "1.0 / (cell.sizes[s] - least - e + 1.0)", "1.0"),
+    ),
+    Mutant(
+        "a tie counts in one order",
+        key_passes,
+        "forward_of",
+        rewritten(
+            passes,
+            "forward_of",
+            "share = 1.0 / (cell.sizes[s] - least - e + 1.0)",
+            "share = 1.0 if s < cell.strides[-1] else 0.0",
+        ),
     ),
     Mutant(
         "ties do not count among strict orders",
         key_passes,
-        "add_rises",
-        rewritten(strict, "add_rises", "rises_of(ticks, most)", "rises_of(1 << 60, most)"),
+        "add_ties",
+        rewritten(ties, "add_ties", "ties_of(ticks, most)", "ties_of(1 << 60, most)"),
     ),
     Mutant(
         "what has ended is forgotten",

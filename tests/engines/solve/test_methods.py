@@ -85,6 +85,11 @@ MATCHES = {
         tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(4)),
         "a0 a1 a3",
     ),
+    "table over the places of rivals": Asked(
+        "SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match",
+        tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(5)),
+        "a0 a1 a3 a4",
+    ),
     "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }

@@ -13,7 +13,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.order_laws.law import OrderLaw
-from tests.engines.agreement import assert_same_rows, check
+from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
 from tests.fuzzing.answers import require_same, rows_of
 from tests.plans import Event, event_table, plan_of
@@ -64,6 +64,30 @@ def test_rows_are_those_of_the_judge(name: str) -> None:
         assert_same_rows(match_table(drawn.plan, drawn.table), match_events(drawn.plan, drawn.table))
 
     check(lawful_cases(AGREEING[name]()), agree)
+
+
+def wide_cases() -> st.SearchStrategy[Case]:
+    """Few events over more ticks than sums need nodes, under windows that end inside of them."""
+    patterns = ("A a, B b", "A a, B b, C c", "A a, !N n, B b", "A a, B b, !N n", "!N n, A a, B b")
+    query = st.builds("PATTERN SEQ({}) WITHIN {} ticks".format, st.sampled_from(patterns), st.integers(2, 12))
+    events = st.lists(
+        st.builds(
+            lambda kind, lower, ticks: Event("", kind, lower, lower + ticks),
+            st.sampled_from("ABCN"), st.integers(0, 5), st.integers(6, 11),
+        ),
+        min_size=2, max_size=4,
+    )  # fmt: skip
+    return st.builds(
+        lambda text, drawn: Case(text, tuple(replace(e, event_id=f"e{i}") for i, e in enumerate(drawn))),
+        query, events,
+    )  # fmt: skip
+
+
+def test_so_are_those_of_wide_events_in_windows() -> None:
+    def agree(drawn: LawfulCase) -> None:
+        assert_same_rows(match_table(drawn.plan, drawn.table), match_events(drawn.plan, drawn.table))
+
+    check(lawful_cases(wide_cases()), agree, FEW_EXAMPLES)
 
 
 GROUPED = {

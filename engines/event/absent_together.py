@@ -1,0 +1,138 @@
+"""Confidence and time range of matches in whose gap something must not happen as a whole.
+
+They are summed over parts that exclude each other; where that is too much work and an error is allowed,
+worlds are sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.problem import Problems, reordered
+from cepctl.engines.confidence.coupled.solve import tick_range
+from cepctl.engines.confidence.measured import Measured, Total
+from cepctl.engines.confidence.points.measure import Measure
+from cepctl.engines.event.absent_parts import AbsentParts, Part, Source, count_of
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
+from cepctl.errors import UnsupportedQueryError
+
+
+@dataclass(frozen=True)
+class AbsentTogether:
+    """Matches of an alternative, in whose shape something is absent as a whole."""
+
+    source: Source
+    asked: Measure
+
+    @property
+    def of(self) -> AbsentParts:
+        """Their parts."""
+        return AbsentParts(self.source, self.asked)
+
+    def measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """Time range and confidence of matches that these rivals can break, too: the sum over their parts.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match falls into too many parts, or one needs more work than is allowed.
+        UnsupportedQueryError
+            If hidden events at an edge share clocks, or GIVEN ties them.
+        """
+        self._require_independent()
+        if self.asked.sampling is None:
+            return self._exactly(bound, rivals)
+        from cepctl.engines.confidence.clocks.estimates import measured_or_estimated
+
+        def some(rows: Indexes) -> tuple[dict[int, Bindings], list[Rivals]]:
+            return {i: take(each, rows) for i, each in bound.items()}, [each.taken(rows) for each in rivals]
+
+        return measured_or_estimated(
+            lambda rows: self._exactly(*some(rows)),
+            lambda row: self._estimated(*some(row)),
+            count_of(bound),
+        )
+
+    def _exactly(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        total = Total(count_of(bound))
+        for part in self.of.parts(bound, rivals):
+            found = measure(part.batch)
+            start, end = found.start, found.end
+            if self.of.at_edge and self.of.hides(part):
+                start, end = self._visible_range(part)
+            total.add(part.row, found.confidence, start, end)
+        return total.measured()
+
+    def _estimated(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """One match, in sampled worlds; its time range is exact."""
+        sampling, total, problems = self.asked.sampling, Total(1), list[Problems]()
+        assert sampling is not None
+        if not self.source.events.independent:
+            raise UnsupportedQueryError(_ESTIMATED)
+        for part in self.of.parts(bound, rivals):
+            own = [replace(each, match=part.row[each.match]) for each in coupled_problems(part.batch.coupled)]
+            problems += own
+            total.widen(part.row, *self._visible_range(part))
+        _, share = sampling.probabilities(self.source.measure.groups(bound), problems)
+        total.confidence[:] = share[0] if len(share) else 0.0
+        return replace(total.measured(), error=np.full(1, sampling.error))
+
+    def _visible_range(self, part: Part) -> tuple[Ticks, Ticks]:
+        hidden = None
+        if self.of.at_edge and self.of.hides(part):
+            hidden = part.batch.groups[0 if self.of.together.gap == 0 else -1]
+        return visible_range(part.batch, hidden, leading=self.of.together.gap == 0)
+
+    def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
+        """The coupled problems of all parts, `match` being the row of the match."""
+        self._require_independent()
+        for part in self.of.parts(bound, rivals):
+            for each in coupled_problems(part.batch.coupled):
+                yield replace(each, match=part.row[each.match])
+
+    def _require_independent(self) -> None:
+        if self.of.at_edge and not self.source.events.independent:
+            raise UnsupportedQueryError(_AT_EDGE)
+
+
+_AT_EDGE = (
+    "not supported yet: !SEQ or !AND at the beginning or end of a pattern, of events that share clocks or "
+    "that GIVEN ties; put it between two components, or use --engine worlds"
+)
+
+
+_ESTIMATED = (
+    "not supported yet: --approximate of !SEQ or !AND where events share clocks or GIVEN ties them; leave it "
+    "out, or narrow the pattern (WITHIN, [attr])"
+)
+
+
+def visible_range(batch: Batch, hidden: Group | None, *, leading: bool) -> tuple[Ticks, Ticks]:
+    """First and last tick of what matches show; hidden events lie before that (`leading`) or behind it.
+
+    The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
+    """
+    total = Total(len(batch))
+    for problems in coupled_problems(batch.coupled):
+        if not len(problems.match):
+            continue
+        # Several at one tick are one variable.
+        own = np.zeros(0, np.int64) if hidden is None else hidden.take(problems.match[:1]).members
+        is_hidden = np.isin(problems.variables.event[0], own)
+        at_edge, shown = np.flatnonzero(is_hidden).tolist(), np.flatnonzero(~is_hidden).tolist()
+        if len(shown) == 1:
+            first, last = reordered(problems, [*shown, *at_edge]), reordered(problems, [*at_edge, *shown])
+        else:
+            order = [shown[0], *at_edge, *shown[1:]] if leading else [*shown[:-1], *at_edge, shown[-1]]
+            first = last = reordered(problems, order)
+        start, end = tick_range(batch.measure.masses, first, last)
+        total.widen(problems.match, start, end)
+    return total.start, total.end

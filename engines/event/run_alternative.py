@@ -1,0 +1,196 @@
+"""An alternative of groups in order, for groups of some sizes: it binds one event after the other.
+
+So what is known of single events in order serves groups in order, too: the search, the closed form, tables
+for gaps, nested sums, clocks, what is given.  Two things are its own: who fits depends on the members before,
+and so do its rivals (`takers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, events_in, single_events
+from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.run_conditions import RunConditions, folded
+from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
+from cepctl.engines.pattern.blocks import AbsenceRule, edge_of, gap_of
+from cepctl.engines.pattern.difference_constraints import possible
+from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, Search, enumeration_parts
+from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
+from cepctl.plan.plan import Alternative
+from cepctl.plan.unrolled import Unrolled
+
+
+@dataclass(frozen=True)
+class RunAlternative(PreparedAlternative):
+    """Groups of some sizes: `form_of` is the reading with one component for each event.
+
+    `takers` where events that could have been taken decide, None under contiguity.
+    """
+
+    form_of: Unrolled = field(kw_only=True)
+    conditions: RunConditions = field(kw_only=True)
+    takers: Takers | None = field(kw_only=True)
+
+    @property
+    def shown(self) -> Alternative:
+        """The reading, whose groups are those of rows."""
+        return self.form_of.reading
+
+    def folded(self, matches: MatchBatch) -> MatchBatch:
+        """Matches as rows show them."""
+        return replace(matches, bound=folded(self.form_of.reading, self.form_of.taken, matches.bound))
+
+    def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
+        """Independent parts of its matches, which are bound in pattern order."""
+        order, search = tuple(range(len(self.search.singles))), self.search_within_gaps()
+        found = enumeration_parts(search, self.events, order, owned, fewest=FEWEST_COSTLY_STARTS)
+        return [partial(self._matches, part, owned) for part in found]
+
+    def search_within_gaps(self) -> Search:
+        """Under contiguity, the search with the gaps that some event may break in every world."""
+        return super().search_within_gaps() if self.takers is None else self.search
+
+    def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
+        """Who could break these runs, each where it must not lie."""
+        events = single_events([bound[i] for i in self.search.singles])
+        found: dict[AbsenceRule, list[tuple[Indexes, Indexes]]] = {}
+        of_takers = {place: i for i, place in self.form_of.rivals.items()}
+        for each in super().rivals(bound, joins):
+            place = each.rule.component
+            if place is None:
+                found[each.rule] = [(each.row, each.event)]
+            elif place in of_takers:
+                for rule, row, event in self._of_taker(of_takers[place], place, each, events):
+                    found.setdefault(rule, []).append((row, event))
+            else:
+                component = self.form_of.origin[place]
+                fits = self.conditions.fit(component, events, events.shape[1], each.row, each.event)
+                found[each.rule] = [(each.row[fits], each.event[fits])]
+        return joined(found)
+
+    def _of_taker(
+        self, component: int, place: int, rivals: Rivals, events: Indexes
+    ) -> Iterator[tuple[AbsenceRule, Indexes, Indexes]]:
+        """Pairs of a run and an event that a component would have taken, by where it must not lie."""
+        assert self.takers is not None
+        valid, masses = self.measure.valid(events), self.events.masses
+        (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
+        row, event = rivals.row, rivals.event
+        gaps, alike = self.takers.gaps(component), not self.conditions.depends_on_members(component)
+        fits: Flags = np.zeros((len(row), len(gaps)), dtype=bool)
+        for number, gap in enumerate(gaps):
+            if alike and number:
+                fits[:, number] = fits[:, 0]
+            else:
+                fits[:, number] = self.conditions.fit(component, events, gap.begin + 1, row, event)
+        own = masses.lower[event], masses.upper[event]
+        for stretch, pairs in stretches(gaps, fits, valid, row, own):
+            yield self.takers.rule(place, stretch), row[pairs], event[pairs]
+
+    def decided(
+        self,
+        bound: dict[int, Bindings],
+        rivals: list[Rivals],
+        heard: Callable[[str], None] | None = None,
+    ) -> Measured:
+        """Runs whose rivals lie in gaps are chains with gaps; the others are measured by their rules."""
+        if self.takers is None:
+            return super().decided(bound, rivals, heard)
+        asked = self.measure if heard is None else replace(self.measure, heard=heard)
+        count = count_of(bound)
+        kind = kinds_of([each for each in rivals if not self._is_gap(each.rule)], count)
+        found = impossible(count)
+        for number in np.unique(kind):
+            rows = np.flatnonzero(kind == number)
+            own = [each.taken(rows) for each in rivals]
+            rules = self._gap_rules + tuple(
+                each.rule for each in own if len(each.row) and each.rule not in self._gap_rules
+            )
+            own = _of_rules(own, rules)
+            shape = replace(self.shape, rules=rules)
+            batch = Batch(replace(asked, shape=shape), rows_of(bound, rows), own)
+            found.put(rows, measure(batch))
+        return found
+
+    def may_take(self, bound: dict[int, Bindings]) -> bool:
+        """Whether a run takes these events one after the other, as far as conditions say."""
+        rows, growth = single_events([bound[i] for i in self.search.singles]), self.search.growth
+        assert growth is not None
+        return all(len(growth.kept(self.events, rows, taken)) for taken in range(1, rows.shape[1] + 1))
+
+    def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:
+        """Which runs are taken where all events are at certain ticks; what is not `known` breaks none."""
+        bound = dict(zip(self.search.singles, matches.bound, strict=True))
+        certain = replace(self, events=events, conditions=replace(self.conditions, events=events))
+        found = possible(*certain.measure.valid(single_events(matches.bound)))
+        rows = np.flatnonzero(found)
+        if not len(rows):
+            return found
+        some = rows_of(bound, rows)
+        rivals = [] if self.shape.plain_chain else certain.rivals(some)
+        rivals = [
+            replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]])
+            for each in rivals
+        ]
+        found[rows] = certain.decided(some, rivals).possible
+        return found
+
+    def _is_gap(self, rule: AbsenceRule) -> bool:
+        return all(
+            gap_of(region) is not None or edge_of(region, self.shape) is not None for region in rule.regions
+        )
+
+    @property
+    def _gap_rules(self) -> tuple[AbsenceRule, ...]:
+        """The rules that speak of one gap, whether any event could break them or not."""
+        assert self.takers is not None
+        negated = [rule for rule in self.shape.rules if rule.component not in self.form_of.rivals.values()]
+        taken = [
+            self.takers.rule(place, Stretch(gap.begin, gap.end))
+            for component, place in self.form_of.rivals.items()
+            for gap in self.takers.gaps(component)
+        ]
+        return (*(rule for rule in negated if self._is_gap(rule)), *taken)
+
+
+def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:
+    """A number for each run, equal where the same of these rules have a rival."""
+    kind = np.zeros(count, dtype=np.int64)
+    for each in sorted(rivals, key=lambda each: repr(each.rule)):
+        has = np.zeros(count, dtype=bool)
+        has[each.row] = True
+        kind = np.unique(2 * kind + has, return_inverse=True)[1].reshape(-1)
+    return kind
+
+
+def _of_rules(rivals: Sequence[Rivals], rules: Sequence[AbsenceRule]) -> list[Rivals]:
+    """The rivals of each of some rules, of none where it has none."""
+    none = np.zeros(0, dtype=np.int64)
+    known = {each.rule: each for each in rivals}
+    return [known.get(rule) or Rivals(rule, none, none) for rule in rules]
+
+
+def count_of(bound: Mapping[int, Bindings]) -> int:
+    """How many matches these are, which bind single events."""
+    return len(events_in(next(iter(bound.values()))))
+
+
+def rows_of(bound: Mapping[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
+    """Some of the matches that bind single events."""
+    return {i: _taken(each, rows) for i, each in bound.items()}
+
+
+def _taken(bound: Bindings, rows: Indexes) -> Indexes:
+    assert isinstance(bound, np.ndarray)
+    return bound[rows]

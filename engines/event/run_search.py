@@ -1,0 +1,64 @@
+"""Runs as they grow: an event that does not fit next, or comes after what certainly took, is dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.events import Events
+from cepctl.engines.event.run_conditions import RunConditions
+from cepctl.engines.event.run_takers import Takers
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+
+
+@dataclass(frozen=True)
+class RunSearch:
+    """What the search for runs asks of each event that it takes; `takers` where others are passed over.
+
+    `fitting`, shape (components, events): which events fit each component of the reading alone.  `finished`:
+    whether groups that are left have to pass their filters; a longer one may, where a shorter one does not.
+    """
+
+    conditions: RunConditions
+    fitting: Flags
+    takers: Takers | None
+    finished: bool = True
+
+    def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:
+        """Those of some runs, all with `taken` events, that may take the last of these."""
+        place, everyone = taken - 1, np.arange(len(rows))
+        component, event = self.conditions.taken[place], rows[:, place]
+        keep = self.conditions.fit(component, rows, place, everyone, event)
+        if self.finished and place and self.conditions.taken[place - 1] != component:
+            keep &= self.conditions.may_be_left(self.conditions.taken[place - 1], rows[:, :place])
+        if self.finished and taken == len(self.conditions.taken):
+            keep &= self.conditions.may_be_left(component, rows)
+        rows = rows[keep]
+        if self.takers is None or not place or not len(rows):
+            return rows
+        rows = rows[~self._goes_further(rows, place)]
+        return rows[_may_be_next(events, rows, place)]
+
+    def _goes_further(self, rows: Indexes, place: int) -> Flags:
+        """Whether the last event fits a taker further on in the pattern, which would have taken it."""
+        assert self.takers is not None
+        found, event = np.zeros(len(rows), dtype=bool), rows[:, place]
+        for component in self.takers.after(place - 1):
+            if component > self.conditions.taken[place]:
+                some = np.flatnonzero(self.fitting[component, event])
+                found[some] |= self.conditions.fit(component, rows, place, some, event[some])
+        return found
+
+
+def _may_be_next(events: Events, rows: Indexes, place: int) -> Flags:
+    """Whether none of the events that a run could take instead is certainly before the one it takes."""
+    lower, upper = events.masses.lower, events.masses.upper
+    before, event = rows[:, :place], rows[:, place]
+    fresh = np.ones(len(rows), dtype=bool)
+    fresh[1:] = (before[1:] != before[:-1]).any(axis=1)
+    run = np.cumsum(fresh) - 1
+    until = np.where(lower[event] > upper[rows[:, place - 1]], upper[event], UNBOUNDED)
+    least = np.minimum.reduceat(until, np.flatnonzero(fresh))
+    return np.asarray(lower[event] <= least[run])

@@ -1,0 +1,137 @@
+"""Next match as a run, tick by tick: sase-rest.md, "Next match is a run", word for word.
+
+After a component took, the takers are: its group itself while it has room; once it has enough members, the
+component behind it.  The run goes on at the first tick at which an event fits a taker, and the last such
+taker of the pattern takes.  A set takes all that fit (of one key); else each event that fits makes a run of
+its own.
+
+    name here   on that page
+    place       a component, by its number among the positive ones
+    group       what the component at `place` has taken so far; `before` is what those before it took
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cepctl.engines.worlds.expressions import holds, reads_finished
+
+if TYPE_CHECKING:
+    from cepctl.engines.worlds.search import Bound, Group, Search, Ticks
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run so far: `first` and `last` are the ticks of the first and the last event that it took."""
+
+    search: Search
+    ticks: Ticks
+    place: int
+    group: Group
+    before: Bound
+    first: int
+    last: int
+
+    @property
+    def bound(self) -> Bound:
+        """All that is bound."""
+        return {**self.before, self.search.alternative.positive[self.place]: self.group}
+
+    def finished(self) -> Iterator[Bound]:
+        """The matches that it becomes; a filter that fails when a group is left ends it."""
+        takers = self.takers()
+        last = self.place == len(self.search.alternative.positive) - 1
+        ends = self.first + self.search.plan.window if last and self.search.plan.window else None
+        for tick in sorted({t for t in self.ticks if t > self.last and (ends is None or t < ends)}):
+            for place in reversed(takers):
+                longer = [self.longer(place, group, tick) for group in self.taken(place, tick)]
+                if longer:
+                    if place == self.place or self.may_be_left:
+                        for run in longer:
+                            yield from run.finished()
+                    return
+        if self.may_stop and self.may_be_left:
+            yield self.bound
+
+    def takers(self) -> list[int]:
+        """The places that may take next, in the order of the pattern."""
+        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
+        behind, taken = self.place + 1, len(self.group)
+        has_room = component.kleene and (component.most is None or taken < component.most)
+        is_enough = not component.kleene or taken >= component.least
+        return [
+            *([self.place] if has_room else []),
+            *([behind] if is_enough and behind < len(self.search.alternative.positive) else []),
+        ]
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether nothing has to be taken any more."""
+        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
+        is_enough = not component.kleene or len(self.group) >= component.least
+        return is_enough and self.place == len(self.search.alternative.positive) - 1
+
+    @property
+    def may_be_left(self) -> bool:
+        """Whether what reads `b[last]` or `b[]` lets the group go."""
+        component = self.search.alternative.positive[self.place]
+        return all(
+            holds(link.expression, self.search.members(link, self.bound))
+            for link in self.search.alternative.links
+            if link.decides == component
+            and reads_finished(link.expression, self.search.alternative.components[component].variable)
+        )
+
+    def taken(self, place: int, tick: int) -> list[Group]:
+        """What the component at a place can take at a tick."""
+        events = [e for e, t in enumerate(self.ticks) if t == tick and self.fits(place, e)]
+        return together(self.search, place, events)
+
+    def longer(self, place: int, group: Group, tick: int) -> Run:
+        """The run after that."""
+        if place != self.place:
+            return replace(self, place=place, group=group, before=self.bound, last=tick)
+        together = (*self.group, *group)
+        ordered = self.search.alternative.components[self.search.alternative.positive[place]].ordered
+        return replace(self, group=together if ordered else tuple(sorted(together)), last=tick)
+
+    def fits(self, place: int, event: int) -> bool:
+        """Whether an event fits a taker, given the members taken before its tick."""
+        if place == self.place:
+            return fits_next(self.search, place, event, self.before, self.group)
+        return fits_next(self.search, place, event, self.bound, ())
+
+
+def runs(search: Search, ticks: Ticks) -> Iterator[Bound]:
+    """All runs in one world: the first component starts at any tick."""
+    for tick in sorted(set(ticks)):
+        events = [e for e, t in enumerate(ticks) if t == tick and fits_next(search, 0, e, {}, ())]
+        for group in together(search, 0, events):
+            yield from Run(search, ticks, 0, group, {}, tick, tick).finished()
+
+
+def together(search: Search, place: int, events: list[int]) -> list[Group]:
+    """Each event alone; for a set all of one key at once."""
+    component = search.alternative.components[search.alternative.positive[place]]
+    if not component.kleene or component.ordered:
+        return [(e,) for e in events]
+    keys = dict.fromkeys(search.stream.keys[e] for e in events)
+    return [tuple(e for e in events if search.stream.keys[e] == key) for key in keys]
+
+
+def fits_next(search: Search, place: int, event: int, before: Bound, group: Group) -> bool:
+    """Whether an event fits as the next member at a place, given all that is bound before it."""
+    component = search.alternative.positive[place]
+    wanted = search.alternative.components[component]
+    bound = {**before, component: (*group, event)}
+    if not search.fits_alone(component, event, {**before, component: group}):
+        return False
+    at = {wanted.variable: len(group)} if wanted.kleene else {}
+    return all(
+        holds(link.expression, search.members(link, bound), at)
+        for link in search.alternative.links
+        if link.decides == component
+        and not (wanted.kleene and reads_finished(link.expression, wanted.variable))
+    )

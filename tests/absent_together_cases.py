@@ -1,0 +1,56 @@
+"""Hypothesis strategies for `!SEQ(X x, Y y)` and `!AND(X x, Y y)` among other components."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.random_events import streams
+from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
+from tests.strategies import WORLDS, Case
+
+LINKS = (
+    "y.x < x.x",
+    "y.x >= x.x",
+    "y.k = x.k",
+    "x.x <= a.x",
+    "y.k = a.k",
+    "y.x + x.x > a.x",
+    "x.k = 'p'",
+    "y.x >= 1",
+)
+
+
+@st.composite
+def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
+    """One of them in any gap, also at an edge, often of events that fit other components, too."""
+    strategy = draw(st.sampled_from(strategies or (ANY, ANY, NEXT, STRICT, PARTITION)))
+    types = st.sampled_from(["A", "B", "C", "B", "*"])
+    count = draw(st.sampled_from([1, 2, 2, 2, 3]))
+    names = "abc"[:count]
+    chosen = [draw(types) for _ in names]
+    group = draw(st.sampled_from([None, None, None, *range(count)]))
+    parts = [
+        f"{kind}+ {name}[]" if place == group else f"{kind} {name}"
+        for place, (kind, name) in enumerate(zip(chosen, names, strict=True))
+    ]
+    absent = [draw(types), draw(types)]
+    word = draw(st.sampled_from(["SEQ", "SEQ", "AND"]))
+    gap = draw(st.integers(0, count))
+    parts.insert(gap, f"!{word}({absent[0]} x, {absent[1]} y)")
+    if draw(st.integers(0, 4)) == 0:
+        parts.insert(draw(st.integers(0, len(parts))), f"!{draw(types)} n")
+    at_edge = any(parts[end].startswith("!") for end in (0, -1))
+    last = group == count - 1 and strategy == NEXT
+    usable = [link for link in LINKS if group != 0 or "a." not in link]
+    conditions = draw(st.lists(st.sampled_from(usable), max_size=2, unique=True))
+    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
+        conditions.append("[k]")
+    clauses = [
+        f"PATTERN SEQ({', '.join(parts)})",
+        *([f"WHERE {' AND '.join(conditions)}"] if conditions else []),
+    ]
+    clauses.append(f"STRATEGY {strategy}")
+    if at_edge or last or draw(st.booleans()):
+        clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
+    wanted = [kind.replace("*", "A") for kind in [*chosen, *absent]]
+    return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))

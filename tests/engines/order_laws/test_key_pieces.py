@@ -1,0 +1,138 @@
+"""Keys in pieces: each is measured as it is in its key, and is beyond a limit where `match` says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isclose
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.kernels.stages import only
+from cepctl.engines.order_laws.keys import Factors, Keys
+from cepctl.engines.order_laws.pieces import KeyPieces, OpenRuns
+from cepctl.engines.order_laws.table import OrderPairs, measure_keys
+from cepctl.order_laws.law import OrderLaw
+from tests.engines.order_laws.law_keys import factors_of, habits, keys_of, uniform
+from tests.engines.order_laws.order_worlds import Habits, Stamped
+from tests.plans import Event, event_table, plan_of
+
+CLOSE = 1e-12
+
+
+@st.composite
+def sparse_keys(draw: st.DrawFn) -> tuple[Stamped, ...]:
+    """Events that make runs, open ones and others, with certain events between them."""
+    events = [
+        uniform(draw(st.sampled_from("ABC")), tick, tick + draw(st.integers(0, 2)))
+        for tick in draw(st.lists(st.integers(0, 14), min_size=2, max_size=7))
+    ]
+    return tuple(events)
+
+
+def strict(pairs: OrderPairs | None) -> dict[tuple[int, int], float]:
+    assert pairs is not None
+    found = zip(pairs.first, pairs.second, pairs.earlier, pairs.later, strict=True)
+    return {key: value for i, j, one, other in found for key, value in {(i, j): one, (j, i): other}.items()}
+
+
+@given(st.lists(sparse_keys(), min_size=1, max_size=2), habits())
+def test_pairs_of_a_piece_are_as_probable_as_in_their_key(
+    drawn: list[tuple[Stamped, ...]], law: Habits
+) -> None:
+    keys, factors = keys_of(*drawn), factors_of(law)
+    pieces = KeyPieces.of(keys)
+    with only("interpreted"):
+        whole = strict(measure_keys(keys, factors, pairs=True).pairs)
+        parts = strict(measure_keys(pieces.keys, factors, pairs=True).pairs)
+    parts = {(int(pieces.event[i]), int(pieces.event[j])): value for (i, j), value in parts.items()}
+    open_pairs = {(i, j) for i, j in whole if keys.step[i] != keys.step[j]}
+    assert open_pairs <= set(parts) <= set(whole)
+    assert all(isclose(whole[pair], value, abs_tol=CLOSE) for pair, value in parts.items())
+
+
+def test_a_piece_has_what_stands_right_before_and_after_it() -> None:
+    events = [uniform("C", 0, 0), *(uniform(step, 2, 4) for step in "AB"), uniform("C", 6, 6)]
+    pieces = KeyPieces.of(keys_of(events, events[1:3], events[:1]))
+    assert pieces.event.tolist() == [0, 1, 2, 3, 4, 5]
+    assert pieces.keys.starts.tolist() == [0, 4, 6]
+    assert (pieces.at_begin.tolist(), pieces.at_end.tolist()) == ([False, True], [False, True])
+
+
+def test_a_run_of_one_step_is_in_certain_order_and_ends_a_piece() -> None:
+    events = [
+        uniform(step, tick, tick + 2) for step, tick in [*zip("ABAACB", (0, 1, 4, 5, 8, 9), strict=True)]
+    ]
+    pieces = KeyPieces.of(keys_of(events))
+    assert pieces.keys.starts.tolist() == [0, 3, 6]
+    assert pieces.event.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("following", "beyond"),
+    [
+        ({("A", "B"): 2.0}, True),
+        ({("^", "A"): 2.0}, False),
+        ({("C", "A"): 2.0}, True),
+        ({("A", "$"): 2.0}, True),
+        ({("C", "^"): 2.0, ("A", "C"): 2.0}, False),
+    ],
+)
+def test_a_piece_of_which_the_law_says_nothing_is_not_beyond(
+    following: dict[tuple[str, str], float], beyond: bool
+) -> None:
+    events = [uniform("C", 0, 0), *(uniform(step, tick, 9) for tick, step in enumerate("ABABA", start=2))]
+    pieces = KeyPieces.of(keys_of(events))
+    factors = Factors.of_law(OrderLaw("k", following=following), ("A", "B", "", "C"))
+    assert pieces.beyond(factors, 31).tolist() == [beyond]
+    assert pieces.beyond(factors, 32).tolist() == [False]
+
+
+def random_key(random: np.random.Generator) -> list[Stamped]:
+    """Events that touch one another in a few runs, none of them of several events of one step."""
+    while True:
+        lower = np.sort(random.integers(0, 14, 6))
+        upper, step = lower + random.integers(0, 3, 6), random.integers(0, 3, 6)
+        runs = OpenRuns.of(np.zeros(6, dtype=np.int64), lower, upper, np.minimum(step, 2))
+        if (runs.is_open | (np.bincount(runs.run)[runs.run] == 1)).all():
+            return [uniform("ABC"[s], int(lo), int(hi)) for s, lo, hi in zip(step, lower, upper, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        OrderLaw("k", following={("A", "B"): 4.0}),
+        OrderLaw("k", before={("B", "A"): 3.0}),
+        OrderLaw("k", following={("A", "$"): 2.0, ("^", "B"): 2.0}),
+    ],
+)
+def test_what_is_beyond_is_what_match_says_is_beyond(law: OrderLaw) -> None:
+    """A pair of an A and a B that share a tick is computed without the law where its piece is beyond."""
+    random = np.random.default_rng(5)
+    drawn = [random_key(random) for _ in range(60)]
+    events = [
+        Event(f"{key}-{place}", each.step, each.parts[0][0], each.parts[0][1], k=str(key))
+        for key, one in enumerate(drawn)
+        for place, each in enumerate(one)
+    ]
+    keys = keys_of(*drawn)
+    keys = Keys(keys.masses, keys.starts, np.array(["ABC".index(each.event_type) for each in events]))
+    pieces = KeyPieces.of(keys)
+    beyond, piece = pieces.beyond(Factors.of_law(law, "ABC"), 4), np.full(len(events), -1)
+    piece[pieces.event] = pieces.keys.key
+    plan = replace(plan_of("PATTERN SEQ(A a, B b) WHERE [k]"), laws=(law,))
+    asked = MatchOptions(lawless=True, beyond="lawless", law_limit=4)
+    with only("interpreted"):
+        rows = match_events(plan, event_table(events), asked).to_pylist()
+    number = {each.event_id: place for place, each in enumerate(events)}
+    told = {}
+    for row in rows:
+        i, j = (number[ids[0]] for ids in row["signature"])
+        if events[i].upper >= events[j].lower:
+            told[i, j] = (piece[i] == piece[j] and bool(beyond[piece[i]]), not row["law"])
+    assert all(here == there for here, there in told.values())
+    assert {here for here, _ in told.values()} == {False, True}

@@ -1,0 +1,130 @@
+"""`!SEQ(X x, Y y)` and `!AND(X x, Y y)`: what must not happen as a whole."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import exact_matches, match_table
+from cepctl.engines.worlds.groups import group_table
+from cepctl.errors import CepctlError, UnsupportedQueryError
+from tests.absent_together_cases import absent_together_cases
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.plans import Event, event_table, lasting, plan_of
+from tests.strategies import Case
+
+PAGE = event_table(
+    (
+        Event("a1", "A", 0, 1),
+        Event("b1", "B", 1, 3, x=1),
+        Event("b2", "B", 2, 4, x=2),
+        Event("b3", "B", 3, 5, x=1),
+        Event("c1", "C", 4, 6, x=2),
+        Event("c2", "C", 6, 7, x=1),
+    )
+)
+"""The events of the worked numbers."""
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "second"),
+    [
+        ("SEQ(A a, !SEQ(B x, B y), C c)", Fraction(5, 18), Fraction(2, 27)),
+        (
+            "SEQ(A a, !SEQ(B x, B y), C c) WHERE y.x < x.x STRATEGY skip_till_next_match",
+            Fraction(16, 27),
+            Fraction(1, 18),
+        ),
+        ("SEQ(A a, !AND(B x, C y), C c)", Fraction(1), Fraction(1, 6)),
+    ],
+)
+def test_worked_numbers(query: str, first: Fraction, second: Fraction) -> None:
+    plan = plan_of(f"PATTERN {query}")
+    found = {signature[1][0]: match.confidence for signature, match in exact_matches(plan, PAGE).items()}
+    assert found == {"c1": first, "c2": second}
+    assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
+
+
+def event_engine_agrees(case: Case) -> None:
+    plan = plan_of(case.query)
+    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
+
+
+def test_the_event_engine_agrees_with_the_judge() -> None:
+    check(absent_together_cases(), event_engine_agrees, EXAMPLES)
+
+
+@pytest.mark.slow
+def test_the_event_engine_agrees_with_the_judge_on_many_cases() -> None:
+    check(absent_together_cases(), event_engine_agrees, MANY_EXAMPLES)
+
+
+def test_occurrences_agree_with_the_judge() -> None:
+    def agrees(case: Case) -> None:
+        plan = plan_of(f"{case.query} GROUP BY ()")
+        wanted, found = group_table(plan, case.table), match_events(plan, case.table)
+        for name in ("occurrence", "expected", "matches"):
+            pairs = zip(found.column(name).to_pylist(), wanted.column(name).to_pylist(), strict=True)
+            assert all(abs(a - b) < 1e-9 for a, b in pairs)
+
+    check(absent_together_cases(), agrees, FEW_EXAMPLES)
+
+
+def test_a_pair_of_conditions_chains_first_events() -> None:
+    """Each x is paired with other y, so that all of them count one after the other."""
+    events = [Event("a", "A", 0, 0), Event("c", "C", 9, 9)]
+    events += [Event(f"x{i}", "B", 1, 4, x=i) for i in range(2)]
+    events += [Event(f"y{i}", "N", 2 + i, 4 + i, x=i) for i in range(2)]
+    plan = plan_of("PATTERN SEQ(A a, !SEQ(B x, N y), C c) WHERE x.x = y.x")
+    table = event_table(events)
+    found = exact_matches(plan, table)
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+    alone = [exact_matches(plan, event_table([e for e in events if e.x in (None, i)])) for i in range(2)]
+    together = Fraction(1)
+    for each in alone:
+        together *= next(iter(each.values())).confidence
+    assert next(iter(found.values())).confidence == together
+
+
+@pytest.mark.parametrize(
+    ("query", "remedy"),
+    [
+        ("SEQ(A a, !SEQ(B+ x[], C y), D d)", "anything but single events in !SEQ(...); write one !SEQ(...)"),
+        ("SEQ(A a, !AND(B x, !C y), D d)", "anything but single events in !AND(...)"),
+        ("SEQ(A a, !SEQ(B x, C y), D d) WHERE y.time - x.time < 2 ticks", "one on its attributes runs"),
+        ("SEQ(A a, !SEQ(B x, C y))", "a trailing negation needs WITHIN"),
+        ("AND(A a, !SEQ(B x, C y))", "negation inside AND"),
+        ("SEQ(A a, !OR(B x, C y), D d)", "write !A|B x for either type"),
+        ("SEQ(A a, !SEQ(B x, C y), D d) RETURN x.x", "'x' is negated: a match binds no event to it"),
+        ("SEQ(A a, !SEQ(B x, C y), !N n, D d) WHERE n.x = x.x", "only one negated component"),
+    ],
+)
+def test_what_has_no_meaning_names_place_and_remedy(query: str, remedy: str) -> None:
+    with pytest.raises(CepctlError) as refused:
+        plan_of(f"PATTERN {query}")
+    assert str(refused.value).startswith("line 1, column ")
+    assert remedy in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        ("SEQ(A a, !SEQ(B x, C y, B z), C c)", "!SEQ or !AND of more than two"),
+        ("SEQ(A a, !SEQ(B x, C y), C c, !SEQ(B u, C v), B d)", "several !SEQ or !AND in one pattern"),
+    ],
+)
+def test_what_the_event_engine_refuses_the_worlds_engine_runs(query: str, what: str) -> None:
+    plan = plan_of(f"PATTERN {query}")
+    with pytest.raises(UnsupportedQueryError, match=f"{what}.*--engine worlds runs it"):
+        match_events(plan, PAGE)
+    assert match_table(plan, PAGE).num_rows >= 0
+
+
+def test_interval_events_are_left_to_the_judge() -> None:
+    events = event_table((Event("a", "A", 0, 1), lasting("b", "B", (2, 3), (4, 5)), Event("c", "C", 9, 9)))
+    plan = plan_of("PATTERN SEQ(A a, !SEQ(B x, C y), C c)", lasting=True)
+    assert match_table(plan, events).num_rows == 1
+    with pytest.raises(UnsupportedQueryError, match=r"!SEQ and !AND beside interval events.*--engine worlds"):
+        match_events(plan, events)
