@@ -196,7 +196,7 @@ class Alternative:
         last = self.components[-1]
         if last.negated:
             return len(self.components) - 1 not in self.absent_anywhere
-        return last.kleene and strategy.fills_window
+        return last.kleene and last.most != last.least and strategy.fills_window
 
     @cached_property
     def positive(self) -> tuple[int, ...]:

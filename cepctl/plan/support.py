@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.printer import quantifier_text
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
@@ -265,17 +264,9 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others:
-        if any(len(block) > 1 for block in alternative.positive_blocks):
-            message = f"AND(...) under {name}; it runs under skip_till_any_match"
-            problems.refuse(query.pattern.span, message)
-        for component, written in zip(alternative.components, pattern.components, strict=True):
-            if component.ordered and written.how_many.braces:
-                problems.refuse(
-                    written.span,
-                    f"{component.variable}[] counted by {quantifier_text(written)} under {name}; it runs "
-                    "under skip_till_any_match",
-                )
+    if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
+        message = f"AND(...) under {name}; it runs under skip_till_any_match"
+        problems.refuse(query.pattern.span, message)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
@@ -312,7 +303,7 @@ def _check_edges(
                 pattern.components[edge].span,
                 f"a {where} negation needs WITHIN: without a window it looks at all of time",
             )
-    if last.kleene and strategy.fills_window:
+    if last.kleene and last.most != last.least and strategy.fills_window:
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
 

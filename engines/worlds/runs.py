@@ -58,15 +58,20 @@ class Run:
         """The places that may take next, in the order of the pattern."""
         component = self.search.alternative.components[self.search.alternative.positive[self.place]]
         behind = self.place + 1
-        return [
-            *([self.place] if component.kleene else []),
-            *([behind] if behind < len(self.search.alternative.positive) else []),
-        ]
+        has_room = component.kleene and (component.most is None or len(self.group) < component.most)
+        is_behind = self.has_enough and behind < len(self.search.alternative.positive)
+        return [*([self.place] if has_room else []), *([behind] if is_behind else [])]
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the group has as many members as it must have."""
+        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
+        return len(self.group) >= component.least
 
     @property
     def may_stop(self) -> bool:
         """Whether nothing has to be taken any more."""
-        return self.place == len(self.search.alternative.positive) - 1
+        return self.place == len(self.search.alternative.positive) - 1 and self.has_enough
 
     @property
     def may_be_left(self) -> bool:

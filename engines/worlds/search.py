@@ -83,7 +83,8 @@ class Search:
         if ending.negated:
             waits = place not in self.alternative.absent_anywhere
         else:
-            waits = ending.kleene and reading(self.plan).fills_window
+            room = ending.most is None or len(bound.get(place, ())) < ending.most
+            waits = ending.kleene and reading(self.plan).fills_window and room
         if not waits:
             return last
         return LATEST_TICK if self.plan.window is None else min(first + self.plan.window - 1, LATEST_TICK)

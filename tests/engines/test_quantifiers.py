@@ -29,7 +29,7 @@ PAGE = event_table(
     )
 )
 """The events of the worked numbers."""
-STRICT = " STRATEGY strict_contiguity"
+STRICT, NEXT = " STRATEGY strict_contiguity", " STRATEGY skip_till_next_match"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,8 @@ STRICT = " STRATEGY strict_contiguity"
         ("SEQ(A a, B* b[], C c)" + STRICT, "a1 b1+b2+b3 c1", (0, 6, Fraction(85, 162))),
         ("SEQ(A a, B? b, C c)" + STRICT, "a1 b1 c1", (0, 6, Fraction(5, 27))),
         ("SEQ(A a, B? b, C c)", "a1 c1", (0, 6, Fraction(1))),
+        ("SEQ(A a, B{2} b[], C c)" + NEXT, "a1 b1+b2 c1", (0, 6, Fraction(10, 27))),
+        ("SEQ(A a, B{2} b[], C c)" + NEXT, "a1 b2+b1 c1", (0, 6, Fraction(1, 9))),
     ],
 )
 def test_worked_numbers(query: str, row: str, expected: tuple[int, int, Fraction]) -> None:

@@ -41,11 +41,14 @@ def prepared_runs(
     """
     groups = [i for i in reading.positive if reading.components[i].ordered]
     found = 0
-    for sizes in _sizes(plan, reading, events, candidates, options, groups, {}):
+    # The time of the last member may be possible for more members alone.
+    untimed = replace(reading, member_timings=())
+    for sizes in _sizes(plan, untimed, events, candidates, options, groups, {}):
         found += 1
         yield _prepared(plan, reading, events, candidates, options, sizes)
     if not found:
-        yield _prepared(plan, reading, events, candidates, options, dict.fromkeys(groups, 1))
+        fewest = {i: max(reading.components[i].least, 1) for i in groups}
+        yield _prepared(plan, reading, events, candidates, options, fewest)
 
 
 def one_run(
@@ -67,7 +70,8 @@ def _sizes(
         yield known
         return
     group, *others = groups
-    for size in range(1, MOST_MEMBERS + 2):
+    least, most = reading.components[group].least, reading.components[group].most
+    for size in range(1, min(MOST_MEMBERS + 1, MOST_MEMBERS + 1 if most is None else most) + 1):
         sizes = {**known, group: size, **dict.fromkeys(others, 1)}
         source = _prepared(plan, reading, events, candidates, options, sizes)
         if not _some_run(source, group):
@@ -78,7 +82,8 @@ def _sizes(
                 f"a run of this query may take more than {MOST_MEMBERS:,} members of {name}[]; narrow it "
                 "(WITHIN, [attr], tighter predicates)"
             )
-        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
+        if size >= least:
+            yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
 
 
 def _some_run(source: RunAlternative, group: int) -> bool:

@@ -1,8 +1,9 @@
 """Who may take next in a run, and where events that would have taken must not lie.
 
-After an event of the run its *takers* are the group itself and the component behind it.  Between two events
-that a run takes one after the other there is no event that fits a taker.  Where a taker stands behind the
-component that took the later one, there is none at its tick either: the last taker takes.
+After an event of the run its *takers* are the group itself, while it has room, and the component behind it,
+once the group has enough members.  Between two events that a run takes one after the other there is no event
+that fits a taker.  Where a taker stands behind the component that took the later one, there is none at its
+tick either: the last taker takes.
 
     run            a     b     b     c
     takers            b     b,c   b,c
@@ -44,10 +45,12 @@ class Takers:
 
     def after(self, place: int) -> list[int]:
         """The components that may take after the event at a place, in the order of the pattern."""
-        component = self.taken[place]
-        order = self.reading.positive
-        behind = order[order.index(component) + 1 :]
-        return [*([component] if self.reading.components[component].kleene else []), *behind[:1]]
+        taker = self.taken[place]
+        component, order = self.reading.components[taker], self.reading.positive
+        members = sum(each == taker for each in self.taken[: place + 1])
+        has_room = component.kleene and (component.most is None or members < component.most)
+        behind = order[order.index(taker) + 1 :] if members >= component.least else ()
+        return [*([taker] if has_room else []), *behind[:1]]
 
     def gaps(self, component: int) -> list[Stretch]:
         """Between which events of the run a component is a taker."""
