@@ -137,6 +137,7 @@ class Alternative:
     `absent` are the variables of what may be absent and this reading leaves out.
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
+    `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
     """
 
     components: tuple[Component, ...]
@@ -148,14 +149,19 @@ class Alternative:
     absent: tuple[str, ...] = ()
     sequences: tuple[tuple[int, ...], ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
+    passes_over: bool = False
 
     @cached_property
     def reads_taken(self) -> bool:
         """Whether what a component takes depends on which members a group has taken, and in which order."""
-        return any(each.ordered for each in self.components) or any(
-            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
-            for link in self.links
-            for i in link.components
+        return (
+            self.passes_over
+            or any(each.ordered for each in self.components)
+            or any(
+                self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+                for link in self.links
+                for i in link.components
+            )
         )
 
     def in_runs(self, strategy: Strategy) -> bool:

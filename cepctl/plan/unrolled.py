@@ -31,6 +31,25 @@ class Unrolled:
     rivals: Mapping[int, int]
 
     @property
+    def shown(self) -> Alternative:
+        """The reading without what takes nothing here: the components that rows show."""
+        reading, taken = self.reading, set(self.taken)
+        absent = tuple(i for i in reading.positive if i not in taken)
+        if not absent:
+            return reading
+        kept = [i for i in range(len(reading.components)) if i not in absent]
+        return replace(
+            reading,
+            components=tuple(reading.components[i] for i in kept),
+            blocks=tuple((place,) for place in range(len(kept))),
+            links=(),
+            equalities=(),
+            timings=(),
+            member_timings=(),
+            absent=tuple(reading.components[i].variable for i in absent),
+        )
+
+    @property
     def taken(self) -> tuple[int, ...]:
         """The components of the reading, in the order in which they take events, one for each event."""
         return tuple(self.origin[i] for i in self.alternative.positive)
@@ -70,7 +89,8 @@ def _equalities(
         for left, right in product(copies[each.left], copies[each.right]):
             yield replace(each, left=left, right=right)
         later, earlier = max(each.left, each.right), min(each.left, each.right)
-        if later in rivals and earlier in rivals:
+        sure = not reading.passes_over or reading.components[earlier].least
+        if later in rivals and earlier in rivals and sure:
             # The first member of a group is there whenever a later component may take.
             here, there = rivals[later], copies[earlier][0]
             sides = (there, here) if each.left == earlier else (here, there)

@@ -45,7 +45,7 @@ class RunAlternative(PreparedAlternative):
     @property
     def shown(self) -> Alternative:
         """The reading, whose groups are those of rows."""
-        return self.form_of.reading
+        return self.form_of.shown
 
     @property
     def decided_by_window(self) -> bool:

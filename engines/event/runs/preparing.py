@@ -39,7 +39,7 @@ def prepared_runs(
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
-    groups = [i for i in reading.positive if reading.components[i].ordered]
+    groups = [i for i in reading.positive if _varies(reading, i)]
     found = 0
     # The time of the last member may be possible for more members alone.
     untimed = replace(reading, member_timings=())
@@ -71,8 +71,15 @@ def _sizes(
         return
     group, *others = groups
     least, most = reading.components[group].least, reading.components[group].most
+    if (
+        reading.passes_over
+        and not least
+        and (others or any(known.values()) or len(groups) < len(reading.positive))
+    ):
+        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: 0})
     for size in range(1, min(MOST_MEMBERS + 1, MOST_MEMBERS + 1 if most is None else most) + 1):
-        sizes = {**known, group: size, **dict.fromkeys(others, 1)}
+        fewest = {i: min(reading.components[i].least, 1) if reading.passes_over else 1 for i in others}
+        sizes = {**known, group: size, **fewest}
         source = _prepared(plan, reading, events, candidates, options, sizes)
         if not _some_run(source, group):
             return
@@ -84,6 +91,13 @@ def _sizes(
             )
         if size >= least:
             yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
+
+
+def _varies(reading: Alternative, component: int) -> bool:
+    """Whether runs take different numbers of events for a component, or a group in order."""
+    return reading.components[component].ordered or (
+        reading.passes_over and not reading.components[component].least
+    )
 
 
 def _some_run(source: RunAlternative, group: int) -> bool:

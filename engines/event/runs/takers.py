@@ -1,9 +1,9 @@
 """Who may take next in a run, and where events that would have taken must not lie.
 
 After an event of the run its *takers* are the group itself, while it has room, and the component behind it,
-once the group has enough members.  Between two events that a run takes one after the other there is no event
-that fits a taker.  Where a taker stands behind the component that took the later one, there is none at its
-tick either: the last taker takes.
+once the group has enough members; where that may be absent, the next one, too, and so on.  Between two events
+that a run takes one after the other there is no event that fits a taker.  Where a taker stands behind the
+component that took the later one, there is none at its tick either: the last taker takes.
 
     run            a     b     b     c
     takers            b     b,c   b,c
@@ -49,8 +49,12 @@ class Takers:
         component, order = self.reading.components[taker], self.reading.positive
         members = sum(each == taker for each in self.taken[: place + 1])
         has_room = component.kleene and (component.most is None or members < component.most)
-        behind = order[order.index(taker) + 1 :] if members >= component.least else ()
-        return [*([taker] if has_room else []), *behind[:1]]
+        found = [taker] if has_room else []
+        for other in order[order.index(taker) + 1 :] if members >= component.least else ():
+            found.append(other)
+            if self.reading.components[other].least:
+                break
+        return found
 
     def gaps(self, component: int) -> list[Stretch]:
         """Between which events of the run a component is a taker."""
