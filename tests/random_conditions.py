@@ -22,6 +22,8 @@ def random_conditions(
         pools.append(group_conditions(strategy, parts))
     if level.order:
         pools.append(order_conditions(parts))
+    if level.read:
+        pools.append(set_reading_conditions(parts))
     if level.runs:
         pools += [run_conditions([part]) for part in parts if part.kleene] + [reading_conditions(parts)]
     if level.timing:
@@ -120,6 +122,22 @@ def reading_conditions(parts: list[Part]) -> list[str]:
         for place, group in enumerate(parts)
         if group.kleene
         for later in parts[place + 1 :]
+        for template in templates
+    ]
+
+
+def set_reading_conditions(parts: list[Part]) -> list[str]:
+    """What a later single component reads of a group without order before it."""
+    templates = (
+        *("{c}.x < max({b}[].x)", "{c}.x >= max({b}[].x)", "{c}.x > min({b}[].x)", "{c}.x <= {b}[i].x"),
+        *("{c}.x <= min({b}[].x)", "{c}.k = {b}[i].k", "{c}.x + 1 > max({b}[].x) AND {c}.x <= max({b}[].x)"),
+    )
+    return [
+        template.format(b=group.variable, c=later.t)
+        for place, group in enumerate(parts)
+        if group.kleene
+        for later in parts[place + 1 :]
+        if not later.kleene
         for template in templates
     ]
 

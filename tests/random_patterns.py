@@ -21,7 +21,7 @@ ANY, NEXT, STRICT, PARTITION = (
 class Level:
     """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
 
-    With `runs` every group is read in order, and what follows may read it.
+    With `runs` every group is read in order, and what follows may read it; with `read` without order.
     """
 
     strategies: tuple[str, ...] = (ANY,)
@@ -34,6 +34,7 @@ class Level:
     timing: bool = False
     quantified: bool = False
     runs: bool = False
+    read: bool = False
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,12 @@ def run_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(level) | cases(replace(level, negation=True, timing=True))
 
 
+def read_set_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Kleene sets that what follows them reads."""
+    level = Level(strategies=strategies, kleene=True, read=True)
+    return cases(level) | cases(replace(level, negation=True))
+
+
 def or_cases(*strategies: str) -> st.SearchStrategy[Case]:
     """OR inside SEQ: a component, or another in its place."""
     return cases(Level(strategies=strategies or (ANY,), choice=True))
@@ -169,6 +175,7 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "Kleene under next match": kleene_cases(NEXT),
     "runs": run_cases(NEXT),
     "sequences under contiguity": run_cases(STRICT, PARTITION),
+    "sets that are read under next match": read_set_cases(NEXT),
     "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
     "quantified Kleene groups": quantified_cases(),
     "quantified Kleene groups under contiguity": quantified_cases(STRICT, PARTITION),

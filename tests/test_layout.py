@@ -186,6 +186,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.given",
     },
     "engines.solve": {
+        "plan",
         "engines.columns",
         "engines.pattern",
         "engines.confidence",

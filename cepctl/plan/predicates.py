@@ -289,8 +289,9 @@ def _taken_so_far(expression: Expression, decides: str) -> Expression:
     """Where another component decides, `b[..i]` are all members of b, as they are taken then."""
 
     def change(each: Expression) -> Expression:
-        is_other = isinstance(each, Aggregate) and each.own and each.variable != decides
-        return replace(each, before=False, own=False) if is_other else each
+        if isinstance(each, Aggregate) and each.own and each.variable != decides:
+            return replace(each, before=False, own=False)
+        return each
 
     return rewrite(expression, change)
 

@@ -20,6 +20,7 @@ from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
+from cepctl.plan.read_sets import sets_without_order
 from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
@@ -169,12 +170,16 @@ def _groups_in_and(alternative: Alternative) -> Iterator[str]:
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     """The groups without order where the matches of some reading take one event after the other."""
-    if not any(each.in_runs(plan.strategy) for each in plan.alternatives):
-        return
-    for component in (each for alternative in plan.alternatives for each in alternative.components):
-        name = component.variable
-        if component.kleene and not component.ordered:
-            yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
+    # Where other readings bind the same events, they have to be bound alike.
+    found = [name for each in runs for name in sets_without_order(each)]
+    if runs and len(plan.alternatives) > 1:
+        components = (component for each in plan.alternatives for component in each.components)
+        found = [each.variable for each in components if each.kleene and not each.ordered]
+    if any(each.absent_together for each in runs):
+        yield "!SEQ or !AND beside groups in order"
+    for name in dict.fromkeys(found):
+        yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:

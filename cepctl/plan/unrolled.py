@@ -56,13 +56,19 @@ class Unrolled:
 
 
 def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
-    """The reading with groups of these sizes, by component; what reads them is left out."""
+    """The reading with groups of these sizes, by component; what reads them is left out.
+
+    The members of a group without order are one block.
+    """
     origin: list[int] = []
     blocks: list[tuple[int, ...]] = []
     for block in reading.blocks:
-        for _ in range(sizes.get(block[0], 1)):
-            blocks.append(tuple(range(len(origin), len(origin) + len(block))))
-            origin += block
+        size = sizes.get(block[0], 1)
+        apart = reading.components[block[0]].ordered or size == 0
+        members = [block] * size if apart else [block * size]
+        for each in members:
+            blocks.append(tuple(range(len(origin), len(origin) + len(each))))
+            origin += each
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
     components = [
@@ -113,3 +119,9 @@ def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing
 def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
     """The first or the last of them, or each."""
     return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
+
+
+def with_members(reading: Alternative, size: int) -> Alternative:
+    """The reading with single events in place of all its groups, so many for each."""
+    groups = {i: size for i in reading.positive if reading.components[i].kleene}
+    return unrolled(reading, groups).alternative

@@ -29,7 +29,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.event.runs.preparing import one_run
+from cepctl.engines.event.runs_prepared import one_run
 from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
@@ -189,7 +189,7 @@ def _explained(
     elif not possible(valid_lower, valid_upper)[0]:
         reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
     if alternative.in_runs(plan.strategy):
-        prepared, bound = one_run(plan, alternative, known, bound)
+        prepared, bound = one_run(prepared, bound)
         if not reasons and not prepared.may_take(bound):
             reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
     rivals = [] if reasons else prepared.rivals(bound)

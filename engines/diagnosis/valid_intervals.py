@@ -32,7 +32,7 @@ from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
 from cepctl.engines.diagnosis.tied_shares import shares_between
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.preparing import prepared_alternatives
+from cepctl.engines.event.preparing import prepared_alternative, prepared_alternatives
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
 from cepctl.plan.plan import Plan
@@ -92,7 +92,13 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
     shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
     reaches as far as any of them lets it, and the match belongs to the first.
     """
-    prepared = prepared_alternatives(plan, events, MatchOptions())
+    # What runs of any size leave to their events the order and window of their reading say.
+    runs = any(each.in_runs(plan.strategy) for each in plan.alternatives)
+    prepared = (
+        [prepared_alternative(plan, each, events, MatchOptions()) for each in plan.alternatives]
+        if runs
+        else prepared_alternatives(plan, events, MatchOptions())
+    )
     fits = [_fits(each, len(events)) for each in prepared]
     lower, upper = np.empty_like(bound.rows), np.empty_like(bound.rows)
     alternatives = np.zeros(len(bound.offsets) - 1, dtype=np.int64)

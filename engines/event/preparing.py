@@ -13,7 +13,7 @@ from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.search.search import Search
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
 
@@ -40,7 +40,7 @@ def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> 
 def _prepared_runs(
     plan: Plan, reading: Alternative, events: Events, options: MatchOptions
 ) -> Iterator[PreparedAlternative]:
-    from cepctl.engines.event.runs.preparing import prepared_runs
+    from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
 
     if events.endpoint_ties is not None:
         refuse_intervals("GIVEN beside groups in order")
@@ -53,7 +53,21 @@ def _prepared_runs(
             if component.kleene and events.last([fitting]):
                 refuse_lasting_groups(component)
         refuse_intervals("groups in order")
-    return prepared_runs(plan, reading, events, candidates, options)
+    if reading.passes_over or any(component.ordered for component in reading.components):
+        return prepared_runs(plan, reading, events, candidates, options)
+    listing = prepared_alternative(plan, _filtering(reading), events, options)
+    return prepared_read_sets(plan, reading, listing, options)
+
+
+def _filtering(reading: Alternative) -> Alternative:
+    """The reading where conditions on a group that a later component decides filter what has been found."""
+    links = tuple(
+        replace(link, scope=Scope.GROUP)
+        if any(reading.components[i].kleene and i < link.decides for i in link.components)
+        else link
+        for link in reading.links
+    )
+    return replace(reading, links=links)
 
 
 def prepared_alternative(

@@ -10,6 +10,7 @@ from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import METHODS
+from cepctl.plan.unrolled import with_members
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import Alternative, Plan
@@ -35,18 +36,10 @@ def methods_of(plan: Plan, alternative: Alternative) -> list[StatedMethod]:
 def form_of(plan: Plan, alternative: Alternative) -> Form:
     """What the matches of one reading have in common, whatever the events are."""
     runs = alternative.in_runs(plan.strategy)
-    shape = shape_of(plan, _with_members(alternative) if runs else alternative)
+    shape = shape_of(plan, with_members(alternative, 2) if runs else alternative)
     lasting = plan.of_intervals or alternative.reads_ends
     depends = {"on_clocks": bool(plan.clocks), "given": bool(plan.given), "under_law": bool(plan.laws)}
     return Form(shape, bool(shape.absences), lasting=lasting, **depends)
-
-
-def _with_members(reading: Alternative) -> Alternative:
-    """A reading whose groups in order are single events, two for each."""
-    from cepctl.plan.unrolled import unrolled
-
-    groups = {i: 2 for i in reading.positive if reading.components[i].ordered}
-    return unrolled(reading, groups).alternative
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:

@@ -43,7 +43,8 @@ class Run:
     def finished(self) -> Iterator[Bound]:
         """The matches that it becomes; a filter that fails when a group is left ends it."""
         takers = self.takers()
-        ends = self.first + self.search.plan.window if self.may_stop and self.search.plan.window else None
+        last = self.place == len(self.search.alternative.positive) - 1
+        ends = self.first + self.search.plan.window if last and self.search.plan.window else None
         for tick in sorted({t for t in self.ticks if t > self.last and (ends is None or t < ends)}):
             for place in reversed(takers):
                 longer = [self.longer(place, group, tick) for group in self.taken(place, tick)]

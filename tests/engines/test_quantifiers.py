@@ -38,6 +38,8 @@ STRICT, NEXT = " STRATEGY strict_contiguity", " STRATEGY skip_till_next_match"
     [
         ("SEQ(A a, B{2} b[], C c)", "a1 b1+b2 c1", (0, 6, Fraction(20, 27))),
         ("SEQ(A a, B{2} b[], C c)" + STRICT, "a1 b1+b2 c1", (0, 5, Fraction(35, 162))),
+        ("SEQ(A a, B{2} b[], C c)" + NEXT, "a1 b1+b2 c1", (0, 6, Fraction(10, 27))),
+        ("SEQ(A a, B{2} b[], C c)" + NEXT, "a1 b2+b1 c1", (0, 6, Fraction(1, 9))),
         ("SEQ(A a, B* b[], C c)" + STRICT, "a1 c1", (1, 4, Fraction(1, 81))),
         ("SEQ(A a, B* b[], C c)" + STRICT, "a1 b1+b2+b3 c1", (0, 6, Fraction(85, 162))),
         ("SEQ(A a, B? b, C c)" + STRICT, "a1 b1 c1", (0, 6, Fraction(5, 27))),

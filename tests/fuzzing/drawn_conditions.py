@@ -18,6 +18,7 @@ from tests.random_conditions import (
     reading_conditions,
     return_columns,
     run_conditions,
+    set_reading_conditions,
     timings,
 )
 from tests.random_patterns import NEXT, PARTITION, Level, Part
@@ -79,7 +80,9 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
             pools.append((order_conditions(parts), 1))
-        if "runs" in wanted:
+        if "runs" in wanted and rng.random() < 0.25:
+            pools += [(set_reading_conditions(parts), 1)]
+        elif "runs" in wanted:
             pools += [(run_conditions([part]), 0.95) for part in parts if part.kleene]
             pools += [(reading_conditions(parts), 0.4)]
         if "timing" in wanted and "intervals" not in wanted:

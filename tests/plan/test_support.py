@@ -198,7 +198,7 @@ REFUSED = {
     "AND(A a, B b) STRATEGY strict_contiguity": "AND(...) under strict_contiguity; it runs",
     "AND(A a, B b) WHERE [k] STRATEGY partition_contiguity": "AND(...) under partition_contiguity",
     "SEQ(A a, B b) WHERE a.x = 1 OR a.time < b.time": "joined by OR or NOT with one on times; write an OR",
-    "SEQ(A a, B+ b[]) WHERE b[i].time > a.time OR b[1].time > '2020-01-01'": "may be in a case of its own",
+    "SEQ(A a, B+ b[]) WHERE b[i].time > a.time OR b[first].time > '2020-01-01'": "in a case of its own",
     "SEQ(A a, !B n, C c) WHERE n.time > a.time OR n.time < c.time": "one absent component for each",
     "SEQ(A a, B+ b[]) WHERE b[i].time - b[i-1].time < 5 s": "b[i-1].time in a timing constraint",
     "AND(A a, !B b)": "negation inside AND but between two of a SEQ there; write it next to the group, as in "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-from cepctl.language.ast import MemberIndex
 from cepctl.plan.plan import MemberTiming, Timing
+
+if TYPE_CHECKING:
+    from cepctl.language.ast import MemberIndex
 
 CASES_BOUND = 4096
 """Cases that `<>` may split the problems of a match into."""

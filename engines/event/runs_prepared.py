@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
-from cepctl.engines.event.runs.alternative import RunAlternative
-from cepctl.engines.event.runs.fitting import RunConditions
-from cepctl.engines.event.runs.run_search import RunSearch
-from cepctl.engines.event.runs.takers import Takers
-from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.event.read_sets import ReadSetAlternative
+from cepctl.engines.event.run_alternative import RunAlternative
+from cepctl.engines.event.run_conditions import RunConditions
+from cepctl.engines.event.run_search import RunSearch
+from cepctl.engines.event.run_takers import Takers
+from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Region, RegionEnd, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.search.search import Search, enumeration_parts
-from cepctl.errors import QueryTooLargeError
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.unrolled import unrolled
@@ -52,13 +54,16 @@ def prepared_runs(
 
 
 def one_run(
-    plan: Plan, reading: Alternative, events: Events, bound: Mapping[int, Bindings]
+    listing: PreparedAlternative, bound: Mapping[int, Bindings]
 ) -> tuple[RunAlternative, dict[int, Bindings]]:
     """One match of a reading, by its groups: as the run that it is, which binds single events."""
+    plan, reading, options = listing.plan, listing.alternative, listing.options
     taken = [event for i in reading.positive for event in events_in(bound[i])]
-    sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].ordered}
-    candidates = tuple(fitting_events(events, each) for each in reading.components)
-    run = _prepared(plan, reading, events, candidates, MatchOptions(), sizes)
+    sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].kleene}
+    if any(component.ordered for component in reading.components):
+        run = _prepared(plan, reading, listing.events, listing.search.candidates, options, sizes)
+    else:
+        run = _of_read_sets(plan, reading, listing, options, sizes)
     return run, {i: np.array([event]) for i, event in zip(run.search.singles, taken, strict=True)}
 
 
@@ -71,16 +76,14 @@ def _sizes(
         return
     group, *others = groups
     least, most = reading.components[group].least, reading.components[group].most
-    if (
-        reading.passes_over
-        and not least
-        and (others or any(known.values()) or len(groups) < len(reading.positive))
-    ):
+    takes_some = others or any(known.values()) or any(not _varies(reading, i) for i in reading.positive)
+    if reading.passes_over and not least and takes_some:
         yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: 0})
-    for size in range(1, min(MOST_MEMBERS + 1, MOST_MEMBERS + 1 if most is None else most) + 1):
-        fewest = {i: min(reading.components[i].least, 1) if reading.passes_over else 1 for i in others}
-        sizes = {**known, group: size, **fewest}
-        source = _prepared(plan, reading, events, candidates, options, sizes)
+    fewest = {i: min(reading.components[i].least, 1) if reading.passes_over else 1 for i in others}
+    for size in range(1, MOST_MEMBERS + 2):
+        if most is not None and size > most:
+            return
+        source = _prepared(plan, reading, events, candidates, options, {**known, group: size, **fewest})
         if not _some_run(source, group):
             return
         if size > MOST_MEMBERS:
@@ -98,6 +101,80 @@ def _varies(reading: Alternative, component: int) -> bool:
     return reading.components[component].ordered or (
         reading.passes_over and not reading.components[component].least
     )
+
+
+def prepared_read_sets(
+    plan: Plan, reading: Alternative, listing: PreparedAlternative, options: MatchOptions
+) -> Iterator[ReadSetAlternative]:
+    """One for all sizes of groups without order that what follows reads; `listing` lists them.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If some event fits such a group and the component behind it.
+    """
+    groups = [i for i in reading.positive if reading.components[i].kleene]
+    candidates = listing.search.candidates
+    for group, behind in pairwise(reading.positive):
+        if group in groups and len(np.intersect1d(candidates[group], candidates[behind])):
+            name = reading.components[group].variable
+            raise UnsupportedQueryError(
+                f"not supported yet: events that fit {name}[] and what follows and reads it; --engine worlds "
+                f"runs it, and so does the event engine where it is read in order, as max({name}[..i].x)"
+            )
+    order = tuple(at for at, i in enumerate(listing.search.singles) if i not in groups)
+    found: dict[tuple[int, ...], None] = {}
+    for part in enumeration_parts(listing.search, listing.events, order):
+        for rows in part():
+            for bound in listing.with_groups(rows):
+                sizes = np.stack([bound[i].sizes for i in groups], axis=1)  # type: ignore[union-attr]
+                found |= dict.fromkeys(map(tuple, np.unique(sizes, axis=0).tolist()))
+    for each in sorted(found) or [(1,) * len(groups)]:
+        yield _of_read_sets(plan, reading, listing, options, dict(zip(groups, each, strict=True)))
+
+
+def _of_read_sets(
+    plan: Plan, reading: Alternative, listing: PreparedAlternative, options: MatchOptions,
+    sizes: dict[int, int],
+) -> ReadSetAlternative:  # fmt: skip
+    form = unrolled(reading, sizes)
+    shape = shape_of(replace(plan, strategy=SKIP_TILL_ANY_MATCH), form.alternative)
+    blocks = tuple(
+        replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
+    )
+    is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
+    rules = [
+        AbsenceRule(form.rivals[form.origin[block.components[0]]], (region,))
+        for number, block in enumerate(blocks)
+        if (region := _passed_over(number, is_set, plan.window)) is not None
+    ]
+    shape = replace(shape, blocks=blocks, rules=(*shape.rules, *rules))
+    search = Search(
+        form.alternative,
+        form.alternative.positive,
+        _system(plan, form.alternative),
+        tuple(listing.search.candidates[i] for i in form.origin),
+        plan.partition_by,
+    )
+    conditions = RunConditions(listing.events, reading, form.taken)
+    return ReadSetAlternative(
+        plan, listing.events, shape, search, options,
+        form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
+    )  # fmt: skip
+
+
+def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Region | None:
+    """Where what fits a block would have been taken, as far as its neighbours say."""
+    if number == 0 and not is_set[0]:
+        return None
+    lower = RegionEnd(Point(0, "first"), 0, is_lower=True)
+    if number:
+        after_set = is_set[number - 1] and not is_set[number]
+        lower = RegionEnd(Point(number - 1, "first" if after_set else "last"), 1, is_lower=True)
+    end = number + 1 if is_set[number] else number
+    if end < len(is_set):
+        return lower, RegionEnd(Point(end, "first"), -1, is_lower=False)
+    return (lower,) if window is None else (lower, RegionEnd(Point(0, "first"), window - 1, is_lower=False))
 
 
 def _some_run(source: RunAlternative, group: int) -> bool:

@@ -40,19 +40,19 @@ class RunConditions:
 
     def _deciding(self, component: int, *, finished: bool) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
-        ordered = self.reading.components[component].ordered
+        group = self.reading.components[component].kleene
         return [
             link
             for link in self.reading.links
             if link.decides == component
-            and (ordered and reads_finished(link.expression, self._names[component])) == finished
+            and (group and reads_finished(link.expression, self._names[component])) == finished
         ]
 
     def depends_on_members(self, component: int) -> bool:
         """Whether who fits a component depends on which members groups have by then."""
         read = ((link, i) for link in self._deciding(component, finished=False) for i in link.components)
         return any(
-            (self.reading.components[i].ordered or self.reading.passes_over)
+            (self.reading.components[i].kleene or self.reading.passes_over)
             and (i != component or _looks_back(link.expression))
             for link, i in read
         )
@@ -98,7 +98,7 @@ class RunConditions:
         bound: dict[int, Bindings] = {}
         for i in link.components:
             members = self._members(i, taken)
-            if self.reading.components[i].ordered:
+            if self.reading.components[i].kleene:
                 bound[i] = _group(members)
             elif members.shape[1]:
                 bound[i] = members[:, 0]

@@ -8,8 +8,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
-from cepctl.engines.event.runs.fitting import RunConditions
-from cepctl.engines.event.runs.takers import Takers
+from cepctl.engines.event.run_conditions import RunConditions
+from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 

@@ -8,10 +8,10 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import CepctlError
-from tests.engines.agreement import EXAMPLES, assert_same_rows, check
+from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.plans import plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT
-from tests.strategies import Case, run_cases
+from tests.strategies import Case, read_set_cases, run_cases
 
 
 def agrees(case: Case) -> None:
@@ -25,4 +25,8 @@ def agrees(case: Case) -> None:
 
 @pytest.mark.parametrize("strategies", [(NEXT,), (STRICT, PARTITION)], ids=["next", "contiguity"])
 def test_runs_are_those_of_the_judge(strategies: tuple[str, ...]) -> None:
-    check(run_cases(*strategies), agrees, EXAMPLES)
+    check(run_cases(*strategies), agrees, FEW_EXAMPLES)
+
+
+def test_sets_that_are_read_are_those_of_the_judge() -> None:
+    check(read_set_cases(NEXT), agrees, FEW_EXAMPLES)

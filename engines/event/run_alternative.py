@@ -7,20 +7,20 @@ and so do its rivals (`takers`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, MatchBatch, single_events
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, events_in, single_events
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.runs.fitting import RunConditions, folded
-from cepctl.engines.event.runs.takers import Stretch, Takers, joined, stretches
+from cepctl.engines.event.run_conditions import RunConditions, folded
+from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, edge_of, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
@@ -115,8 +115,8 @@ class RunAlternative(PreparedAlternative):
         if self.takers is None:
             return super().decided(bound, rivals, heard)
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
-        count = len(next(iter(bound.values())))
-        kind = _kinds([each for each in rivals if not self._is_gap(each.rule)], count)
+        count = count_of(bound)
+        kind = kinds_of([each for each in rivals if not self._is_gap(each.rule)], count)
         found = impossible(count)
         for number in np.unique(kind):
             rows = np.flatnonzero(kind == number)
@@ -126,9 +126,7 @@ class RunAlternative(PreparedAlternative):
             )
             own = _of_rules(own, rules)
             shape = replace(self.shape, rules=rules)
-            batch = Batch(
-                replace(asked, shape=shape), {i: _taken(each, rows) for i, each in bound.items()}, own
-            )
+            batch = Batch(replace(asked, shape=shape), rows_of(bound, rows), own)
             found.put(rows, measure(batch))
         return found
 
@@ -146,7 +144,7 @@ class RunAlternative(PreparedAlternative):
         rows = np.flatnonzero(found)
         if not len(rows):
             return found
-        some = {i: _taken(each, rows) for i, each in bound.items()}
+        some = rows_of(bound, rows)
         rivals = [] if self.shape.plain_chain else certain.rivals(some)
         rivals = [
             replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]])
@@ -173,7 +171,7 @@ class RunAlternative(PreparedAlternative):
         return (*(rule for rule in negated if self._is_gap(rule)), *taken)
 
 
-def _kinds(rivals: Sequence[Rivals], count: int) -> Indexes:
+def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:
     """A number for each run, equal where the same of these rules have a rival."""
     kind = np.zeros(count, dtype=np.int64)
     for each in sorted(rivals, key=lambda each: repr(each.rule)):
@@ -188,6 +186,16 @@ def _of_rules(rivals: Sequence[Rivals], rules: Sequence[AbsenceRule]) -> list[Ri
     none = np.zeros(0, dtype=np.int64)
     known = {each.rule: each for each in rivals}
     return [known.get(rule) or Rivals(rule, none, none) for rule in rules]
+
+
+def count_of(bound: Mapping[int, Bindings]) -> int:
+    """How many matches these are, which bind single events."""
+    return len(events_in(next(iter(bound.values()))))
+
+
+def rows_of(bound: Mapping[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
+    """Some of the matches that bind single events."""
+    return {i: _taken(each, rows) for i, each in bound.items()}
 
 
 def _taken(bound: Bindings, rows: Indexes) -> Indexes:

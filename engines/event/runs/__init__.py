@@ -1,1 +1,0 @@
-"""Groups in order where other events decide: runs of next match, and chains under contiguity."""
