@@ -126,6 +126,11 @@ class MemberTiming(Timing):
     right_member: MemberIndex | None = None
 
 
+def members_of_sides(timing: Timing) -> tuple[MemberIndex | None, MemberIndex | None]:
+    """Which member of a group each side of a timing constraint means, None for each of them."""
+    return (timing.left_member, timing.right_member) if isinstance(timing, MemberTiming) else (None, None)
+
+
 @dataclass(frozen=True)
 class Alternative:
     """One OR-free reading of the pattern: components in pattern order, blocks in time order.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cepctl.language.ast import MemberIndex
-from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing
+from cepctl.plan.plan import Alternative, Component, Equality, Timing, members_of_sides
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,8 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    of_members = (None, None)
-    if isinstance(timing, MemberTiming):
-        of_members = timing.left_member, timing.right_member
-    lefts, rights = (
-        [None] if side is None else _chosen(copies[side], member)
-        for side, member in zip((timing.left, timing.right), of_members, strict=True)
-    )
+    sides = zip((timing.left, timing.right), members_of_sides(timing), strict=True)
+    lefts, rights = ([None] if side is None else _chosen(copies[side], which) for side, which in sides)
     for left, right in product(lefts, rights):
         ends = timing.not_equal, timing.left_end, timing.right_end
         yield Timing(left, right, timing.bound, *ends)
@@ -118,7 +113,8 @@ def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing
 
 def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
     """The first or the last of them, or each."""
-    return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
+    chosen = {"first": members[:1], "last": members[-1:]}
+    return [*(members if which is None else chosen[which])]
 
 
 def with_members(reading: Alternative, size: int) -> Alternative:
