@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from cepctl.clock_ties import (
@@ -52,6 +53,7 @@ def checked_offset(buckets: Iterable[tuple[int, int, float]]) -> Offset | None:
     return tuple((lo, hi, p / total) for lo, hi, p in kept)
 
 
+@lru_cache(maxsize=1 << 12)
 def parse_offset(text: str) -> Offset | None:
     """The offset written `lo:hi:p|lo:hi:p`; None where the text is not one.
 

@@ -44,6 +44,8 @@ LENGTH_COLUMNS: dict[str, pa.DataType] = {
 CLOCK = "clock"
 # In plain event files: the offset of the event's clock, `lo:hi:p|lo:hi:p`.
 CLOCK_OFFSET = "clock_offset"
+OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
+"""Offsets as text while events are taken in: many events have the same, which may be long."""
 ATTRIBUTE_PREFIX = "attr:"
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).

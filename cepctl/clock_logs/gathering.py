@@ -48,6 +48,7 @@ class Part:
 
     path: Path
     file: int
+    rows: int
     first: int
     last: int
     rises: bool
@@ -80,11 +81,14 @@ class Gathered:
         """Write what is held."""
         for (host, kind, file), frames in self._held.items():
             path = self.folder / f"{self._written:08d}.arrow"
-            rows = pl.concat(frames)
+            rows = pl.concat(frames).with_columns(
+                file=pl.lit(file, dtype=pl.Int32), line=pl.col("line").cast(pl.Int32)
+            )
             rows.write_ipc(path)
             self._written += 1
             times = rows["time"].to_numpy()
-            part = Part(path, file, int(times[0]), int(times[-1]), bool((times[1:] >= times[:-1]).all()))
+            rises = bool((times[1:] >= times[:-1]).all())
+            part = Part(path, file, len(rows), int(times[0]), int(times[-1]), rises)
             self.parts.setdefault(host, {}).setdefault(kind, {}).setdefault(file, []).append(part)
         self._held, self._rows = {}, 0
 

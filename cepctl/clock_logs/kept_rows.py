@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
@@ -27,7 +28,7 @@ _ROWS_AT_ONCE = 1 << 17
 
 @dataclass
 class KeptRows:
-    """The rows of a host, read again each time that they are asked for.
+    """The rows of a host; if they are many, they are read again each time that they are asked for.
 
     Attributes
     ----------
@@ -47,6 +48,7 @@ class KeptRows:
     borrowed: int = 0
     given: int = 0
     _bounds: pl.DataFrame | None = None
+    _few: list[HostRows] | None = None
 
     def __post_init__(self) -> None:
         kinds = self.found.parts[self.host]
@@ -68,12 +70,20 @@ class KeptRows:
         LogFormatError
             If rows have no bound, and nothing gives one.
         """
-        self.equal = self.borrowed = self.given = 0
-        for frame in self._frames():
-            yield _host_rows(self._with_bounds(frame), self._steps)
+        if self._few is None:
+            self.equal = self.borrowed = self.given = 0
+            read = (_host_rows(self._with_bounds(frame), self._steps) for frame in self._frames())
+            if sum(part.rows for part in self._parts) > _ROWS_AT_ONCE:
+                yield from read
+                return
+            self._few = list(read)
+        yield from self._few
 
     def _frames(self) -> Iterator[pl.DataFrame]:
         """The rows, those that are equal once."""
+        if len(self._parts) == 1 and self._parts[0].rises:
+            yield self._once(_read(self._parts[0]))
+            return
         if _follow_each_other(self._parts):
             held = pl.DataFrame()
             for part in self._parts:
@@ -151,9 +161,11 @@ def _follow_each_other(parts: list[Part]) -> bool:
 
 
 def _read(part: Part) -> pl.DataFrame:
-    return pl.read_ipc(part.path).with_columns(
-        file=pl.lit(part.file, dtype=pl.Int32), line=pl.col("line").cast(pl.Int32)
-    )
+    # Polars would plan a query for it, which takes longer than the rows of a host.
+    with pa.OSFile(str(part.path)) as stream:
+        rows = pl.from_arrow(pa.ipc.open_file(stream).read_all())
+    assert isinstance(rows, pl.DataFrame)
+    return rows
 
 
 def _bounds(frame: pl.DataFrame) -> pl.DataFrame:
@@ -164,6 +176,8 @@ def _bounds(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _without_bound(frame: pl.DataFrame) -> pl.Series:
     """Which rows need a bound and have none."""
+    if not frame["since"].null_count() or not frame["around"].null_count():
+        return pl.Series(np.zeros(len(frame), np.bool_))
     return frame.select(
         pl.col("since").is_null() & pl.col("around").is_null() & (pl.col("state") != UNSYNCHRONISED)
     ).to_series()

@@ -19,6 +19,7 @@ _ROWS = b"cepctl.rows"
 
 def write_arrow(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_batch: int) -> None:
     """Write a table, in batches of at most so many rows."""
+    table = table.unify_dictionaries()
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         empty = column.null_count == len(column)

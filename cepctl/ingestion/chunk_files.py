@@ -39,8 +39,8 @@ def _write_parquet(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_o
     # What differs from row to row need not be looked up in a dictionary.
     repeating = [name for name in table.column_names if name not in DISTINCT]
     pq.write_table(
-        table, path, filesystem=filesystem, compression="snappy", row_group_size=rows_of_group,
-        use_dictionary=repeating,
+        table.unify_dictionaries(), path, filesystem=filesystem, compression="snappy",
+        row_group_size=rows_of_group, use_dictionary=repeating,
     )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ from cepctl.schema import (
     END_TIME,
     FIXED_COLUMNS,
     LENGTH_COLUMNS,
+    OFFSET_TEXTS,
     TIME_TYPE,
 )
 
@@ -130,7 +131,8 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
     for name, raw in _CLOCK_COLUMNS.items():
         known = name in batch.schema.names
-        columns[raw] = batch.column(name) if known else pa.nulls(len(batch), pa.string())
+        kind = OFFSET_TEXTS if name == CLOCK_OFFSET else pa.string()
+        columns[raw] = batch.column(name).cast(kind) if known else pa.nulls(len(batch), kind)
     fields.extend(pa.field(column, values.type) for column, values in columns.items())
     for field in batch.schema:
         if field.name in LENGTH_COLUMNS:

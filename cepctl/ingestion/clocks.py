@@ -60,7 +60,8 @@ def clocks_in(table: pa.Table) -> dict[str, Offset]:
     column = table.column(RAW_CLOCK)
     if column.null_count == len(column):
         return {}
-    pairs = table.select([RAW_CLOCK, RAW_OFFSET]).group_by([RAW_CLOCK, RAW_OFFSET]).aggregate([])
+    pairs = table.select([RAW_CLOCK, RAW_OFFSET]).unify_dictionaries()
+    pairs = pairs.group_by([RAW_CLOCK, RAW_OFFSET]).aggregate([])
     found: dict[str, Offset] = {}
     for name, text in zip(pairs.column(0).to_pylist(), pairs.column(1).to_pylist(), strict=True):
         offset = None if name is None else parse_offset(text)

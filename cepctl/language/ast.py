@@ -209,7 +209,10 @@ class Allen:
 
 @dataclass(frozen=True)
 class EndpointDifference:
-    """`t(left) - t(right) <= bound` in ticks; None is the constant 0, `_end` the end of an event."""
+    """`t(left) - t(right) <= bound` in ticks; None is the constant 0, `_end` the end of an event.
+
+    Of a group, `_member` says which one is meant; None for each of them.
+    """
 
     left: str | None
     right: str | None
@@ -217,6 +220,8 @@ class EndpointDifference:
     not_equal: bool = False
     left_end: bool = False
     right_end: bool = False
+    left_member: MemberIndex | None = None
+    right_member: MemberIndex | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ ONE_BLUR = (
     "--model FILE"
 )
 
+NO_CLOCKS = "learn takes no shared clocks, whose events err together: it learns from events that err alone"
+
 
 @told_in_keywords
 def learn(
@@ -122,7 +124,7 @@ def learned_from(
 
     if any(rule.clock is not None for rule in blur.rules):
         raise UnsupportedQueryError(
-            f"learn under shared clocks is not supported; leave the clock out of {blur.text}"
+            f"{NO_CLOCKS}; leave the clock out of {blur.text}, or take --jitter with as much as it errs"
         )
     assert asked.by is not None
     blurred = blurred_events(truth, blur, asked.seed, unit)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import (
     NOWHERE,
     Aggregate,
@@ -31,15 +32,16 @@ from cepctl.plan.contradictions import never_matches
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
-from cepctl.plan.or_free_patterns import Names, OrFreePattern, or_free_patterns
+from cepctl.plan.or_free_patterns import MAX_READINGS, Names, OrFreePattern, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
-from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
+from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import related
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
-from cepctl.plan.timings import RefusedTimingError, differences, in_ticks, is_timing, window_ticks
+from cepctl.plan.timing_cases import timing_cases
+from cepctl.plan.timings import RefusedTimingError, in_ticks, is_timing, window_ticks
 from cepctl.schema import MILLISECOND, TimeUnit
 
 
@@ -139,7 +141,12 @@ class _Analysis:
                         Conjunct(expression, cases[0]) if len(cases) == 1 else Conjunct(expression, (), cases)
                     )
                 else:
-                    yield Conjunct(expression, differences(expression, self.unit))
+                    found = timing_cases(expression, self.unit)
+                    yield (
+                        Conjunct(expression, found[0])
+                        if len(found) == 1
+                        else Conjunct(expression, (), readings=found)
+                    )
             except RefusedTimingError as refused:
                 self.problems.refuse(refused.problem.span, refused.problem.message)
             except QueryProblem as problem:
@@ -163,13 +170,21 @@ class _Analysis:
         strategy: Strategy,
     ) -> tuple[Alternative, ...]:
         """Every reading of the pattern; what is refused of it goes to the problems."""
-        found = tuple(
-            with_usable_keys(alternative_of(pattern, where, ordered, self.problems), self.schema)
-            for pattern in patterns
-        )
-        for pattern, alternative in zip(patterns, found, strict=True):
-            check_support(pattern, alternative, strategy, self.query, self.problems)
-        return found
+        found = []
+        for pattern in patterns:
+            for case in in_cases(pattern, where, self.problems):
+                read = alternative_of(pattern, case, ordered, self.problems, lasting=self._lasting)
+                check_support(pattern, read, strategy, self.query, self.problems)
+                found.append(with_usable_keys(read, self.schema))
+        if len(found) > MAX_READINGS:
+            raise QueryTooLargeError(
+                f"the cases of conditions on times, for each reading of the pattern, are over {MAX_READINGS}"
+            )
+        return tuple(found)
+
+    @property
+    def _lasting(self) -> bool:
+        return self.schema is not None and self.schema.lasting
 
     def window(self) -> int | None:
         if self.query.within is None:

@@ -18,7 +18,17 @@ from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
-from cepctl.plan.plan import Alternative, Component, Given, Link, Plan, ReturnColumn, Scope, Timing
+from cepctl.plan.plan import (
+    Alternative,
+    Component,
+    Given,
+    Link,
+    MemberTiming,
+    Plan,
+    ReturnColumn,
+    Scope,
+    Timing,
+)
 from cepctl.plan.support import ENGINES, engine_refusals
 
 _CHECKED = {
@@ -89,7 +99,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
             for each in alternative.equalities
         ],
-        "timings": [_timing(timing, names) for timing in alternative.timings],
+        "timings": [_timing(timing, names) for timing in (*alternative.timings, *alternative.member_timings)],
         **(
             {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
         ),
@@ -136,10 +146,13 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
 
 
 def _timing(timing: Timing, names: list[str]) -> str:
-    sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
+    members = (None, None)
+    if isinstance(timing, MemberTiming):
+        members = timing.left_member, timing.right_member
+    sides = (timing.left, timing.left_end), (timing.right, timing.right_end)
     left, right = (
-        "0" if component is None else f"{'end' if end else 't'}({names[component]})"
-        for component, end in sides
+        "0" if component is None else f"{'end' if end else 't'}({names[component]}{f'[{of}]' if of else ''})"
+        for (component, end), of in zip(sides, members, strict=True)
     )
     return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
 
@@ -310,14 +323,27 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
 def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
     components = [alternative.components[i] for i in block]
     if block not in alternative.absent_together:
-        return _block(components)
+        return _block(components, list(_orders_in(alternative, block)))
     whole = ", ".join(_component(replace(each, negated=False)) for each in components)
     return f"no {'SEQ' if block in alternative.sequences else 'AND'}({whole})"
 
 
-def _block(components: list[Component]) -> str:
+def _orders_in(alternative: Alternative, block: tuple[int, ...]) -> Iterator[str]:
+    """What of an AND comes before what."""
+    for each in alternative.timings:
+        if each.left in block and each.right in block and each.bound == -1 and not each.not_equal:
+            assert each.left is not None
+            assert each.right is not None
+            earlier, later = alternative.components[each.left], alternative.components[each.right]
+            yield f"{earlier.variable} before {later.variable}"
+
+
+def _block(components: list[Component], orders: list[str]) -> str:
     shown = [_component(component) for component in components]
-    return shown[0] if len(shown) == 1 else f"{{ {', '.join(shown)} in any order }}"
+    if len(shown) == 1:
+        return shown[0]
+    order = f": {', '.join(orders)}" if orders else " in any order"
+    return f"{{ {', '.join(shown)}{order} }}"
 
 
 def _component(component: Component) -> str:

@@ -7,9 +7,9 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
@@ -29,17 +29,22 @@ class OrFreePattern:
     """One reading of a pattern, without OR: blocks of components in time order.
 
     `absent` are the optional components that it leaves out.  A block of negated components alone is
-    `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.
+    `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.  `orders`: pairs of components of one block, the
+    first of which comes strictly before the other, as in AND of a SEQ.
     """
 
     parts: tuple[BlockPattern, ...]
     absent: BlockPattern = ()
     sequences: tuple[BlockPattern, ...] = ()
+    orders: tuple[tuple[ComponentPattern, ComponentPattern], ...] = ()
 
     def before(self, other: OrFreePattern) -> OrFreePattern:
         """Both, one after the other."""
         return OrFreePattern(
-            self.parts + other.parts, self.absent + other.absent, self.sequences + other.sequences
+            self.parts + other.parts,
+            self.absent + other.absent,
+            self.sequences + other.sequences,
+            self.orders + other.orders,
         )
 
     @property
@@ -94,14 +99,15 @@ def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
     if pattern.operator == "OR":
         _check_count(sum(map(len, parts)))
         return [reading for part in parts for reading in part]
+    together = pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1
+    if together:
+        parts = [[_branch(pattern, reading, problems) for reading in part] for part in parts]
     combined = [OrFreePattern(())]
     for part in parts:
         _check_count(len(combined) * len(part))
         combined = [before.before(reading) for before, reading in product(combined, part)]
         _check_size(combined)
-    if pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1:
-        return [_grouped(pattern, reading, problems) for reading in combined]
-    return combined
+    return [_grouped(pattern, reading, problems) for reading in combined] if together else combined
 
 
 def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrFreePattern]:
@@ -128,11 +134,30 @@ def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePatte
     return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
 
 
+def _branch(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+    """One part of AND: its blocks, if it has several, stay in order."""
+    if pattern.operator == "ISEQ" or len(reading.parts) < 2:
+        return reading
+    positive = [tuple(each for each in block if not each.negated) for block in reading.parts]
+    orders = list(reading.orders)
+    for before, after in pairwise([block for block in positive if block]):
+        orders += product(before, after)
+    for place, block in enumerate(reading.parts):
+        if len(block) > 1 and not positive[place]:
+            problems.refuse(block[0].span, "!SEQ or !AND inside AND; write it next to the group")
+        elif not positive[place]:
+            before = next((each for each in reversed(positive[:place]) if each), ())
+            after = next((each for each in positive[place + 1 :] if each), ())
+            orders += [*product(before, block), *product(block, after)]
+    return replace(reading, orders=tuple(orders))
+
+
 def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
     """The members of AND or ISEQ as one block; nothing where all of them are absent."""
     if not reading.parts:
         return reading
-    return replace(reading, parts=(_and_group(pattern, reading.parts, problems),))
+    between = {id(later) for _, later in reading.orders} & {id(earlier) for earlier, _ in reading.orders}
+    return replace(reading, parts=(_and_group(pattern, reading.parts, between, problems),))
 
 
 def _check_count(count: int) -> None:
@@ -156,26 +181,33 @@ def _refuse_composite(pattern: Composite, problems: Problems) -> None:
         problems.refuse(pattern.span, f"a repeated {pattern.operator}: {pattern.operator}(...)+{hint}")
 
 
-def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Problems) -> BlockPattern:
+def _and_group(
+    pattern: Composite, blocks: Iterable[BlockPattern], between: Container[int], problems: Problems
+) -> BlockPattern:
+    """`between`: which components of branches come after one and before another, by their `id`."""
     members = tuple(component for block in blocks for component in block)
-    if any(
+    if pattern.operator == "ISEQ" and any(
         isinstance(part, Composite) and part.operator == "SEQ" and len(part.parts) > 1
         for part in pattern.parts
     ):
-        problems.refuse(pattern.span, f"SEQ inside {pattern.operator}")
+        problems.refuse(pattern.span, "SEQ inside ISEQ")
     for member in members:
-        if member.negated and pattern.operator == "AND":
+        if member.negated and pattern.operator == "AND" and id(member) not in between:
             problems.refuse(
-                member.span, "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)"
+                member.span,
+                "negation inside AND but between two of a SEQ there; write it next to the group, as in "
+                "SEQ(AND(A a, B b), !N n)",
             )
-        if member.kleene:
-            problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
+        if member.kleene and pattern.operator == "ISEQ":
+            problems.refuse(member.span, "Kleene plus inside ISEQ")
         elif member.quantifier and pattern.operator == "ISEQ":
             problems.refuse(
                 member.span,
                 "a component of ISEQ that may be absent; write an OR of ISEQ with and without it",
             )
-    if any(isinstance(part, Composite) and _negates(part) for part in pattern.parts):
+    if pattern.operator == "ISEQ" and any(
+        isinstance(part, Composite) and _negates(part) for part in pattern.parts
+    ):
         problems.refuse(pattern.span, f"a nested negation inside {pattern.operator}")
     if all(member.negated for member in members):
         problems.error(pattern.span, "only negations inside ISEQ: add an event to which they relate")

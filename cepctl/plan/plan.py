@@ -23,7 +23,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
-from cepctl.language.ast import Expression, Probability, Query, ReachedTick
+from cepctl.language.ast import Expression, MemberIndex, Probability, Query, ReachedTick
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
@@ -119,6 +119,14 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class MemberTiming(Timing):
+    """A timing constraint of which a side is `b[first]` or `b[last]`; None for each member, or one event."""
+
+    left_member: MemberIndex | None = None
+    right_member: MemberIndex | None = None
+
+
+@dataclass(frozen=True)
 class Alternative:
     """One OR-free reading of the pattern: components in pattern order, blocks in time order.
 
@@ -128,7 +136,7 @@ class Alternative:
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
     `absent` are the variables of what may be absent and this reading leaves out.
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
-    `sequences`, else in any.
+    `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     """
 
     components: tuple[Component, ...]
@@ -139,6 +147,7 @@ class Alternative:
     choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
     absent: tuple[str, ...] = ()
     sequences: tuple[tuple[int, ...], ...] = ()
+    member_timings: tuple[MemberTiming, ...] = ()
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -158,7 +167,7 @@ class Alternative:
     @property
     def reads_ends(self) -> bool:
         """Whether a condition speaks of the end of an event, so that its start alone says too little."""
-        ends = any(each.left_end or each.right_end for each in self.timings)
+        ends = any(each.left_end or each.right_end for each in (*self.timings, *self.member_timings))
         return ends or bool(self.choices or self.absent_anywhere)
 
     @cached_property

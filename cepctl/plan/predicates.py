@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from cepctl.language.ast import (
     Aggregate,
@@ -27,7 +28,16 @@ from cepctl.language.ast import (
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
-from cepctl.plan.plan import Alternative, Component, Equality, EventSchema, Link, Scope, Timing
+from cepctl.plan.plan import (
+    Alternative,
+    Component,
+    Equality,
+    EventSchema,
+    Link,
+    MemberTiming,
+    Scope,
+    Timing,
+)
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import Case
 from cepctl.plan.timings import Difference
@@ -40,12 +50,14 @@ _MORE_THAN_ANY = 1 << 40
 class Conjunct:
     """One conjunct of WHERE; `differences` is what it says about times, None for a value predicate.
 
-    Of several `cases` one holds.
+    Of several `cases` one holds.  Of several `readings`, no two of which hold at once, each makes a reading
+    of the pattern.
     """
 
     expression: Expression
     differences: tuple[Difference, ...] | None = None
     cases: tuple[Case, ...] = ()
+    readings: tuple[tuple[Difference, ...], ...] = ()
 
 
 @dataclass
@@ -54,15 +66,22 @@ class _Sorted:
     links: list[Link] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+    member_timings: list[MemberTiming] = field(default_factory=list)
     choices: list[tuple[tuple[Timing, ...], ...]] = field(default_factory=list)
 
 
 def alternative_of(
-    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
+    pattern: OrFreePattern,
+    conjuncts: Sequence[Conjunct],
+    ordered: frozenset[str],
+    problems: Problems,
+    *,
+    lasting: bool = False,
 ) -> Alternative:
     """One reading with the predicates that apply to it.
 
     `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
+    `lasting`: some event has an end, before which nothing comes after it.
     """
     names = [component_name(component) for component in pattern.components]
     index = {name.lower(): i for i, name in enumerate(names)}
@@ -89,10 +108,11 @@ def alternative_of(
         pattern.blocks,
         (*found.links, *bounds),
         tuple(found.equalities),
-        tuple(found.timings),
+        (*found.timings, *_orders(pattern, lasting=lasting)),
         tuple(found.choices),
         tuple(component_name(component) for component in pattern.absent),
         tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
+        tuple(found.member_timings),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -102,6 +122,35 @@ def alternative_of(
                 "say in WHERE where it must not be, as in n DURING a",
             )
     return alternative
+
+
+def in_cases(
+    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], problems: Problems
+) -> Iterator[tuple[Conjunct, ...]]:
+    """The conjuncts of each reading that conditions on times joined by OR make of a pattern."""
+    names = {component_name(component).lower(): component for component in pattern.components}
+    ways: list[list[Conjunct]] = []
+    for each in conjuncts:
+        read = [names.get(name.lower()) for name in variables_read(each.expression)]
+        if not each.readings or None in read:
+            ways.append([each])
+            continue
+        for component in read:
+            if component is not None and component.negated:
+                problems.refuse(
+                    each.expression.span,
+                    "OR, NOT or IN of conditions on the time of an absent component; write one absent "
+                    "component for each, as in !N n, !N m",
+                )
+        ways.append([replace(each, differences=case, readings=()) for case in each.readings])
+    yield from product(*ways)
+
+
+def _orders(pattern: OrFreePattern, *, lasting: bool) -> Iterator[Timing]:
+    """What stands in order inside AND, as differences."""
+    place = {id(component): i for i, component in enumerate(pattern.components)}
+    for earlier, later in pattern.orders:
+        yield Timing(place[id(earlier)], place[id(later)], -1, left_end=lasting)
 
 
 def _bounds(number: int, component: Component) -> Iterator[Link]:
@@ -196,6 +245,9 @@ def _sort_differences(
             name = component_name(pattern.components[decides])
             message = f"{name}.time cancels out of this condition; leave it out"
             problems.error(conjunct.expression.span, message)
+        elif difference.left_member or difference.right_member:
+            of_members = difference.left_member, difference.right_member
+            found.member_timings.append(MemberTiming(*_sides(difference, index), *of_members))
         else:
             found.timings.append(_timing(difference, index))
     if conjunct.cases:
@@ -203,11 +255,14 @@ def _sort_differences(
 
 
 def _timing(difference: Difference, index: Mapping[str, int]) -> Timing:
-    ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
-    return Timing(
-        *(ends[0], ends[1], difference.bound, difference.not_equal),
-        *(difference.left_end, difference.right_end),
-    )
+    return Timing(*_sides(difference, index))
+
+
+def _sides(
+    difference: Difference, index: Mapping[str, int]
+) -> tuple[int | None, int | None, int, bool, bool, bool]:
+    left, right = (None if name is None else index[name] for name in (difference.left, difference.right))
+    return left, right, difference.bound, difference.not_equal, difference.left_end, difference.right_end
 
 
 def _scope(expression: Expression) -> Scope:

@@ -41,8 +41,12 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
     found = list(_at_its_place(alternative, groups[0]))
+    if alternative.member_timings:
+        found.append("a condition on the time of the first or last member of a group")
     if alternative.absent_together:
         found.append("!SEQ or !AND")
+    if (groups[0],) not in alternative.blocks:
+        found.append("a Kleene group inside AND")
     variable = alternative.components[groups[0]].variable
     found += [
         f"a predicate over {what} of {variable}[]"

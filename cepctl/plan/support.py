@@ -100,7 +100,9 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
-        Construct.TIMING: any(each.timings or each.choices for each in plan.alternatives),
+        Construct.TIMING: any(
+            each.timings or each.choices or each.member_timings for each in plan.alternatives
+        ),
         Construct.OR: len(plan.alternatives) > 1,
         Construct.REACHED: any(
             isinstance(part, ReachedTick) for column in plan.returns for part in walk(column.expression)
@@ -121,13 +123,37 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
-    lacking += _sets_beside_runs(plan) if engine == "event" else ()
+    if engine == "event":
+        lacking += _sets_beside_runs(plan)
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
-    if engine == "event":
-        lacking += dict.fromkeys(each for one in plan.alternatives for each in _beyond_pairs(one))
     return tuple(lacking)
+
+
+def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
+    """What the event engine does not run of `!SEQ` and `!AND`."""
+    if len(alternative.absent_together) > 1:
+        yield "several !SEQ or !AND in one pattern"
+    if alternative.absent_together and alternative.in_runs(plan.strategy):
+        yield "!SEQ or !AND beside groups in order"
+    for block in alternative.absent_together:
+        if len(block) > 2:
+            yield "!SEQ or !AND of more than two"
+
+
+def _groups_in_and(alternative: Alternative) -> Iterator[str]:
+    """What the event engine does not run beside a group inside AND."""
+    timings = (*alternative.timings, *alternative.member_timings)
+    timed = {side for each in timings for side in (each.left, each.right)}
+    for block in alternative.positive_blocks:
+        for component in (alternative.components[i] for i in block if len(block) > 1):
+            if component.kleene and component.ordered:
+                yield f"{component.variable}[] in order inside AND"
+            elif component.kleene and (timed & set(block) or alternative.reads_ends):
+                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
@@ -142,15 +168,6 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
         yield "!SEQ or !AND beside groups in order"
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
-
-
-def _beyond_pairs(alternative: Alternative) -> Iterator[str]:
-    """What the event engine does not run of `!SEQ` and `!AND`."""
-    if len(alternative.absent_together) > 1:
-        yield "several !SEQ or !AND in one pattern"
-    for block in alternative.absent_together:
-        if len(block) > 2:
-            yield "!SEQ or !AND of more than two"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -270,7 +287,8 @@ def check_support(
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
     parts = {i for block in alternative.absent_together for i in block}
     cases = [case for cases in alternative.choices for case in cases]
-    timings = [*alternative.timings, *(timing for case in cases for timing in case)]
+    timings = [*alternative.timings, *alternative.member_timings]
+    timings += (timing for case in cases for timing in case)
     if any({each.left, each.right} & parts for each in timings):
         problems.refuse(
             query.pattern.span,

@@ -25,6 +25,7 @@ from cepctl.language.ast import (
     EndpointDifference,
     EventTime,
     Expression,
+    MemberIndex,
     Span,
     Unary,
 )
@@ -49,6 +50,7 @@ class RefusedTimingError(QueryProblem):
 
 Difference: TypeAlias = EndpointDifference
 """What a timing constraint says of two times."""
+_Time: TypeAlias = tuple[str, bool, MemberIndex | None]
 Side: TypeAlias = tuple[str, bool]
 """A variable, and whether the end of its event is meant."""
 
@@ -57,7 +59,7 @@ Side: TypeAlias = tuple[str, bool]
 class _Sum:
     """A linear form: times with their sign, ISO constants counted, and ticks."""
 
-    times: Counter[Side] = field(default_factory=Counter)
+    times: Counter[_Time] = field(default_factory=Counter)
     instants: int = 0
     ticks: Fraction = Fraction(0)
 
@@ -90,8 +92,8 @@ def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...
         case _:
             raise RefusedTimingError(
                 expression.span,
-                "a timing constraint inside OR, NOT or IN; it is one comparison joined to the others by AND: "
-                "write the opposite comparison for NOT, and an OR of two patterns for OR and IN",
+                "a relation or other condition on times inside OR, NOT or IN, which comparisons of times may "
+                "be joined by; write an OR of two patterns",
             )
 
 
@@ -159,7 +161,7 @@ def _compare(
 
 
 def _bounded(
-    later: Side | None, earlier: Side | None, operator: str, bound: Fraction
+    later: _Time | None, earlier: _Time | None, operator: str, bound: Fraction
 ) -> Iterator[Difference]:
     """`t(later) - t(earlier) operator bound` in whole ticks."""
     if later is None and earlier is None:
@@ -178,7 +180,7 @@ def _bounded(
         yield from _at_most(earlier, later, ceil(-bound) - 1 if operator == ">" else floor(-bound))
 
 
-def _at_most(left: Side | None, right: Side | None, bound: int) -> Iterator[Difference]:
+def _at_most(left: _Time | None, right: _Time | None, bound: int) -> Iterator[Difference]:
     """`t(left) - t(right) <= bound`: nothing where it always holds, `0 - 0 <= -1` where it never does."""
     if bound < EARLIEST_TICK - LATEST_TICK:
         yield Difference(None, None, -1)
@@ -186,23 +188,24 @@ def _at_most(left: Side | None, right: Side | None, bound: int) -> Iterator[Diff
         yield _difference(left, right, max(bound, -FARTHEST - 1))
 
 
-def _difference(left: Side | None, right: Side | None, bound: int, *, not_equal: bool = False) -> Difference:
-    one, left_end = left or (None, False)
-    other, right_end = right or (None, False)
-    return Difference(one, other, bound, not_equal, left_end, right_end)
+def _difference(
+    left: _Time | None, right: _Time | None, bound: int, *, not_equal: bool = False
+) -> Difference:
+    one, left_end, left_member = left or (None, False, None)
+    other, right_end, right_member = right or (None, False, None)
+    return Difference(one, other, bound, not_equal, left_end, right_end, left_member, right_member)
 
 
 def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None:
     match expression:
         case EventTime(variable, "time" | "start" | "end" as which, member, span, back):
-            if member not in (None, "each"):
-                shown = f"i-{back}" if member == "previous" else member
+            if member == "previous":
                 raise RefusedTimingError(
                     span,
-                    f"{variable}[{shown}].time in a timing constraint, where a group stands for each of its "
-                    f"members: write {variable}[i].time",
+                    f"{variable}[i-{back}].time in a timing constraint: write {variable}[first].time, "
+                    f"{variable}[last].time, or {variable}[i].time for each of its members",
                 )
-            total.times[variable.lower(), which == "end"] += sign
+            total.times[variable.lower(), which == "end", None if member == "each" else member] += sign
         case Duration():
             total.ticks += sign * duration_ticks(expression, unit)
         case Constant(str() as text):

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from cepctl.plan.plan import Alternative, Component, Equality, Timing
+from cepctl.language.ast import MemberIndex
+from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,11 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         tuple(components),
         tuple(blocks),
         equalities=tuple(_equalities(reading, copies, rivals)),
-        timings=tuple(each for timing in reading.timings for each in _timings(timing, copies)),
+        timings=tuple(
+            each
+            for timing in (*reading.timings, *reading.member_timings)
+            for each in _timings(timing, copies)
+        ),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
 
@@ -78,10 +83,21 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    lefts = [None] if timing.left is None else copies[timing.left]
-    rights = [None] if timing.right is None else copies[timing.right]
+    of_members = (None, None)
+    if isinstance(timing, MemberTiming):
+        of_members = timing.left_member, timing.right_member
+    lefts, rights = (
+        [None] if side is None else _chosen(copies[side], member)
+        for side, member in zip((timing.left, timing.right), of_members, strict=True)
+    )
     for left, right in product(lefts, rights):
-        yield replace(timing, left=left, right=right)
+        ends = timing.not_equal, timing.left_end, timing.right_end
+        yield Timing(left, right, timing.bound, *ends)
+
+
+def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
+    """The first or the last of them, or each."""
+    return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
 
 
 def with_members(reading: Alternative, size: int) -> Alternative:

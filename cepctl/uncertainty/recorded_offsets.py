@@ -121,14 +121,14 @@ class RecordedOffset:
 
     def names(self, by: str, pieces: Indexes) -> pa.Array:
         """The clock of each event: `node=n7#3` for a segment, `node=n7@2` for an epoch; else null."""
-        return self._told(pieces, lambda group: self._name(group, by))
+        return self._told(pieces, lambda group: self._name(group, by)).dictionary_decode()
 
     def _name(self, group: int, by: str) -> str:
         own, piece = self.records, int(self.residuals.first[group])
         return f"{by}={own.hosts[own.host[piece]]}{'@' if self.by_epoch else '#'}{self._number[piece]}"
 
-    def texts(self, pieces: Indexes, unit: TimeUnit) -> pa.Array:
-        """The offset of each event's clock as text.
+    def texts(self, pieces: Indexes, unit: TimeUnit) -> pa.DictionaryArray:
+        """The offset of each event's clock as text (OFFSET_TEXTS).
 
         Raises
         ------
@@ -165,16 +165,17 @@ class RecordedOffset:
         ahead, ahead_to = own.ahead[first[group] : beyond], own.ahead_to[first[group] : beyond]
         return bool(((ahead == ahead_to) & (ahead % unit.nanoseconds == 0)).all())
 
-    def _told(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.Array:
+    def _told(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.DictionaryArray:
         """What is told of the residual of each piece, once for each; null without a piece."""
         residuals = self.residuals
         none = len(residuals.first)
         group = np.where(pieces == NO_PIECE, none, residuals.of_piece[pieces])
         used = np.flatnonzero(np.bincount(group, minlength=none + 1))
-        place = np.zeros(none + 1, dtype=np.int64)
+        place = np.zeros(none + 1, dtype=np.int32)
         place[used] = np.arange(len(used))
-        texts = [None if each == none else tell(each) for each in used.tolist()]
-        return pa.array(texts, pa.string()).take(pa.array(place[group]))
+        texts = [tell(each) for each in used.tolist() if each != none]
+        numbers = pa.array(place[group], mask=group == none)
+        return pa.DictionaryArray.from_arrays(numbers, pa.array(texts, pa.string()))
 
 
 @lru_cache(maxsize=1 << 16)

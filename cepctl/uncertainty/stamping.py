@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
+from cepctl.schema import LATEST_TICK, OFFSET_TEXTS, TimeUnit, tick_text
 from cepctl.uncertainty.clock_records import NO_PIECE
 from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule
@@ -37,7 +37,7 @@ class Unstamped(Enum):
 
 @dataclass(frozen=True)
 class Stamped:
-    """n events with their clocks: name and offset as text (cepctl.clocks), null where an event has none.
+    """n events with their clocks: name and offset as text (OFFSET_TEXTS), null where an event has none.
 
     `moved`: by how many ticks own parts move, since the clock is known to have been so wrong; shape (n,).
     """
@@ -49,8 +49,8 @@ class Stamped:
     @classmethod
     def none(cls, count: int) -> Stamped:
         """Events without clocks."""
-        nothing = pa.nulls(count, pa.string())
-        return cls(nothing, nothing, np.zeros(count, dtype=np.int64))
+        nothing, no_text = pa.nulls(count, pa.string()), pa.nulls(count, OFFSET_TEXTS)
+        return cls(nothing, no_text, np.zeros(count, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def stamped(
         if rule.clock is not None and rule.keeps_intervals:
             _require_unmoved(rule, names, mask)
         if rule.clock is None:
-            own, text = pa.scalar(None, pa.string()), pa.scalar(None, pa.string())
+            own, text = pa.scalar(None, pa.string()), pa.scalar(None, OFFSET_TEXTS)
         elif isinstance(rule.clock.offset, RecordedOffset):
             recorded = rule.clock.offset
             pieces, _ = look_up.pieces(rule.clock, recorded)
@@ -103,7 +103,7 @@ def stamped(
             moved = np.where(rows, recorded.moves(pieces, look_up.readings, unit), moved)
         else:
             own = _names(rule.clock, instants, look_up.events, unit)
-            text = pa.scalar(offset_text(rule_offset(rule, unit)), pa.string())
+            text = _of_all(offset_text(rule_offset(rule, unit)), len(mask))
         names, offsets = pc.if_else(mask, own, names), pc.if_else(mask, text, offsets)
     return Stamped(names, offsets, moved)
 
@@ -147,6 +147,11 @@ def _texts(rule: Rule, recorded: RecordedOffset, pieces: Indexes, unit: TimeUnit
         return recorded.texts(pieces, unit)
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"rule {rule.number}: {problem}") from problem
+
+
+def _of_all(text: str, count: int) -> pa.DictionaryArray:
+    """One offset for all of n events."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
 
 
 def _texts_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -179,12 +179,22 @@ def single_events(bound: Sequence[Bindings]) -> Indexes:
 
 
 def block_group(bound: Sequence[Bindings]) -> Group:
-    """The members of a block: one Kleene group, or an event of each component in pattern order."""
+    """The members of a block: those of one component after those of the other, in pattern order."""
     if len(bound) == 1 and isinstance(bound[0], Group):
         return bound[0]
+    if any(isinstance(each, Group) for each in bound):
+        owner, events = (np.concatenate(part) for part in zip(*map(_owned, bound), strict=True))
+        return Group.of_owners(int(owner.max(initial=-1)) + 1, owner, events)
     members = single_events(bound)
     offsets = np.arange(0, members.size + 1, max(members.shape[1], 1), dtype=np.int64)
     return Group(offsets, members.reshape(-1))
+
+
+def _owned(bound: Bindings) -> tuple[Indexes, Indexes]:
+    """The events that one component binds, each with its match."""
+    if isinstance(bound, Group):
+        return bound.owner, bound.members
+    return np.arange(len(bound)), bound
 
 
 class Names(Protocol):

@@ -86,11 +86,12 @@ def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlt
     """The alternative with order alone, then with the window, then with all constraints on times."""
     plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
     single = len(shape.blocks) == 1 and shape.only_single
+    untimed = replace(alternative, timings=(), member_timings=())
     text = "the event happens" if single else "the order of the pattern"
-    stages = [(Condition("order", text), replace(plan, window=None), replace(alternative, timings=()))]
+    stages = [(Condition("order", text), replace(plan, window=None), untimed)]
     if plan.window is not None:
-        stages.append((window_condition(plan), plan, replace(alternative, timings=())))
-    if shape.timings:
+        stages.append((window_condition(plan), plan, untimed))
+    if shape.timings or shape.member_timings:
         stages.append((Condition("timing", "constraints on times"), plan, alternative))
     found = []
     for condition, limited, bare in stages:

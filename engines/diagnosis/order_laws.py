@@ -77,7 +77,7 @@ def law_shown(
         If a key of the match is beyond the limit.
     """
     plan, events = prepared.plan, prepared.events
-    orders = key_orders(plan.laws, events)
+    orders = key_orders(plan.laws, events.frame, events.masses)
     if orders is None:
         return None
     row = rows_of(Batch(prepared.measure, bound, prepared.rivals(bound)))
@@ -103,7 +103,7 @@ class _Asked:
     def under(self, row: Rows, orders: KeyOrders | None = None) -> float:
         """P(row) under the law, NaN where that says nothing of it."""
         lawful = LawfulOrders(orders or self.orders, self.limit, "refuse")
-        return float(lawful.probabilities(row, self.window)[0][0])
+        return float(lawful.probabilities(row, self.window)[0])
 
     def neighbours(self, row: Rows, events: Events) -> Iterator[NeighbourOrder]:
         pairs = np.column_stack([row.events[0, :-1], row.events[0, 1:]])
@@ -112,7 +112,7 @@ class _Asked:
         rows = Rows.plain(pairs)
         apart = replace(self.orders, cluster=np.full_like(self.orders.cluster, -1))
         lawless, lawful = (
-            LawfulOrders(each, self.limit, "refuse").probabilities(rows, None, every=True)[0]
+            LawfulOrders(each, self.limit, "refuse").probabilities(rows, None, every=True)
             for each in (apart, self.orders)
         )
         for (first, second), without, under in zip(pairs.tolist(), lawless, lawful, strict=True):

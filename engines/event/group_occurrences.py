@@ -109,7 +109,8 @@ class WantedGroups:
         for source, batch, group in self.parts(of_row):
             chosen = np.flatnonzero(group >= 0)
             bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
-            limited |= any(None in (each.left, each.right) for each in source.shape.timings)
+            timings = (*source.shape.timings, *source.shape.member_timings)
+            limited |= any(None in (each.left, each.right) for each in timings)
             for each in source.problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited
@@ -231,10 +232,10 @@ def _under_laws(keys: AskedKeys) -> Occurrences:
     """Rows of events whose orders a law weighs."""
     from cepctl.engines.event.ordered_keys import occurrences_under_laws
 
-    found, without = occurrences_under_laws(keys.source, keys.wanted.parts(keys.of_row), keys.count)
-    if without.any():
-        plain = _of_points(keys).probability
-        found = np.where(without, plain, found)
+    found, silent = occurrences_under_laws(keys.source, keys.wanted.parts(keys.of_row), keys.count)
+    if silent.any():
+        those = replace(keys, of_row=np.where(silent[keys.of_row], keys.of_row, -1))
+        found = np.where(silent, _of_points(those).probability, found)
     figures = (np.zeros(keys.count, np.int64) for _ in range(3))
     return _OccurrencesUnderLaws(found, *figures)
 

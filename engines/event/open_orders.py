@@ -42,7 +42,8 @@ def open_orders(plan: Plan, table: pa.Table, limit: int) -> OpenOrders:
     EventSchemaError
         If two laws speak of one event.
     """
-    orders = key_orders(plan.laws, events_of(table, plan.clocks))
+    events = events_of(table, plan.clocks)
+    orders = key_orders(plan.laws, events.frame, events.masses)
     weighed = np.zeros(0, dtype=np.int64) if orders is None else np.flatnonzero(orders.speaks)
     if orders is None or not len(weighed):
         return OpenOrders(0, 0, None, 0.0, 0.0, 0)

@@ -33,7 +33,7 @@ def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:
     UnsupportedQueryError
         If an event whose order is open lasts.
     """
-    orders = key_orders(plan.laws, events)
+    orders = key_orders(plan.laws, events.frame, events.masses)
     if orders is None:
         return events
     if events.last([np.flatnonzero(orders.cluster >= 0)]):
@@ -77,7 +77,7 @@ def beyond(source: PreparedAlternative, matches: MatchBatch) -> Flags:
 def occurrences_under_laws(
     source: PreparedAlternative, parts: Iterable[tuple[PreparedAlternative, MatchBatch, Indexes]], count: int
 ) -> tuple[Reals, Flags]:
-    """P(some row of each group holds), NaN where it is too costly; and which are to be taken without the law.
+    """P(some row of each group holds), NaN where it is too costly; and of which the law says nothing.
 
     `parts`: matches with the group of each, -1 for none.
     """

@@ -103,6 +103,8 @@ def prepared_alternative(
     for component, fitting in zip(alternative.components, candidates, strict=True):
         if events.last([fitting]):
             refuse_lasting_groups(component)
+    if alternative.member_timings:
+        refuse_intervals("a condition on the time of the first or last member of a group")
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.interval_alternative import IntervalAlternative
 

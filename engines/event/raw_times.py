@@ -44,7 +44,7 @@ from cepctl.engines.pattern.rivals import (
     rivals_of,
     spans_of,
 )
-from cepctl.plan.plan import Plan, Scope, Timing
+from cepctl.plan.plan import MemberTiming, Plan, Scope, Timing
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 
@@ -122,7 +122,7 @@ class CertainTimes:
         """Matches that one alternative has at raw times."""
         shape, tick = self.shapes[number], self.events.masses.lower
         holds = _in_order(shape, tick, bound, count)
-        for timing in shape.timings:
+        for timing in (*shape.timings, *shape.member_timings):
             holds &= _timing_holds(timing, tick, bound, count)
         if len(self.shapes) > 1 or self.plan.asks_probabilities:
             rows = np.flatnonzero(holds)
@@ -263,10 +263,16 @@ def _ends(tick: Ticks, bound: list[Bindings]) -> tuple[Ticks, Ticks]:
 def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count: int) -> Flags:
     """Whether a timing constraint holds for every member that it speaks of."""
     row, left, right = np.arange(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for component, is_left in ((timing.left, True), (timing.right, False)):
+    of_members = (None, None)
+    if isinstance(timing, MemberTiming):
+        of_members = timing.left_member, timing.right_member
+    sides = (timing.left, True, of_members[0]), (timing.right, False, of_members[1])
+    for component, is_left, member in sides:
         if component is None:
             continue
         each = take(bound[component], row)
+        if member is not None and isinstance(each, Group):
+            each = each.members[each.offsets[:-1] if member == "first" else each.offsets[1:] - 1]
         events = events_in(each)
         pair = each.owner if isinstance(each, Group) else np.arange(len(row))
         row = row[pair]

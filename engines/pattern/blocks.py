@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from cepctl.language.strategies import Absent, Strategy
-from cepctl.plan.plan import Alternative, Component, Plan, Timing
+from cepctl.plan.plan import Alternative, Component, MemberTiming, Plan, Timing
 
 Role: TypeAlias = Literal["first", "last", "only", "each"]
 
@@ -99,6 +99,7 @@ class Shape:
     rules: tuple[AbsenceRule, ...]
     timings: tuple[Timing, ...]
     together: tuple[Together, ...] = ()
+    member_timings: tuple[MemberTiming, ...] = ()
 
     def block_of(self, component: int) -> int:
         """Number of the block that a positive component belongs to."""
@@ -114,7 +115,7 @@ class Shape:
         """Whether ticks are compared with constants, so that a match moved in time is another one."""
         ends = (end for rule in self.rules for region in rule.regions for end in region)
         return any(end.point is None for end in ends) or any(
-            each.left is None or each.right is None for each in self.timings
+            each.left is None or each.right is None for each in (*self.timings, *self.member_timings)
         )
 
     @property
@@ -168,7 +169,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
     rules += _rivals(shape, plan.strategy)
-    return replace(shape, rules=tuple(rules), together=tuple(together))
+    of_members = tuple(each for each in alternative.member_timings if not _negated_side(alternative, each))
+    return replace(shape, rules=tuple(rules), together=tuple(together), member_timings=of_members)
 
 
 def kind_of_group(ordered: bool, named_one_by_one: bool) -> BlockKind:
@@ -275,7 +277,22 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
         else:
             limits = _limits(shape, other, constant, timing.not_equal, is_lower=is_lower)
             regions = [(*region, end) for region in regions for end in limits]
+    for each in shape.alternative.member_timings:
+        if negated in (each.left, each.right):
+            limits = _limits_of_member(shape, each, is_lower=each.right == negated)
+            regions = [(*region, end) for region in regions for end in limits]
     return AbsenceRule(negated, tuple(regions), spared=tuple(spared))
+
+
+def _limits_of_member(shape: Shape, timing: MemberTiming, *, is_lower: bool) -> list[RegionEnd]:
+    """Ends of a region at the first or the last member of a group."""
+    other, which = (timing.left, timing.left_member) if is_lower else (timing.right, timing.right_member)
+    assert other is not None
+    constant = -timing.bound if is_lower else timing.bound
+    point = Point(shape.block_of(other), "first" if which == "first" else "last")
+    if timing.not_equal:
+        return [RegionEnd(point, constant - 1, False), RegionEnd(point, constant + 1, True)]
+    return [RegionEnd(point, constant, is_lower)]
 
 
 def _limits(

@@ -32,12 +32,15 @@ def intersection(shapes: Sequence[Shape]) -> Shape:
     first = _with_common_groups(shapes)
     numbers = first.alternative.positive
     timings = {_renumbered(timing, shape, first) for shape in shapes for timing in shape.timings}
+    of_members = {_renumbered(timing, shape, first) for shape in shapes for timing in shape.member_timings}
     cuts = sorted({cut for shape in shapes for cut in _cuts(shape)} | {len(numbers)})
     blocks = []
     for begin, end in zip([0, *cuts], cuts, strict=False):
         if begin < end:
             blocks.append(Block(numbers[begin:end], _kind(first, shapes, timings, begin, end)))
-    common = Shape(first.alternative, first.window, tuple(blocks), (), tuple(sorted(timings, key=repr)))
+    in_order = (tuple(sorted(each, key=repr)) for each in (timings, of_members))
+    common = Shape(first.alternative, first.window, tuple(blocks), (), next(in_order))
+    common = replace(common, member_timings=next(in_order))
     rules = [Renumbering(shape, common).rule(rule) for shape in shapes for rule in shape.rules]
     return replace(common, rules=tuple(rules))
 

@@ -29,7 +29,7 @@ def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
     possible = np.flatnonzero(found.possible)
     if not len(possible) or measure.ranges_only:
         return rows, found
-    lawful, _ = measure.orders.probabilities(rows_of(plain.taken(possible)), measure.window)
+    lawful = measure.orders.probabilities(rows_of(plain.taken(possible)), measure.window)
     confidence = found.confidence.copy()
     confidence[possible] = np.where(np.isnan(lawful), confidence[possible], lawful)
     return rows, replace(found, confidence=confidence)

@@ -25,7 +25,7 @@ from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.runs import runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Link, MemberTiming, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
@@ -187,7 +187,7 @@ class Search:
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
         return all(
             _timing_holds(timing, ticks, bound)
-            for timing in self.alternative.timings
+            for timing in (*self.alternative.timings, *self.alternative.member_timings)
             if not {timing.left, timing.right} & self._negated
         ) and all(
             self._case_holds(cases, ticks, bound)
@@ -233,7 +233,7 @@ class Search:
             self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
             and all(
                 _timing_holds(timing, ticks, whole)
-                for timing in self.alternative.timings
+                for timing in (*self.alternative.timings, *self.alternative.member_timings)
                 if component in (timing.left, timing.right)
             )
             and all(
@@ -419,8 +419,15 @@ def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
     left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
+    if isinstance(timing, MemberTiming):
+        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _of_member(ticks: list[int], which: str | None) -> list[int]:
+    """Of the ticks of a group in order that of its first or last member, or all of them."""
+    return {None: ticks, "first": ticks[:1], "last": ticks[-1:]}[which]
 
 
 def _sizes(wanted: Component, free: int) -> range:

@@ -1,7 +1,13 @@
 """ClockBound's sync.log, which is known and refused: what its fields mean has not been verified.
 
-It is JSON lines `{"event", "seq", "<kind>": {...}, "version"}`, whose fields differ between versions of the
-daemon.  A bound that was misread would promise what does not hold.
+It is JSON lines, whose envelope differs between versions of the daemon:
+
+    3.0.0-beta.0        {"timestamp", "event": "<kind>", "<kind>": {...}, "version"}
+    3.0.0-beta.1        {"event": "<kind>", "seq", "<kind>": {...}, "version"}
+
+What is inside stands in the daemon's src/daemon/logging/synchronization.rs.  The source up to 2.0.2 could be
+read, which writes no such log (it keeps its bound in shared memory); of 3.0 only what the modules beside it
+say.  A bound that was misread would promise what does not hold.
 """
 
 from __future__ import annotations
@@ -15,8 +21,6 @@ from cepctl.io.clocks.contract import Account, Batch, ClockLog
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded
 
-_KEYS = {"event", "seq", "version"}
-
 
 def _first(head: bytes) -> dict[str, object]:
     line = decoded(head).lstrip().partition("\n")[0]
@@ -28,8 +32,9 @@ def _first(head: bytes) -> dict[str, object]:
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first line has the keys of such a log."""
-    return _first(head).keys() >= _KEYS
+    """Whether the first line has the keys of such a log, of whatever version."""
+    line = _first(head)
+    return "version" in line and isinstance(line.get(str(line.get("event"))), dict)
 
 
 def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:

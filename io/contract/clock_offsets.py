@@ -80,8 +80,9 @@ def rescaled_with_clocks(table: pa.Table, old: TimeUnit, new: TimeUnit, column: 
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     texts = [offset_text(rescaled_offset(_offset(text), old, new)) for text in encoded.dictionary.to_pylist()]
-    values = pa.array(texts, pa.string()).take(encoded.indices)
-    own = own.set_column(own.column_names.index(column), own.schema.field(column), values)
+    values = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
+    field = own.schema.field(column)
+    own = own.set_column(own.column_names.index(column), field, values.cast(field.type))
     return shifted_by_offsets(own, own.column(column), away=False)
 
 

@@ -1,17 +1,22 @@
-"""Keys under a law of order: all pairs of many events of one day, and long keys with few alive at a time."""
+"""Keys under a law of order: all pairs of many events of one day, long keys with few alive; and rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 from measuring import timed
 from results import Goal, Row, Setup, check_close, check_equal
 
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws.keys import Factors, Keys
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
 from cepctl.engines.order_laws.table import Measured, measure_keys
+from cepctl.order_laws.law import OrderLaw
 
 SEED = 20
 DAY = 86_400
@@ -37,6 +42,9 @@ def _rows(setup: Setup) -> Iterator[Row]:
     keys = _keys(np.arange(40) * 10, 40, np.array([0, 40]), steps)
     yield _pairs(setup, "40 events, 4 alive", keys, 20, 2.0)
     yield _expected(setup)
+    for width in (50, 50_000):
+        for window in (None, width // 2):
+            yield _single_rows(setup, width, window)
 
 
 def _keys(lower: np.ndarray, ticks: int, starts: np.ndarray, step: np.ndarray) -> Keys:
@@ -90,6 +98,47 @@ def _expected(setup: Setup) -> Row:
         ratio=timing.cpu_seconds * 1e3 / count, against="milliseconds of processor time for each key",
         checked="steps expected",
     )  # fmt: skip
+
+
+def _single_rows(setup: Setup, width: int, window: int | None) -> Row:
+    """Whether the first event of a key is before the second: no key has the steps of another in its order."""
+    count = 100 if setup.quick else 400
+    random = np.random.default_rng(SEED)
+    step = random.permuted(np.tile(np.arange(8), (count, 1)), axis=1).reshape(-1)
+    starts = np.arange(0, 8 * count + 1, 8)
+    keys = _keys(np.repeat(np.arange(count) * 2 * width, 8), width, starts, step)
+    steps = [f"s{i}" for i in range(8)]
+    law = OrderLaw("key", ("step",), _drawn(random, steps), _drawn(random, steps))
+    frame = pl.DataFrame({"event_id": np.arange(8 * count), "key": keys.key, "step": np.array(steps)[step]})
+    rows = Rows.plain(np.column_stack([starts[:-1], starts[:-1] + 1]))
+
+    def measured() -> np.ndarray:
+        orders = key_orders((law,), frame, keys.masses)
+        assert orders is not None
+        return LawfulOrders(orders, DEFAULT_LIMIT, "refuse").probabilities(rows, window)
+
+    timing, found = timed(setup, measured)
+    pairs = measure_keys(keys, Factors.of_law(law, steps), pairs=True).pairs
+    assert pairs is not None
+    one = (pairs.first % 8 == 0) & (pairs.second % 8 == 1)
+    other = (pairs.first % 8 == 1) & (pairs.second % 8 == 0)
+    apart = np.concatenate([pairs.earlier[one], pairs.later[other]])
+    whole = apart[np.argsort(np.concatenate([pairs.first[one], pairs.second[other]]))]
+    for value, most in zip(found, whole, strict=True):
+        if window is None:
+            check_close("order of two events of a key", value, most, relative=1e-9)
+        else:
+            check_equal("a window leaves less", bool(0 < value < most), True)
+    return Row(
+        f"rows of keys with 8 alive, {width:,} ticks wide{'' if window is None else ', WITHIN half of that'}",
+        timing, count, "rows", ratio=timing.cpu_seconds * 1e6 / count,
+        against="microseconds of processor time for each row",
+        goal=None if window else Goal("at most", 1_000.0), checked="orders of all pairs",
+    )  # fmt: skip
+
+
+def _drawn(random: np.random.Generator, steps: list[str]) -> dict[tuple[str, str], float]:
+    return {(one, other): float(np.exp(random.normal())) for one in steps for other in steps}
 
 
 def _check_steps(keys: Keys, factors: Factors) -> None:

@@ -105,9 +105,15 @@ def test_what_is_refused_is_named_with_its_remedy(capsys: pytest.CaptureFixture[
 def test_shared_clocks_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("clock.toml").write_text("[[rule]]\nclock = { by = 'letter', offset = '5 ms' }\n")
     words = ("learn", "log.csv", "--by", "door", "--model", "clock.toml", "-o", "laws.toml")
-    assert refused(capsys, *words) == (
-        "error: learn under shared clocks is not supported; leave the clock out of model clock.toml"
+    told = (
+        "error: learn takes no shared clocks, whose events err together: it learns from events that err "
+        "alone; "
     )
+    assert refused(capsys, *words) == (
+        f"{told}leave the clock out of model clock.toml, or take --jitter with as much as it errs"
+    )
+    words = ("learn", "log.csv", "--by", "door", "--clock", "by=letter 5 ms", "-o", "laws.toml")
+    assert refused(capsys, *words) == f"{told}take --jitter with as much as the clocks err"
 
 
 def test_where_it_cannot_write_is_said_before_any_work(capsys: pytest.CaptureFixture[str]) -> None:

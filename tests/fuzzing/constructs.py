@@ -69,8 +69,8 @@ MEANINGS = {
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
     "order": {"kleene", "any-match"},
-    "runs": {"kleene"},
     "absent-together": {"negation"},
+    "runs": {"kleene"},
     "aggregates": {"kleene"},
     "and": {"any-match"},
     "intervals": {"any-match"},

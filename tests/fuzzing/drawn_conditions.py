@@ -88,6 +88,7 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
         if "timing" in wanted and "intervals" not in wanted:
             timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
             pools += [(timings(timed), 1), (timings(timed), 0.3)]
+            pools.append((_joined_timings(rng, wanted, timed), 0.4))
         if any(part in _parts_of_wholes(pattern) for part in parts):
             pools.append((["v.x < u.x", "v.x >= u.x", "v.k = u.k", "v.x + u.x > 2"], 0.5))
         found += [rng.choice(pool) for pool, share in pools if pool and rng.random() < share]
@@ -99,6 +100,19 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
                 for each in _between_two(rng, wanted, parts, absent=True)
             ]
     return tuple(dict.fromkeys(found))
+
+
+def _joined_timings(rng: Random, wanted: Wanted, parts: list[Part]) -> list[str]:
+    """Conditions on times joined by OR and NOT, of single events and of the first and last of groups."""
+    ends = rng.choice(["first", "last"]) if {"order", "runs"} & wanted.names else None
+    sides = [part.variable for part in parts if not (part.negated or part.kleene)]
+    sides += [f"{part.variable}[{ends}]" for part in parts if part.kleene and ends]
+    found = []
+    for left, right in combinations(sides, 2):
+        first, second = rng.sample(range(5), 2)
+        one, other = (f"{right}.time - {left}.time {rng.choice('<>=')} {n} ticks" for n in (first, second))
+        found += [one, f"({one} OR {other})", f"NOT ({one} OR {other})"]
+    return found
 
 
 def _parts_of_wholes(pattern: Pattern) -> list[Part]:

@@ -40,8 +40,26 @@ def _blocks(rng: Random, wanted: Wanted, names: Iterator[str]) -> list[Pattern]:
         size = rng.choice([2, 2, 3]) if together and number == place % (number + 1) else 1
         members = tuple(Part(next(names), _types(rng, wanted)) for _ in range(size))
         word = rng.choice(["AND", "ISEQ", "ISEQ"]) if "intervals" in wanted else "AND"
-        blocks.append(members[0] if size == 1 else Group(word, members))
+        if size > 1 and "intervals" not in wanted:
+            blocks.append(Group(word, _branches(rng, wanted, members, names)))
+        else:
+            blocks.append(members[0] if size == 1 else Group(word, members))
     return blocks
+
+
+def _branches(
+    rng: Random, wanted: Wanted, members: tuple[Part, ...], names: Iterator[str]
+) -> tuple[Pattern, ...]:
+    """Members of AND, sometimes one of them a sequence, with an absence inside, or a group."""
+    place, form = rng.randrange(len(members)), rng.choice(["", "", "", "sequence", "absence", "group"])
+    own: Pattern = members[place]
+    if form == "group" and "kleene" in wanted:
+        own = replace(members[place], kleene=True)
+    elif form in ("sequence", "absence"):
+        behind = Part(next(names), _types(rng, wanted))
+        absent = [Part("n0", _absent_types(rng, wanted), negated=True)] if form == "absence" else []
+        own = Group("SEQ", (members[place], *absent, behind))
+    return (*members[:place], own, *members[place + 1 :])
 
 
 def _types(rng: Random, wanted: Wanted) -> str:

@@ -39,6 +39,7 @@ PROBES = {
     Construct.SEQUENCE: "SEQ(A a, B b)",
     Construct.AND_GROUP: "SEQ(A a, AND(B b, C c))",
     Construct.NEGATION: "SEQ(A a, !C n, B b)",
+    Construct.ABSENT_TOGETHER: "SEQ(A a, !SEQ(B x, C y), C c)",
     Construct.KLEENE: "SEQ(A a, B+ b[], C c)",
     Construct.KLEENE_ORDER: "SEQ(A a, B+ b[], C c) WHERE b[i].x >= b[i-1].x",
     Construct.KLEENE_AGGREGATE: "SEQ(A a, B+ b[], C c) WHERE avg(b[].x) > 1",
@@ -65,6 +66,9 @@ TOGETHER: dict[tuple[Construct, ...], str] = {
     (Construct.KLEENE, Construct.INTERVALS): "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
     (Construct.KLEENE, Construct.REACHED, Construct.INTERVALS): (
         "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks RETURN reached(0.2)"
+    ),
+    (Construct.ABSENT_TOGETHER, Construct.INTERVALS): (
+        "SEQ(A a, !SEQ(B x, C y), C c) WHERE c.start - a.end <= 6 ticks"
     ),
     (Construct.OR, Construct.INTERVALS): "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
     (Construct.CLOCKS, Construct.INTERVALS): "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
@@ -135,6 +139,7 @@ CELLS = [
 ]
 # What an engine runs alone, and not together.
 APART: dict[tuple[Engine, tuple[Construct, ...]], str] = {
+    ("event", (Construct.ABSENT_TOGETHER, Construct.INTERVALS)): "!SEQ and !AND beside interval events",
     ("point", (Construct.OR, Construct.INTERVALS)): "OR beside interval events",
     ("point", (Construct.CLOCKS, Construct.INTERVALS)): "shared clocks beside interval events",
 }
@@ -192,17 +197,14 @@ REFUSED = {
     "AND(A a, B b) STRATEGY skip_till_next_match": "AND(...) under skip_till_next_match; it runs",
     "AND(A a, B b) STRATEGY strict_contiguity": "AND(...) under strict_contiguity; it runs",
     "AND(A a, B b) WHERE [k] STRATEGY partition_contiguity": "AND(...) under partition_contiguity",
-    "SEQ(A a, B b) WHERE a.x = 1 OR a.time < b.time": "inside OR, NOT or IN; it is one comparison",
-    "SEQ(A a, B b) WHERE NOT b.time - a.time <= 5 ticks": "write the opposite comparison for NOT",
-    "SEQ(A a, B b) WHERE b.time IN (a.time)": "an OR of two patterns for OR and IN",
-    "SEQ(A a, B b) WHERE b.time NOT BETWEEN a.time AND a.time + 3 ticks": "inside OR, NOT or IN",
-    "SEQ(A a, B+ b[]) WHERE b[first].time > a.time": "b[first].time in a timing constraint, where a group st",
-    "SEQ(A a, B+ b[]) WHERE b[1].time > a.time": "write b[i].time",
-    "SEQ(A a, B+ b[]) WHERE b[last].time > a.time": "b[last].time in a timing constraint",
+    "SEQ(A a, B b) WHERE a.x = 1 OR a.time < b.time": "joined by OR or NOT with one on times; write an OR",
+    "SEQ(A a, B+ b[]) WHERE b[i].time > a.time OR b[first].time > '2020-01-01'": "in a case of its own",
+    "SEQ(A a, !B n, C c) WHERE n.time > a.time OR n.time < c.time": "one absent component for each",
     "SEQ(A a, B+ b[]) WHERE b[i].time - b[i-1].time < 5 s": "b[i-1].time in a timing constraint",
-    "AND(A a, !B b)": "negation inside AND; write it next to the group, as in SEQ(AND(A a, B b), !N n)",
-    "AND(A a, B+ b[])": "Kleene plus inside AND",
-    "AND(A a, SEQ(B b, C c))": "SEQ inside AND",
+    "AND(A a, !B b)": "negation inside AND but between two of a SEQ there; write it next to the group, as in "
+    "SEQ(AND(A a, B b), !N n)",
+    "AND(A a, SEQ(!N n, C c))": "negation inside AND but between two of a SEQ there",
+    "AND(A a, SEQ(B b, !SEQ(B x, B y), C c))": "!SEQ or !AND inside AND; write it next to the group",
     "SEQ(A a, !SEQ(B b, AND(C c, D d)), A e)": "anything but single events in !SEQ(...)",
     "SEQ(A a, SEQ(B b, C c)+)": "a repeated SEQ",
     "SEQ(A a, !AND(B b, C+ c[]), A d)": "anything but single events in !AND(...)",
@@ -214,8 +216,8 @@ REFUSED = {
     "ISEQ(A a, B+ b[])": "Kleene plus inside ISEQ",
     "ISEQ(A a, SEQ(B b, C c))": "SEQ inside ISEQ",
     "SEQ(A a, B+ b[]) WHERE a DURING b": "a relation of 'b', which is a group of events",
-    "SEQ(A a, B b) WHERE a OVERLAPS b OR a.x = 1": "a timing constraint inside OR, NOT or IN",
-    "SEQ(A a, B b) WHERE NOT a OVERLAPS b": "a timing constraint inside OR, NOT or IN",
+    "SEQ(A a, B b) WHERE a OVERLAPS b OR a.time < b.time": "a relation or other condition on times inside OR",
+    "SEQ(A a, B b) WHERE NOT a OVERLAPS b": "a relation or other condition on times inside OR, NOT or IN",
 }
 
 # What stands beside it, and runs.
@@ -224,6 +226,9 @@ RUN_BESIDE = (
     "AND(A a, OR(B b, C c))",
     "SEQ(AND(A a, B b), !C n) WITHIN 9 ticks",
     "SEQ(A a, B b) WHERE b.time BETWEEN a.time AND a.time + 3 ticks AND b.time <> a.time + 2 ticks",
+    "SEQ(A a, B b) WHERE NOT b.time - a.time <= 5 ticks",
+    "SEQ(A a, B b) WHERE b.time IN (a.time + 1 ticks) OR b.time NOT BETWEEN a.time AND a.time + 3 ticks",
+    "SEQ(A a, B+ b[]) WHERE b[1].time > a.time + 1 ticks AND b[last].time - b[first].time < 9 ticks",
     "SEQ(A a, B+ b[], C c) WHERE c.time - b[i].time <= 5 ticks",
     "SEQ(A a, B+ b[], !A n, C c) WHERE n.time - b[i].time <= 5 ticks AND n.x > avg(b[].x)",
     "SEQ(A a, B+ b[], C c) WHERE avg(b[].x) >= 1 STRATEGY strict_contiguity",

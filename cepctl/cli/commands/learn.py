@@ -13,7 +13,8 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
-from cepctl.library.learn import MOST_KEYS, learned_from
+from cepctl.errors import UnsupportedQueryError
+from cepctl.library.learn import MOST_KEYS, NO_CLOCKS, learned_from
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TYPE, Asked
@@ -32,6 +33,7 @@ from cepctl.memory import MemoryBudget
 )
 @click.option("--coarsen", metavar="D", help="Hide times: tell only the unit of length D, such as '1 day'.")
 @click.option("--jitter", metavar="D", help="Hide times: let each err by up to D either way, such as '60 s'.")
+@click.option("--clock", metavar="TEXT", help="Refused: events of one clock err together; see --jitter.")
 @click.option("--model", type=click.Path(), metavar="FILE", help="Hide times by an uncertainty model (TOML).")
 @click.option("--part", metavar="I/K", help="Take only the keys whose place, from 0 on, is I modulo K.")
 @click.option(
@@ -67,6 +69,7 @@ def command(
     step: str,
     coarsen: str | None,
     jitter: str | None,
+    clock: str | None,
     model: str | None,
     part: str | None,
     seed: int,
@@ -89,6 +92,8 @@ def command(
     """
     from cepctl.render.learned import learned_summary
 
+    if clock is not None:
+        raise UnsupportedQueryError(f"{NO_CLOCKS}; take --jitter with as much as the clocks err")
     refuse_unwritable(output)
     refuse_overwriting({"-o": output}, events, raw_input)
     asked = Asked(

@@ -77,7 +77,7 @@ def constants_of(shape: Shape) -> Ticks:
     found = {
         end.constant for rule in shape.rules for region in rule.regions for end in region if end.point is None
     }
-    for timing in shape.timings:
+    for timing in (*shape.timings, *shape.member_timings):
         if timing.left is None or timing.right is None:
             found |= {timing.bound, -timing.bound}
     near = sorted({constant + by for constant in found for by in (-1, 0, 1)})

@@ -50,6 +50,10 @@ def moved_masses(clocks: EventClocks, event: Indexes, shift: Ticks) -> Masses:
     )
 
 
+_FEW = 4
+"""So many buckets are added up by themselves: a sum less another is not as exact."""
+
+
 class Difference(NamedTuple):
     """How far the offset of `clock` is ahead of that of `other`, which is -1 for none: the offset itself."""
 
@@ -74,16 +78,19 @@ def mass_at(difference, tick):
     """Probability that a difference of offsets is this tick."""
     offsets, clock, other = difference
     starts, lo, hi, density = offsets.starts, offsets.lo, offsets.hi, offsets.density
-    total = 0.0
+    total, meets = 0.0, starts[max(other, 0)]
     for b in range(starts[clock], starts[clock + 1]):
         if other < 0:
             if lo[b] <= tick <= hi[b]:
                 return density[b]
             continue
-        for o in range(starts[other], starts[other + 1]):
+        while meets < starts[other + 1] and hi[meets] < lo[b] - tick:
+            meets += 1
+        for o in range(meets, starts[other + 1]):
             begin, end = max(lo[o], lo[b] - tick), min(hi[o], hi[b] - tick)
-            if begin <= end:
-                total += density[b] * density[o] * (float(end) - float(begin) + 1.0)
+            if begin > end:
+                break
+            total += density[b] * density[o] * (float(end) - float(begin) + 1.0)
     return total
 
 
@@ -93,14 +100,45 @@ def mass_between(difference, first, last):
     offsets, clock, other = difference
     starts, lo, hi, density = offsets.starts, offsets.lo, offsets.hi, offsets.density
     total = 0.0
-    for b in range(starts[clock], starts[clock + 1]):
-        if other < 0:
+    if other < 0:
+        for b in range(starts[clock], starts[clock + 1]):
             ticks = float(min(hi[b], last)) - float(max(lo[b], first)) + 1.0
             total += density[b] * max(ticks, 0.0)
-            continue
-        for o in range(starts[other], starts[other + 1]):
+        return total
+    stop, upto = starts[other + 1], _sums_before(offsets, other)
+    meets = whole = cut = done = starts[other]
+    for b in range(starts[clock], starts[clock + 1]):
+        # Of the other clock's buckets meets .. done - 1 hold such pairs, whole .. cut - 1 no others.
+        while meets < stop and hi[meets] < lo[b] - last:
+            meets += 1
+        while whole < stop and lo[whole] < hi[b] - last:
+            whole += 1
+        while cut < stop and hi[cut] <= lo[b] - first:
+            cut += 1
+        while done < stop and lo[done] <= hi[b] - first:
+            done += 1
+        o = meets
+        while o < done:
+            if o == whole and cut - whole > _FEW:
+                share = upto[cut - starts[other]] - upto[whole - starts[other]]
+                total += density[b] * (float(hi[b]) - float(lo[b]) + 1.0) * share
+                o = cut
+                continue
             total += density[b] * density[o] * pairs_apart(lo[b], hi[b], lo[o], hi[o], first, last)
+            o += 1
     return total
+
+
+@inner
+def _sums_before(offsets, clock):
+    """The sums of an offset's buckets before each, and of all; nothing where these are few."""
+    begin, count = offsets.starts[clock], offsets.starts[clock + 1] - offsets.starts[clock]
+    found = np.zeros(count + 1 if count > _FEW else 0)
+    for i in range(1, len(found)):
+        b = begin + i - 1
+        ticks = float(offsets.hi[b]) - float(offsets.lo[b]) + 1.0
+        found[i] = found[i - 1] + offsets.density[b] * ticks
+    return found
 
 
 @kernel

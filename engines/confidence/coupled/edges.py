@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-from cepctl.plan.plan import Timing
+from cepctl.plan.plan import MemberTiming, Timing
+
+if TYPE_CHECKING:
+    from cepctl.language.ast import MemberIndex
 
 CASES_BOUND = 4096
 """Cases that `<>` may split the problems of a match into."""
@@ -103,7 +107,7 @@ def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
     first, last = assignment.blocks[0].first, assignment.blocks[-1].last
     if shape.window is not None and first != last:
         edges.append((last, first, shape.window - 1))
-    for timing in shape.timings:
+    for timing in (*shape.timings, *shape.member_timings):
         if not timing.not_equal:
             edges += _timed_pairs(shape, assignment, timing)
     return [*edges, *assignment.ties]
@@ -115,7 +119,7 @@ def _sides(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) 
     `fixed` are the edges that hold anyway.
     """
     ways: list[list[Edge]] = [[]]
-    for timing in shape.timings:
+    for timing in (*shape.timings, *shape.member_timings):
         for u, v, c in _timed_pairs(shape, assignment, timing) if timing.not_equal else ():
             longer = [[*way, side] for way in ways for side in ((u, v, c - 1), (v, u, -c - 1))]
             ways = [way for way in longer if _has_solution(assignment, [*fixed, *way])]
@@ -138,8 +142,15 @@ def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool
 def _timed_pairs(shape: Shape, assignment: VariableAssignment, timing: Timing) -> Iterator[Edge]:
     """The pairs of variables that a timing constraint ties, with its bound."""
     left, right = (assignment.variables_of(shape, side) for side in (timing.left, timing.right))
+    if isinstance(timing, MemberTiming):
+        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
     for u, v in product(left, right):
         yield u, v, timing.bound
+
+
+def _of_member(variables: tuple[int, ...], which: MemberIndex | None) -> tuple[int, ...]:
+    """Of the variables of a group in order that of its first or last member, or all of them."""
+    return {None: variables, "first": variables[:1], "last": variables[-1:]}[which]
 
 
 def _ends_of_unordered(slots: Sequence[int], first: int, last: int) -> list[Edge]:

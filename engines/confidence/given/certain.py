@@ -212,7 +212,8 @@ def certain_matches(matches: CoupledMatches, ties: EventTies) -> Flags:
     """Which matches every world that is left returns, as far as ties and intervals tell; shape (n,)."""
     required = list(requirements(matches))
     claims = [(each, claim) for each in required for claim in each.claims]
-    certain = np.ones(len(matches), dtype=bool)
+    # Of the first and the last member of a group nothing is told here.
+    certain = np.full(len(matches), not matches.shape.member_timings)
     if not claims:
         return certain
     left = np.concatenate([claim.left for _, claim in claims])

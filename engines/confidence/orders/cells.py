@@ -36,13 +36,14 @@ class LawTables(NamedTuple):
 class Kinds(NamedTuple):
     """The kinds of P problems, those of problem p from starts[p] on, in the order of their first ticks.
 
-    `event`: one of them, for the mass.  `letter`: what the question reads, -1 for nothing.  `slots`: where
-    the slots of each problem begin; of these `begin`, `end`, `law`: the codes around, and number of the law.
+    `event`: one of each, for the mass; `members`: how many they are; `letter`: what the question reads, -1
+    for nothing.  `slots`: where the slots of each problem begin; of these `begin`, `end`, `law`: the codes
+    around, and the number of the law.
     """
 
     starts: Indexes
     event: Indexes
-    count: Indexes
+    members: Indexes
     slot: Indexes
     code: Indexes
     letter: Indexes
@@ -59,7 +60,7 @@ class Own(NamedTuple):
     """
 
     event: np.ndarray
-    count: np.ndarray
+    members: np.ndarray
     slot: np.ndarray
     code: np.ndarray
     law: np.ndarray
@@ -115,7 +116,7 @@ def own_of(buckets, kinds, p, own_of_letter):
         if slot >= 0:
             law[k] = kinds.law[kinds.slots[p] + slot]
     return Own(
-        kinds.event[begin:end], kinds.count[begin:end], kinds.slot[begin:end], kinds.code[begin:end], law,
+        kinds.event[begin:end], kinds.members[begin:end], kinds.slot[begin:end], kinds.code[begin:end], law,
         kinds.letter[begin:end], own, lower, upper,
     )  # fmt: skip
 
@@ -185,9 +186,9 @@ def _repeats(own):
         j = i
         while j < count and own.lower[j] <= own.upper[i]:
             if overlap(own, i, j):
-                shared[i, step[j]] += own.count[j]
+                shared[i, step[j]] += own.members[j]
                 if i != j:
-                    shared[j, step[i]] += own.count[i]
+                    shared[j, step[i]] += own.members[i]
             j += 1
     return step, shared
 
@@ -244,7 +245,7 @@ def _factors_over(own, starts, kind, last, pairs, factors):
         for i in range(len(alive)):
             if last[alive[i]] == c and own.own[alive[i]] < 0:
                 for j in range(len(alive)):
-                    for _ in range(own.count[alive[i]] if last[alive[j]] > c else 0):
+                    for _ in range(own.members[alive[i]] if last[alive[j]] > c else 0):
                         factor[alive[j]] *= factors[pairs[c] + i * len(alive) + j]
     return over
 

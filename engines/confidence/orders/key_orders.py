@@ -1,12 +1,12 @@
 """Which events a law of order leaves in doubt: steps, factors, and the clusters in which orders are open.
 
-Events of one key whose intervals touch each other, one after the other, are a run; a run of one event has one
-place in every order.  Runs of several with no such event between them make a cluster: what comes right before
-and right after it is known, so the orders of a key are those of its clusters, each by itself.
+Open runs of a key (`cepctl.engines.order_laws.pieces`) with no other event between them make a cluster: what
+comes right before and right after it is known, so the orders of a key are those of its clusters, each by
+itself.
 
     name here      meaning
     code           number of a step among those that the law names, 0 for every other
-    cluster        -1 for an event whose place in the order of its key is certain, or that has no key
+    cluster        -1 for an event of no open run: what is before it and after it is certain, or no law says
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
 from cepctl.engines.confidence.orders.cells import LawTables
 from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.pieces import OpenRuns
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
@@ -60,8 +60,8 @@ class KeyOrders:
 
     `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
     those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
-    of its law, -1 for none.  `key`, `before`, `after`, per cluster: the number of its key, and the codes of
-    the steps that surround it.  `names`: for each law the attribute that makes its keys.
+    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.
+    `names`: for each law the attribute that makes its keys.
     """
 
     masses: Masses
@@ -70,7 +70,6 @@ class KeyOrders:
     starts: Indexes
     codes: Indexes
     law: Indexes
-    key: Indexes
     before: Indexes
     after: Indexes
     factors: tuple[Factors, ...]
@@ -98,15 +97,12 @@ class KeyOrders:
         return found
 
     def beyond(self, limit: int) -> Flags:
-        """Clusters of keys that are too much work, whoever asks.
+        """Clusters in which the law weighs an order, and of which a cell has more sets alive than the limit.
 
-        The law weighs some order of the key, and in a cell more sets of its events than the limit are alive,
-        or one of its clusters has too many events.
+        Calibrate judges pairs by the same (`cepctl.engines.order_laws.pieces`).  Of too many events each row
+        would take too long.
         """
-        speaks, many = np.zeros((2, int(self.key.max(initial=-1)) + 1), dtype=bool)
-        np.logical_or.at(speaks, self.key, self.speaks)
-        np.logical_or.at(many, self.key, (self.sets > limit) | (np.diff(self.starts) > MOST_EVENTS))
-        return np.asarray((speaks & many)[self.key])
+        return np.asarray(self.speaks & ((self.sets > limit) | (np.diff(self.starts) > MOST_EVENTS)))
 
     @cached_property
     def alike(self) -> Indexes:
@@ -132,53 +128,50 @@ class KeyOrders:
         return f"{values.name} = {values[event]}"
 
 
-def key_orders(laws: Sequence[OrderLaw], events: Events) -> KeyOrders | None:
-    """The events under these laws; None where no order is open.
+def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) -> KeyOrders | None:
+    """Events under these laws, by their attributes and masses; None where no order is open.
 
     Raises
     ------
     EventSchemaError
         If two laws speak of one event.
     """
-    law, key = key_of_event(laws, events.frame)
+    law, key = key_of_event(laws, frame)
     factors = tuple(Factors.of(each) for each in laws)
-    codes = np.zeros(len(events), dtype=np.int64)
+    codes = np.zeros(len(law), dtype=np.int64)
     for number, each in enumerate(laws):
         own = np.flatnonzero(law == number)
-        texts = steps_of(each, events.frame[own])
+        texts = steps_of(each, frame[own])
         known = pl.DataFrame(
             {"text": list(factors[number].codes), "code": list(factors[number].codes.values())}
         )
         found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
         codes[own] = found.get_column("code").fill_null(0).to_numpy()
-    masses = events.masses
     under = np.flatnonzero(key >= 0)
     order = under[np.lexsort((masses.upper[under], masses.lower[under], key[under]))]
     if not len(order):
         return None
-    run = _runs(masses, key, order)
-    open_run = np.bincount(run)[run] > 1
-    if not open_run.any():
+    is_open = OpenRuns.of(key[order], masses.lower[order], masses.upper[order], codes[order]).is_open
+    if not is_open.any():
         return None
-    first = open_run.copy()
-    first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~open_run[:-1]
-    numbers = np.cumsum(first)[open_run] - 1
-    cluster = np.full(len(events), -1, dtype=np.int64)
-    cluster[order[open_run]] = numbers
+    first = is_open.copy()
+    first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~is_open[:-1]
+    numbers = np.cumsum(first)[is_open] - 1
+    cluster = np.full(len(law), -1, dtype=np.int64)
+    cluster[order[is_open]] = numbers
     begins, sizes = np.flatnonzero(first), np.bincount(numbers)
     ends = begins + sizes - 1
     return KeyOrders(
         masses,
         cluster,
-        order[open_run],
+        order[is_open],
         np.concatenate([[0], np.cumsum(sizes)]),
         codes,
         law,
-        key[order[begins]],
         _neighbours(key, order, codes, law, factors, begins, -1),
         _neighbours(key, order, codes, law, factors, ends, 1),
         factors,
-        tuple(events.frame.get_column(each.by) for each in laws),
+        tuple(frame.get_column(each.by) for each in laws),
     )
 
 
@@ -210,17 +203,6 @@ def _find_speaking(laws, starts, codes, law, before, after, found):
                 speaks = speaks or following[one, other] != 1.0
                 speaks = speaks or laws.roots[1, laws.value[number, one, other]] != 1.0
             found[cluster] = found[cluster] or speaks
-
-
-def _runs(masses: Masses, key: Indexes, order: Indexes) -> Indexes:
-    """Number of the run of each event, in this order."""
-    _, rank = np.unique(masses.upper, return_inverse=True)
-    width = len(masses.upper) + 1
-    latest = np.maximum.accumulate(key[order] * width + rank[order])
-    upper = np.unique(masses.upper)[latest % width]
-    begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (key[order[1:]] != key[order[:-1]]) | (masses.lower[order[1:]] > upper[:-1])
-    return np.asarray(np.cumsum(begins) - 1)
 
 
 def _neighbours(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Numbers, Reals
+from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.orders.asked import Asked
 from cepctl.engines.confidence.orders.cells import Kinds
@@ -34,10 +34,10 @@ class Decided:
     cluster: Indexes
 
     @classmethod
-    def of(cls, orders: KeyOrders, question: Indexes, event: Indexes) -> Decided:
-        """By the events of which questions speak; only clusters in which an order has more weight."""
+    def of(cls, orders: KeyOrders, weighed: Flags, question: Indexes, event: Indexes) -> Decided:
+        """By the events of which questions speak; only clusters that are `weighed`, shape (clusters,)."""
         cluster = orders.cluster[event]
-        matters = (cluster >= 0) & orders.speaks[cluster]
+        matters = (cluster >= 0) & weighed[cluster]
         pair = np.unique(question[matters] * len(orders) + cluster[matters])
         return cls(pair // len(orders), pair % len(orders))
 
@@ -105,7 +105,7 @@ def _once(orders: KeyOrders, kinds: Kinds, plan: Indexes) -> tuple[Indexes, Inde
     since = lower[kinds.starts[:-1]][run] if len(lower) else lower
     told = [lower - since, upper - since, orders.shapes[kinds.event], kinds.slot, kinds.code, kinds.letter]
     parts = [
-        _numbers(np.column_stack([*told, kinds.count]), kinds.starts),
+        _numbers(np.column_stack([*told, kinds.members]), kinds.starts),
         _numbers(np.column_stack([kinds.begin, kinds.end, kinds.law]), kinds.slots),
         plan,
     ]
@@ -132,7 +132,7 @@ def _taken(kinds: Kinds, problems: Indexes) -> Kinds:
     run, place = places_in_runs(slots)
     keys = kinds.slots[problems][run] + place
     return Kinds(
-        np.concatenate([[0], np.cumsum(sizes)]), kinds.event[chosen], kinds.count[chosen], kinds.slot[chosen],
-        kinds.code[chosen], kinds.letter[chosen], np.concatenate([[0], np.cumsum(slots)]),
+        np.concatenate([[0], np.cumsum(sizes)]), kinds.event[chosen], kinds.members[chosen],
+        kinds.slot[chosen], kinds.code[chosen], kinds.letter[chosen], np.concatenate([[0], np.cumsum(slots)]),
         kinds.begin[keys], kinds.end[keys], kinds.law[keys],
     )  # fmt: skip

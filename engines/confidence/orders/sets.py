@@ -58,9 +58,9 @@ def digits_of(own, cells, ends, happened, cell):
     for i in range(count):
         if own.own[kind[i]] < 0:
             stride[i] = sets
-            sets *= own.count[kind[i]] + 1
+            sets *= own.members[kind[i]] + 1
     factors = cells.factors[cells.pairs[cell] : cells.pairs[cell + 1]].reshape((count, count))
-    rates = _rates(own.count[kind], stride, sets, factors)
+    rates = _rates(own.members[kind], stride, sets, factors)
     gates = np.ones((len(happened), count))
     for a in range(len(happened)):
         for o in range(happened.shape[1]):
@@ -117,7 +117,7 @@ def carried(states, own, happened, before, after):
     sets, size = len(before.rates), len(after.rates)
     place, complete, over = np.zeros(sets, dtype=np.int64), np.zeros(sets, dtype=np.int64), 0
     for i in range(len(before.kind)):
-        stride, count, later = before.stride[i], own.count[before.kind[i]], -1
+        stride, count, later = before.stride[i], own.members[before.kind[i]], -1
         if stride == 0:
             continue
         for j in range(len(after.kind)):

@@ -80,10 +80,10 @@ def _steps(own, cells, combinations):
         for i in range(cells.starts[c], cells.starts[c + 1]):
             k = cells.kind[i]
             if own.own[k] < 0:
-                sets *= own.count[k] + 1.0
+                sets *= own.members[k] + 1.0
             if cells.density[i] > 0.0:
-                placed += own.count[k]
-                read += own.count[k] if own.letter[k] >= 0 else 0
+                placed += own.members[k]
+                read += own.members[k] if own.letter[k] >= 0 else 0
                 rows += own.own[k] >= 0
         passes = placed * (placed + 1.0) / 2.0 if rows > 0 and read > 1 else placed
         total += sets * passes * (cells.starts[c + 1] - cells.starts[c])
@@ -293,7 +293,7 @@ def _moves(own, cells, machine, cell, status):
         for a in range(states):
             target[a, i] = a if letter < 0 else machine.moves[a, letter]
         if letter >= 0 and cells.density[begin + i] > 0.0:
-            read += own.count[k]
+            read += own.members[k]
             rows = rows or own.own[k] >= 0
     return target, rows and read > 1
 

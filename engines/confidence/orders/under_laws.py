@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,88 +18,87 @@ from cepctl.order_laws.choices import Beyond
 
 @dataclass(frozen=True)
 class LawfulOrders:
-    """Events under laws of order, and what is done with a key of which more than `limit` sets are alive."""
+    """Events under laws of order, and what is done with a key of which more than `limit` sets are alive.
+
+    If that is not refused all of its orders have the same weight.
+    """
 
     orders: KeyOrders
     limit: int
     beyond: Beyond
     _whole: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
 
-    def probabilities(self, rows: Rows, window: int | None, *, every: bool = False) -> tuple[Reals, Flags]:
-        """P(row) of each, NaN where no law says anything of it; and where a key is beyond.
+    def probabilities(self, rows: Rows, window: int | None, *, every: bool = False) -> Reals:
+        """P(row) of each, NaN where no law says anything of it, or all of its keys are beyond the limit.
 
-        `every`: also where no law says anything.
+        `every`: also there, without a law.
 
         Raises
         ------
         QueryTooLargeError
             If a key is beyond the limit and that is refused, or an answer takes too much work.
         """
-        found, beyond = self._each(rows, window, every=every)
-        if np.isinf(found).any():
-            raise _exceeded()
-        return found, beyond
-
-    def unions(self, rows: Rows, of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
-        """P(some row of each of `count` groups holds), NaN where that takes too much work.
-
-        `of`: the group of each row.  Also of which groups a key is beyond: they are NaN as well.
-        """
-        part = self._parts(rows, of)
-        sizes = np.bincount(part, minlength=len(rows))
-        alone = np.flatnonzero(sizes[part] == 1)
-        found, large = np.full(len(rows), np.nan), np.zeros(len(rows), dtype=bool)
-        found[alone], large[alone] = self._each(rows.taken(alone), window, every=True)
-        for each in np.flatnonzero(sizes > 1).tolist():
-            found[each], large[each] = self._any(rows.taken(np.flatnonzero(part == each)), window)
-        parts = np.flatnonzero(sizes)
-        missing, beyond = np.ones(count), np.zeros(count, dtype=bool)
-        np.multiply.at(missing, of[parts], 1.0 - np.where(np.isinf(found[parts]), np.nan, found[parts]))
-        np.logical_or.at(beyond, of[parts], large[parts])
-        return 1.0 - missing, beyond
-
-    def beyond_of(self, rows: Rows) -> Flags:
-        """Which rows have a key that is beyond the limit."""
-        found = np.zeros(len(rows), dtype=bool)
-        decided = Decided.of(self.orders, *rows.spoken_of)
-        found[decided.question] = self.orders.beyond(self.limit)[decided.cluster]
-        return found
-
-    def _each(self, rows: Rows, window: int | None, *, every: bool) -> tuple[Reals, Flags]:
-        """P(row); NaN where no law says anything or a key is beyond, infinite where that is too much work."""
-        beyond = self._checked(rows)
-        wanted = np.ones(len(rows), dtype=bool)
-        if not every:
-            wanted[:] = False
-            wanted[Decided.of(self.orders, *rows.spoken_of).question] = True
-        chosen = np.flatnonzero(wanted & ~beyond)
+        decided = self._decided(rows)
+        chosen = np.arange(len(rows)) if every else np.unique(decided.question)
         found = np.full(len(rows), np.nan)
         if len(chosen):
             some = rows.taken(chosen)
             found[chosen] = self._shares(asked_each(self.orders.masses, some, window or 0), len(some))
-        return found, beyond
-
-    def _any(self, rows: Rows, window: int | None) -> tuple[float, bool]:
-        """P(some of the rows holds), as `_each` says it."""
-        if self._checked(rows).any():
-            return np.nan, True
-        return float(self._shares(asked_of_any(self.orders.masses, rows, window or 0), 1)[0]), False
-
-    def _checked(self, rows: Rows) -> Flags:
-        """Which rows have a key beyond the limit, unless that is refused."""
-        decided = Decided.of(self.orders, *rows.spoken_of)
-        large = self.orders.beyond(self.limit)[decided.cluster]
-        if large.any() and self.beyond == "refuse":
-            raise self._refused(int(decided.cluster[np.argmax(large)]))
-        found = np.zeros(len(rows), dtype=bool)
-        found[decided.question[large]] = True
+        if np.isinf(found).any():
+            raise _exceeded()
         return found
+
+    def unions(self, rows: Rows, of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
+        """P(some row of each of `count` groups holds), NaN where that takes too much work.
+
+        `of`: the group of each row.  Also of which groups no law says anything, or only of keys beyond the
+        limit: they are not measured.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a key is beyond the limit and that is refused.
+        """
+        silent = np.ones(count, dtype=bool)
+        silent[of[self._decided(rows).question]] = False
+        rows, of = rows.taken(np.flatnonzero(~silent[of])), of[~silent[of]]
+        part = self._parts(rows, of)
+        sizes = np.bincount(part, minlength=len(rows))
+        alone, found = np.flatnonzero(sizes[part] == 1), np.full(len(rows), np.nan)
+        if len(alone):
+            asked = asked_each(self.orders.masses, rows.taken(alone), window or 0)
+            found[alone] = self._shares(asked, len(alone))
+        for each in np.flatnonzero(sizes > 1).tolist():
+            some = rows.taken(np.flatnonzero(part == each))
+            found[each] = self._shares(asked_of_any(self.orders.masses, some, window or 0), 1)[0]
+        parts, missing = np.flatnonzero(sizes), np.ones(count)
+        np.multiply.at(missing, of[parts], 1.0 - np.where(np.isinf(found[parts]), np.nan, found[parts]))
+        return 1.0 - missing, silent
+
+    def beyond_of(self, rows: Rows) -> Flags:
+        """Which rows have a key that is beyond the limit."""
+        found = np.zeros(len(rows), dtype=bool)
+        found[Decided.of(self.orders, self.orders.beyond(self.limit), *rows.spoken_of).question] = True
+        return found
+
+    def _decided(self, rows: Rows) -> Decided:
+        """Which clusters decide which rows, unless one of a key beyond the limit is refused."""
+        beyond = self.orders.beyond(self.limit)
+        found = Decided.of(self.orders, beyond, *rows.spoken_of)
+        if len(found.cluster) and self.beyond == "refuse":
+            raise self._refused(int(found.cluster[0]))
+        return Decided.of(self.orders, self._weighed, *rows.spoken_of)
+
+    @cached_property
+    def _weighed(self) -> Flags:
+        """Clusters in which an order has more weight than another, none of keys beyond the limit."""
+        return np.asarray(self.orders.speaks & ~self.orders.beyond(self.limit))
 
     def _shares(self, asked: Asked | None, count: int) -> Reals:
         """How much of the weights of its clusters each question has; infinite where that is too much work."""
         if asked is None:
             return np.full(count, np.inf)
-        decided = Decided.of(self.orders, asked.question, asked.event)
+        decided = Decided.of(self.orders, self._weighed, asked.question, asked.event)
         held = self._weights(asked, decided)
         wholes = self._wholes(decided.cluster)
         whole, exponent = np.ones(count), np.zeros(count, dtype=np.int64)
@@ -133,8 +133,7 @@ class LawfulOrders:
         return _connected(by, thing, len(rows))
 
     def _refused(self, number: int) -> QueryTooLargeError:
-        same = np.flatnonzero(self.orders.key == self.orders.key[number])
-        sets, events = self.orders.sets[same].max(), int(np.diff(self.orders.starts)[same].max())
+        sets, events = self.orders.sets[number], len(self.orders.events_of(number))
         excess = (
             f"{events:,} of its events may each be in either order with another, {MOST_EVENTS:,} are taken "
             "together; "

@@ -183,7 +183,7 @@ def _degree(buckets, own, cut, marks, held, at_zero, offsets, nested, begin):
                     if held[b] == k:
                         moves = cut[place] == cut[marks[at_zero[b]]]
         if moves and k != held[-1]:
-            degree += own.count[k]
+            degree += own.members[k]
     return degree
 
 

@@ -83,6 +83,17 @@ MUTANTS = [
         rewritten(passes, "forward_of", "1.0 / (cell.sizes[s] - least - e + 1.0)", "1.0"),
     ),
     Mutant(
+        "a tie counts in one order",
+        key_passes,
+        "forward_of",
+        rewritten(
+            passes,
+            "forward_of",
+            "share = 1.0 / (cell.sizes[s] - least - e + 1.0)",
+            "share = 1.0 if s < cell.strides[-1] else 0.0",
+        ),
+    ),
+    Mutant(
         "ties do not count among strict orders",
         key_passes,
         "add_ties",

@@ -20,6 +20,7 @@ from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
 from cepctl.engines.runners.stored import run
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.plan import EventSchema, Plan
 from cepctl.runners.spark import SparkRunner
 from cepctl.schema import MILLISECOND
@@ -113,6 +114,17 @@ def test_a_clock_that_slices_cut_in_two_stays_one_clock(spark: Session, tmp_path
         for each in stored(tmp_path, table)
     ]
     assert run_on_spark(plan, sources, spark, slicing=cut(plan, sources, 7)).equals(wanted)
+
+
+def test_keys_of_a_law_stay_whole(spark: Session, tmp_path: Path) -> None:
+    law = OrderLaw("k", following={("A", "B"): 4.0}, before={("B", "C"): 3.0})
+    query, table = "PATTERN SEQ(A a, !C c, B b) WHERE [k] WITHIN 9 ticks", event_table(random_events(40, 3))
+    plan = replace(plan_of(query), laws=(law,))
+    wanted = local.run(plan, table)
+    assert not wanted.equals(local.run(replace(plan, laws=()), table))
+    sources = stored(tmp_path, table.slice(0, 25), table.slice(25))
+    slicing = replace(cut(plan, sources, 5), buckets=2, sent=True)
+    assert run_on_spark(plan, sources, spark, slicing=slicing).equals(wanted)
 
 
 @pytest.mark.parametrize("length", [4, 17, 1_000])

@@ -91,9 +91,10 @@ def test_plain_rows_have_seconds_or_written_times() -> None:
     assert sorted(line for lines in account.lines.values() for line in lines) == [4, 5, 6, 7]
 
 
-def test_clockbound_is_refused_by_its_version() -> None:
+@pytest.mark.parametrize("told", ['"timestamp":"2026-08-24T09:00:00Z"', '"seq":3'])
+def test_clockbound_is_refused_by_its_version(told: str) -> None:
     with pytest.raises(LogFormatError, match=r"ClockBound's sync.log of version 7 .* host,time,ahead,bound"):
-        read('{"event":"sync","seq":1,"sync":{"offset":0},"version":7}\n')
+        read('{"event":"sync",' + told + ',"sync":{"offset":0},"version":7}\n')
 
 
 def test_offsets_with_the_time_since_the_start_alone_are_refused() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -56,9 +58,41 @@ def test_a_chain_is_measured_as_any_pattern_is(
         assert found[signature]["confidence"] == pytest.approx(row["confidence"], rel=1e-11)
 
 
-@pytest.mark.parametrize(("clock", "other"), [("n", None), ("m", None), ("n", "m"), ("m", "n"), ("k", "m")])
+MANY: dict[str, Offset] = {
+    # As a normal distribution has them, with a hole; of a range of which one bucket holds most.
+    "many": tuple(
+        (4 * at, 4 * at + 3 - (at == 5), p / 64) for at, p in enumerate((1, 3, 8, 20, 20, 8, 3, 1))
+    ),
+    "long": (*((at, at, 1 / 128) for at in range(-20, 44)), (44, 300, 0.5)),
+}
+
+
+def by_pairs(difference: Difference, least: int, most: int) -> Iterator[float]:
+    """The probability of each pair of ticks that is so far apart."""
+    offsets = difference.offsets
+    ticks = [
+        [
+            (tick, offsets.density[b])
+            for b in range(offsets.starts[each], offsets.starts[each + 1])
+            for tick in range(offsets.lo[b], offsets.hi[b] + 1)
+        ]
+        if each >= 0
+        else [(0, 1.0)]
+        for each in (difference.clock, difference.other)
+    ]
+    yield from (p * q for one, p in ticks[0] for other, q in ticks[1] if least <= one - other <= most)
+
+
+@pytest.mark.parametrize(
+    ("clock", "other"),
+    [
+        *(("n", None), ("m", None), ("n", "m"), ("m", "n"), ("k", "m")),
+        *(("many", "long"), ("long", "many"), ("m", "many"), ("many", "n"), ("long", "long2")),
+    ],
+)
 def test_the_mass_between_two_ticks_is_that_of_all_ticks_between(clock: str, other: str | None) -> None:
-    clocks: Clocks = {name: WIDE[name] for name in sorted({clock, other or clock})}
+    known = WIDE | MANY | {"long2": MANY["long"]}
+    clocks: Clocks = {name: known[name] for name in sorted({clock, other or clock})}
     table = event_table([on(name, clocks, Event(name, "A", 0, 0)) for name in clocks])
     stamped = event_clocks(table, clocks)
     assert stamped is not None
@@ -70,6 +104,7 @@ def test_the_mass_between_two_ticks_is_that_of_all_ticks_between(clock: str, oth
     draw = random.Random(0)
     for _ in range(20):
         least, most = sorted(draw.randint(first - 5, last + 5) for _ in range(2))
-        every = sum(mass_at(difference, tick) for tick in range(least, most + 1))
+        every = math.fsum(mass_at(difference, tick) for tick in range(least, most + 1))
+        assert every == pytest.approx(math.fsum(by_pairs(difference, least, most)), rel=1e-12)
         assert mass_between(difference, least, most) == pytest.approx(every, rel=1e-12)
     assert mass_between(difference, first, last) == pytest.approx(1.0, rel=1e-12)

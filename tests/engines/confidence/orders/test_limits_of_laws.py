@@ -8,6 +8,8 @@ import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.order_laws.law import OrderLaw
 from tests.plans import Event, event_table, lasting, plan_of
@@ -42,6 +44,30 @@ def test_so_do_keys_of_group_by() -> None:
     assert (rows["1"]["law"], rows["2"]["law"]) == (False, True)
     assert rows["1"]["occurrence"] == rows["1"]["lawless"] == pytest.approx(3 / 4)
     assert rows["2"]["occurrence"] > rows["2"]["lawless"]
+
+
+@pytest.mark.parametrize(
+    "query", ["SEQ(A a, B b)", "SEQ(A a, B b) GROUP BY ()", "SEQ(A a, B b) GROUP BY a.k"]
+)
+def test_beside_a_key_beyond_the_limit_the_law_weighs_all_others(query: str) -> None:
+    """As if that key were in no law: here only events of the other key have a `g`."""
+    told = event_table((*THREE, *(replace(each, g="u") for each in SMALL)))
+    beyond = match_events(plan(f"PATTERN {query}"), told, TOLD)
+    apart = plan(f"PATTERN {query}", replace(LAW, by="g"))
+    judged = (group_table if "GROUP" in query else match_table)(apart, told)
+    columns = ["confidence"] if "GROUP" not in query else ["confidence", "occurrence", "expected"]
+    for name in columns:
+        assert sorted(beyond.column(name).to_pylist()) == pytest.approx(
+            sorted(judged.column(name).to_pylist())
+        )
+    assert not any(row["law"] for row in beyond.to_pylist() if "b1" in str(row["signature"]))
+
+
+def test_a_run_of_events_is_beyond_and_not_what_else_its_key_has() -> None:
+    later = (Event("z", "Z", 7, 7, k="1"), Event("x", "A", 8, 9, k="1"), Event("y", "B", 8, 9, k="1"))
+    rows = match_events(plan("PATTERN SEQ(A a, B b) WITHIN 2 ticks"), event_table((*THREE, *later)), TOLD)
+    told = {row["signature"][1][0]: row["law"] for row in rows.to_pylist()}
+    assert told == {"b1": False, "b2": False, "y": True}
 
 
 def test_a_row_says_what_it_is_without_the_law() -> None:

@@ -1,0 +1,59 @@
+"""Hypothesis strategies for AND of sequences and of groups: each keeps its order, nothing orders them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from tests.random_events import streams
+from tests.strategies import WORLDS, Case
+
+LINKS = ("a.x <= b.x", "b.k = c.k", "a.x + b.x > 1", "a.k <> c.k")
+
+
+@st.composite
+def and_branch_cases(draw: st.DrawFn) -> Case:
+    """AND of two or three branches, perhaps between other components."""
+    types = st.sampled_from(["A", "B", "C", "B", "*"])
+    names, wanted = iter("abcdefghijkl"), list[str]()
+
+    def component(suffix: str = "") -> str:
+        kind = draw(types)
+        wanted.append(kind.replace("*", "A"))
+        members = "[]" if suffix not in ("", "?") else ""
+        return f"{kind}{suffix} {next(names)}{members}"
+
+    def branch(form: str) -> str:
+        if form == "sequence":
+            return f"SEQ({component()}, {component()})"
+        if form == "absence":
+            first, absent, last = component(), f"!{draw(types)} n", component()
+            return f"SEQ({first}, {absent}, {last})"
+        if form == "nested":
+            return f"SEQ({component()}, AND({component()}, {component()}))"
+        return component(form)
+
+    groups = draw(st.booleans())
+    forms: Iterator[str]
+    if groups:
+        forms = iter(
+            [draw(st.sampled_from(["+", "{2}", "{1,2}", "*"])), draw(st.sampled_from(["", "", "+"]))]
+        )
+    else:
+        form = draw(st.sampled_from(["sequence", "sequence", "absence", "nested"]))
+        forms = iter([form, draw(st.sampled_from(["", "", "?", "sequence"]))])
+    before = [component()] if draw(st.booleans()) else []
+    parts = [branch(form) for form in forms]
+    draw(st.randoms(use_true_random=False)).shuffle(parts)
+    after = [component()] if len(wanted) < 4 and draw(st.booleans()) else []
+    conditions = [link for link in LINKS if draw(st.integers(0, 5)) == 0] if not groups else []
+    together = f"AND({', '.join(parts)})"
+    clauses = [f"PATTERN SEQ({', '.join([*before, together, *after])})"]
+    if draw(st.integers(0, 4)) == 0:
+        conditions.append("[k]")
+    if conditions:
+        clauses.append(f"WHERE {' AND '.join(conditions)}")
+    if draw(st.booleans()):
+        clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
+    return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))

@@ -1,0 +1,104 @@
+"""SEQ and groups inside AND: a branch keeps its order, nothing orders branches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import exact_matches, match_table
+from cepctl.engines.worlds.groups import group_table
+from cepctl.errors import UnsupportedQueryError
+from tests.and_branch_cases import and_branch_cases
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.plans import Event, event_table, lasting, plan_of
+from tests.strategies import Case
+
+PAGE = event_table(
+    (
+        Event("a1", "A", 0, 1),
+        Event("b1", "B", 1, 3, x=1),
+        Event("b2", "B", 2, 4, x=2),
+        Event("b3", "B", 3, 5, x=1),
+        Event("c1", "C", 4, 6, x=2),
+        Event("c2", "C", 6, 7, x=1),
+    )
+)
+"""The events of the worked numbers."""
+
+
+@pytest.mark.parametrize(
+    ("query", "signature", "confidence"),
+    [
+        ("SEQ(A a, AND(C c, SEQ(B x, B y)))", (("a1",), ("c1",), ("b1",), ("b2",)), Fraction(1, 2)),
+        ("SEQ(A a, AND(C c, B{2} b[]))", (("a1",), ("c1",), ("b1", "b2")), Fraction(5, 6)),
+        # Of three chains of one in nine worlds each, those without b2 between b1 and c1.
+        ("AND(A a, SEQ(B b, !B n, C c))", (("a1",), ("b1",), ("c1",)), Fraction(22, 81)),
+    ],
+)
+def test_worked_numbers(query: str, signature: tuple[tuple[str, ...], ...], confidence: Fraction) -> None:
+    plan = plan_of(f"PATTERN {query}")
+    assert exact_matches(plan, PAGE)[signature].confidence == confidence
+    assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
+
+
+def event_engine_agrees(case: Case) -> None:
+    plan = plan_of(case.query)
+    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
+
+
+def test_the_event_engine_agrees_with_the_judge() -> None:
+    check(and_branch_cases(), event_engine_agrees, EXAMPLES)
+
+
+@pytest.mark.slow
+def test_the_event_engine_agrees_with_the_judge_on_many_cases() -> None:
+    check(and_branch_cases(), event_engine_agrees, MANY_EXAMPLES)
+
+
+def test_occurrences_and_thresholds_agree_with_the_judge() -> None:
+    def agrees(case: Case) -> None:
+        plan, table = plan_of(f"{case.query} GROUP BY ()"), case.table
+        wanted, found = group_table(plan, table), match_events(plan, table)
+        for name in ("occurrence", "expected", "matches"):
+            pairs = zip(found.column(name).to_pylist(), wanted.column(name).to_pylist(), strict=True)
+            assert all(abs(a - b) < 1e-9 for a, b in pairs)
+        above = replace(plan_of(case.query), minimum_confidence=0.4)
+        assert_same_rows(match_table(above, table), match_events(above, table))
+
+    check(and_branch_cases(), agrees, FEW_EXAMPLES)
+
+
+def test_what_lasts_ends_before_what_follows_it_in_a_branch() -> None:
+    events = event_table(
+        (
+            lasting("a", "A", (0, 1), (3, 5)),
+            Event("b", "B", 2, 6),
+            lasting("c", "C", (1, 2), (2, 4)),
+        )
+    )
+    plan = plan_of("PATTERN AND(C c, SEQ(A a, B b))", lasting=True)
+    written = plan_of("PATTERN ISEQ(C c, A a, B b) WHERE a BEFORE b", lasting=True)
+    (found,) = exact_matches(plan, events).values()
+    assert found.confidence == next(iter(exact_matches(written, events).values())).confidence
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        ("AND(A a, B+ b[]) WHERE b[i].x >= b[i-1].x", r"b\[\] in order inside AND"),
+        ("AND(A a, SEQ(B+ b[], C c))", r"b\[\] inside AND beside SEQ or conditions on times there"),
+        (
+            "AND(A a, B+ b[]) WHERE b[i].time - a.time <= 2 ticks",
+            r"b\[\] inside AND beside SEQ or conditions",
+        ),
+    ],
+)
+def test_what_the_event_engine_refuses_the_worlds_engine_runs(query: str, what: str) -> None:
+    plan = plan_of(f"PATTERN {query}")
+    with pytest.raises(UnsupportedQueryError, match=f"{what}.*--engine worlds runs it"):
+        match_events(plan, PAGE)
+    assert match_table(plan, PAGE).num_rows > 0
