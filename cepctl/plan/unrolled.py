@@ -83,21 +83,20 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    of_members = (None, None)
+    members = (None, None)
     if isinstance(timing, MemberTiming):
-        of_members = timing.left_member, timing.right_member
-    lefts, rights = (
-        [None] if side is None else _chosen(copies[side], member)
-        for side, member in zip((timing.left, timing.right), of_members, strict=True)
-    )
-    for left, right in product(lefts, rights):
-        ends = timing.not_equal, timing.left_end, timing.right_end
-        yield Timing(left, right, timing.bound, *ends)
+        members = timing.left_member, timing.right_member
+    sides = [
+        [None] if side is None else _named(copies[side], member)
+        for side, member in zip((timing.left, timing.right), members, strict=True)
+    ]
+    for left, right in product(*sides):
+        yield Timing(left, right, timing.bound, timing.not_equal, timing.left_end, timing.right_end)
 
 
-def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
-    """The first or the last of them, or each."""
-    return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
+def _named(copies: list[int], member: MemberIndex | None) -> list[int]:
+    """Those of the members of a group that a condition on times names."""
+    return {"first": copies[:1], "last": copies[-1:]}.get(member or "each", copies)
 
 
 def with_members(reading: Alternative, size: int) -> Alternative:
