@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, events_in, single_events
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
@@ -37,12 +37,14 @@ class RunAlternative(PreparedAlternative):
     """Groups of some sizes: `form_of` is the reading with one component for each event.
 
     `takers` where events that could have been taken decide, None under contiguity.  `begun`: the runs that
-    have taken the first so many events, `taken`; their rows, shape (n, l).
+    have taken the first so many events, `taken`; their rows, shape (n, l).  `unfinished_system` is that of
+    `RunGrowth`.
     """
 
     form_of: Unrolled = field(kw_only=True)
     conditions: RunConditions = field(kw_only=True)
     takers: Takers | None = field(kw_only=True)
+    unfinished_system: Ticks = field(kw_only=True)
     begun: Indexes = field(kw_only=True)
     taken: int = field(default=0, kw_only=True)
 
@@ -69,13 +71,16 @@ class RunAlternative(PreparedAlternative):
     @property
     def growth(self) -> RunGrowth:
         """How its runs take one more event."""
-        return RunGrowth(self.search_within_gaps(), self.events, self.conditions, self.takers)
+        search = self.search_within_gaps()
+        return RunGrowth(search, self.events, self.conditions, self.takers, self.unfinished_system)
 
     def _completed(self, rows: Indexes, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         if self.taken == rows.shape[1]:
             rows = rows[self.conditions.may_be_left(self.form_of.taken[-1], rows)]
         for whole in self.growth.through(rows, self.taken):
-            yield self.measured(dict(zip(self.search.singles, whole.T, strict=True)), owned)
+            some = whole[possible(*self.measure.valid(whole))]
+            if len(some):
+                yield self.measured(dict(zip(self.search.singles, some.T, strict=True)), owned)
 
     def search_within_gaps(self) -> Search:
         """Under contiguity, the search with the gaps that some event may break in every world."""

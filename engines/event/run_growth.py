@@ -30,18 +30,23 @@ _LONGER = 4
 
 @dataclass(frozen=True)
 class RunGrowth:
-    """Runs of one alternative, whose components are bound in pattern order; `takers` under next match."""
+    """Runs of one alternative, whose components are bound in pattern order; `takers` under next match.
+
+    `unfinished_system`: what holds between the events of a run whose last members are not known.
+    """
 
     search: Search
     events: Events
     conditions: RunConditions
     takers: Takers | None
+    unfinished_system: Ticks
 
     @property
     def unfinished(self) -> RunGrowth:
         """The same of runs that may take more than all their components say."""
         assert isinstance(self.search.growth, RunSearch)
-        return replace(self, search=replace(self.search, growth=replace(self.search.growth, finished=False)))
+        growth = replace(self.search.growth, finished=False)
+        return replace(self, search=replace(self.search, growth=growth, system=self.unfinished_system))
 
     def started(self) -> Indexes:
         """The runs that take their first event."""

@@ -181,7 +181,7 @@ def _of_read_sets(
     return ReadSetAlternative(
         plan, listing.events, shape, search, options,
         form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
-        begun=np.full((0, len(search.singles)), NOT_BOUND),
+        begun=np.full((0, len(search.singles)), NOT_BOUND), unfinished_system=search.system,
     )  # fmt: skip
 
 
@@ -221,9 +221,14 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         growth=RunSearch(conditions, asked.fitting, takers),
     )
     begun = np.full((0, len(search.singles)), NOT_BOUND)
+    known = tuple(
+        each for each in reading.member_timings if "last" not in (each.left_member, each.right_member)
+    )
+    unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
     return RunAlternative(
         plan, events, shape, search, asked.options,
         form_of=form, conditions=conditions, takers=takers, begun=begun,
+        unfinished_system=_system(plan, unfinished) if known != timings else search.system,
     )  # fmt: skip
 
 
