@@ -228,7 +228,7 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     return RunAlternative(
         plan, events, shape, search, asked.options,
         form_of=form, conditions=conditions, takers=takers, begun=begun,
-        unfinished_system=_system(plan, unfinished) if known != timings else search.system,
+        unfinished_system=_system(plan, unfinished) if known != reading.member_timings else search.system,
     )  # fmt: skip
 
 
