@@ -83,7 +83,7 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    members = (None, None)
+    members: tuple[MemberIndex | None, MemberIndex | None] = (None, None)
     if isinstance(timing, MemberTiming):
         members = timing.left_member, timing.right_member
     sides = [
