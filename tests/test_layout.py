@@ -295,6 +295,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls"},
     "calibration": {
+        "engines.confidence.clocks",
         "io.contract",
         "order_laws",
         "io.source",
@@ -303,6 +304,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "datasets",
         "sketches",
         "engines.columns",
+        "engines.concurrency",
         "engines.confidence.orders",
         "engines.order_laws",
         "uncertainty",

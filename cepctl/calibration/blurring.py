@@ -22,6 +22,7 @@ from cepctl.calibration.recorded_readings import drawn_offsets, fitting_readings
 from cepctl.calibration.truth import TrueEvents
 from cepctl.clocks import Clocks, Offset, extremes, two_offsets
 from cepctl.errors import EventSchemaError, UsageError
+from cepctl.ingestion.clocks import with_ties
 from cepctl.io.contract.clock_offsets import shifted
 from cepctl.schema import CLOCK, FIXED_COLUMNS, PMF_TYPE, TimeUnit, time_type
 from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
@@ -64,6 +65,7 @@ def blurred_events(truth: TrueEvents, blur: Blur, seed: int, unit: TimeUnit) -> 
     raw = _raw_times(instants, _zones(truth.table), names, unit)
     assigned = assign(raw, _columns(truth), blur.rules, unit)
     found = _in_order(truth, assigned, instants, unit)
+    found = replace(found, clocks=with_ties(found.clocks, blur.rules, (), unit))
     if pc.all(pc.equal(found.table.column("lower"), found.table.column("upper"))).as_py():
         raise UsageError(
             f"{blur.text} hides nothing: each of {len(truth):,} events keeps its one tick of {unit}; name a "

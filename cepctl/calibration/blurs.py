@@ -140,11 +140,6 @@ def require_readable(rule: Rule, path: str) -> None:
             "calibrate with what was recorded of clocks (`from`) beside a granularity is not supported; "
             f"leave the granularity out of {place}"
         )
-    if not recorded.by_epoch and (host := recorded.records.tied_host) is not None:
-        raise UnsupportedQueryError(
-            f"calibrate with segments of clocks that `jump` ties, as those of '{host}' in "
-            f'{recorded.records.file}, is not supported; write residual = "epoch" in {place}'
-        )
     if (host := too_steep(recorded.records)) is not None:
         raise UnsupportedQueryError(
             f"calibrate with an estimate that moves half as fast as time, as that of '{host}' in "

@@ -127,12 +127,16 @@ def _near_on(
 def drawn_offsets(
     recorded: RecordedOffset, by: str, unit: TimeUnit, draw: Callable[[str, Sequence[str]], Reals]
 ) -> Offsets:
-    """Offsets that are drawn once for each clock, from the mass that the rule gives it.
+    """Offsets that are drawn once for each clock, from the mass that the rule gives it, under its ties.
 
     `draw`: a number in [0, 1) for each clock by its name, and for what it is drawn.
     """
     from cepctl.calibration.draws import chosen, places
+    from cepctl.calibration.tied_offsets import tied_offsets
     from cepctl.clocks import parse_offset
+
+    tied = recorded.tied_clocks(by, unit)
+    known = tied_offsets(tied, lambda names: draw("tick", names)) if tied else {}
 
     def offsets(pieces: Indexes) -> Ticks:
         group = recorded.residuals.of_piece[pieces]
@@ -142,6 +146,9 @@ def drawn_offsets(
         which, where = (draw(purpose, names) for purpose in ("bucket", "tick"))
         found = np.zeros(len(used), np.int64)
         for number, text in enumerate(recorded.texts(first, unit).to_pylist()):
+            if names[number] in known:
+                found[number] = known[names[number]]
+                continue
             offset = parse_offset(text)
             assert offset is not None
             lo, hi, mass = (np.array(side) for side in zip(*offset, strict=True))

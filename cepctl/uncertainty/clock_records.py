@@ -73,12 +73,6 @@ class ClockRecords:
     jump: Ticks
     evidence: pa.Table | None = None
 
-    @property
-    def tied_host(self) -> str | None:
-        """The first host that has segments which are tied to each other, None if there is none."""
-        tied = np.flatnonzero(self.jump >= 0)
-        return self.hosts[self.host[tied[0]]] if len(tied) else None
-
     def pieces(self, hosts: pa.Array, readings: Ticks) -> tuple[Indexes, Flags]:
         """The piece of each reading, NO_PIECE where there is none, and which have a host of this table.
 

@@ -139,11 +139,22 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     own = events
     for name, ticks in (("lower", own_lower), ("upper", own_upper)):
         own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
+    return EventClocks(clock, masses_of(own), offsets, _ties(clocks, names), tuple(names))
+
+
+def clocks_in_order(clocks: Clocks) -> EventClocks:
+    """Clocks that stamped no event."""
+    names, nothing = names_in_order(clocks), np.zeros(0, dtype=np.int64)
+    own = Masses(nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, np.zeros(0))
+    return EventClocks(nothing, own, _masses_of_offsets(clocks, names), _ties(clocks, names), tuple(names))
+
+
+def _ties(clocks: Clocks, names: list[str]) -> Ticks:
     tie = np.full(len(names), NO_TIE, dtype=np.int64)
     number = {name: at for at, name in enumerate(names)}
     for each in ties_of(clocks):
         tie[number[each.after]] = each.ticks
-    return EventClocks(clock, masses_of(own), offsets, tie, tuple(names))
+    return tie
 
 
 def _extremes(offsets: Masses) -> tuple[Ticks, Ticks]:

@@ -105,6 +105,7 @@ ORDER = Condition("order", "the order of the pattern")
 TWICE = Condition("twice", "no event twice in a match")
 CLOCKS = Condition("clocks", "one offset for each clock")
 """What the times of single events allow, but not the clocks that they share."""
+TIED_CLOCKS = Condition("clocks", "one offset for each clock, near that of the clock it is tied to")
 
 
 @dataclass(frozen=True)
@@ -301,7 +302,7 @@ class _Join:
                 yield condition, longer
         if self.column and self.events.clocks is not None:
             longer = longer[self.conditions.on_clocks(self.events.clocks, longer[:, : self.column + 1])]
-            yield CLOCKS, longer
+            yield (TIED_CLOCKS if self.events.clocks.is_tied.any() else CLOCKS), longer
         for link in links_at(self.conditions, self.column):
             bound = {self.conditions.columns[i]: longer[:, i] for i in range(self.column + 1)}
             held = links_hold(self.events, self.conditions.alternative, [link], bound)

@@ -55,7 +55,7 @@ def _prepared_runs(
         refuse_intervals("groups in order")
     if reading.reads_ends:
         refuse_intervals("groups in order, and conditions on ends,")
-    if any(component.ordered for component in reading.components):
+    if reading.passes_over or any(component.ordered for component in reading.components):
         return prepared_runs(plan, reading, events, candidates, options)
     listing = prepared_alternative(plan, _filtering(reading), events, options)
     return prepared_read_sets(plan, reading, listing, options)

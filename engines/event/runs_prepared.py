@@ -24,7 +24,7 @@ from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.unrolled import unrolled
 
 MOST_MEMBERS = 100
@@ -42,15 +42,18 @@ def prepared_runs(
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
-    groups = [i for i in reading.positive if reading.components[i].ordered]
-    asked = RunsAsked(plan, reading, events, candidates, options)
-    first = asked.of_sizes(dict.fromkeys(groups, 1))
-    found = 0
-    for each in asked.grown(groups, {}, replace(first, begun=first.growth.started(), taken=1)):
+    groups = [i for i in reading.positive if _varies(reading, i)]
+    asked, found = RunsAsked(plan, reading, events, candidates, options), 0
+    fewest = {i: max(reading.components[i].least, 1) for i in groups}
+    if reading.passes_over:
+        runs = (asked.begun(each) for each in asked.sizes(groups, {}))
+    else:
+        runs = asked.grown(groups, {}, asked.begun(dict.fromkeys(groups, 1)))
+    for each in runs:
         found += 1
         yield each
     if not found:
-        yield first
+        yield asked.of_sizes(fewest)
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,33 @@ class RunsAsked:
         """Those whose groups have these sizes; none has begun."""
         return _prepared(self, sizes)
 
+    def begun(self, sizes: Mapping[int, int]) -> RunAlternative:
+        """The same with those that have taken their first event."""
+        found = self.of_sizes(sizes)
+        return replace(found, begun=found.growth.started(), taken=1)
+
+    def sizes(self, groups: Sequence[int], known: dict[int, int]) -> Iterator[dict[int, int]]:
+        """All sizes of groups, and whether what may be absent is, that some run can have."""
+        if not groups:
+            yield known
+            return
+        group, *others = groups
+        components, positive = self.reading.components, self.reading.positive
+        takes_some = others or any(known.values()) or any(not _varies(self.reading, i) for i in positive)
+        if not components[group].least and takes_some:
+            yield from self.sizes(others, {**known, group: 0})
+        fewest = {i: min(components[i].least, 1) for i in others}
+        size, most = 1, components[group].most
+        while most is None or size <= most:
+            begun = self.begun({**known, group: size, **fewest})
+            last = max(at for at, i in enumerate(begun.form_of.taken) if i == group)
+            if not len(_through(begun, last + 1).begun):
+                return
+            _refuse_many(components[group], size)
+            if size >= components[group].least:
+                yield from self.sizes(others, {**known, group: size})
+            size += 1
+
     def grown(
         self, groups: Sequence[int], known: Mapping[int, int], begun: RunAlternative
     ) -> Iterator[RunAlternative]:
@@ -86,11 +116,7 @@ class RunsAsked:
         component = self.reading.components[group]
         size, source = 1, _through(begun, begun.form_of.taken.index(group) + 1)
         while len(source.begun):
-            if size > MOST_MEMBERS:
-                raise QueryTooLargeError(
-                    f"a run of this query may take more than {MOST_MEMBERS:,} members of "
-                    f"{component.variable}[]; narrow it (WITHIN, [attr], tighter predicates)"
-                )
+            _refuse_many(component, size)
             if size >= component.least:
                 yield from self.grown(others, {**known, group: size}, source)
             if component.most is not None and size >= component.most:
@@ -108,6 +134,21 @@ def _through(source: RunAlternative, taken: int) -> RunAlternative:
     for column in range(source.taken, taken):
         rows = growth.longer(rows, column)
     return replace(source, begun=rows, taken=max(taken, source.taken))
+
+
+def _refuse_many(group: Component, size: int) -> None:
+    if size > MOST_MEMBERS:
+        raise QueryTooLargeError(
+            f"a run of this query may take more than {MOST_MEMBERS:,} members of {group.variable}[]; narrow "
+            "it (WITHIN, [attr], tighter predicates)"
+        )
+
+
+def _varies(reading: Alternative, component: int) -> bool:
+    """Whether runs take different numbers of events for a component, or a group in order."""
+    return reading.components[component].ordered or (
+        reading.passes_over and not reading.components[component].least
+    )
 
 
 def one_run(

@@ -20,13 +20,10 @@ from hypothesis import strategies as st
 
 import cepctl
 from cepctl.arrays import Indexes, Ticks
-from cepctl.calibration.blurs import require_readable
 from cepctl.calibration.recorded_readings import fitting_readings
 from cepctl.clocks import clocks_of
 from cepctl.schema import MILLISECOND
 from cepctl.uncertainty.clock_records import read_records
-from cepctl.uncertainty.clock_rules import ClockRule
-from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from tests.calibration.blurred_worlds import before, pairs
 
@@ -341,14 +338,3 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, pieces: list[Piece], ru
     rows = [("A", "k", "n", 20), ("B", "k", "n", 30)]
     with pytest.raises(cepctl.CepctlError, match=told):
         calibrated(tmp_path, table(pieces), rows, rule)
-
-
-def test_tied_segments_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "clocks.csv").write_text(HEAD + "n,0,10,0,0,-1,1,,1,1,\nn,10,20,0,0,-1,1,,1,2,1\n")
-    records = read_records(tmp_path / "clocks.csv")
-    tied, epoch = (Rule(1, clock=ClockRule(RecordedOffset(records, by), "node")) for by in (False, True))
-    with pytest.raises(
-        cepctl.CepctlError, match=r"`jump` ties, as those of 'n'.*residual = \"epoch\" in rule 1"
-    ):
-        require_readable(tied, "model.toml")
-    require_readable(epoch, "model.toml")

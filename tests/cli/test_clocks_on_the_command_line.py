@@ -103,6 +103,31 @@ def test_why_not_counts_what_only_clocks_forbid(tmp_path: Path, capsys: pytest.C
     assert "b a: out of order by 3 ms" in said
 
 
+def test_why_not_counts_what_only_ties_of_clocks_forbid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """C would be before A if the second segment could be 4 ms ahead of the first: they are tied within 1."""
+    (tmp_path / "clocks.csv").write_text(
+        "host,from,to,ahead,ahead_to,low,high,sd,epoch,segment,jump\n"
+        "n,0,100000000,0,0,-2000000,2000000,,1,1,\n"
+        "n,100000000,200000000,0,0,-2000000,2000000,,1,2,1000000\n"
+    )
+    (tmp_path / "model.toml").write_text(
+        'time_unit = "1 ms"\n[[rule]]\nclock = { by = "node", from = "clocks.csv" }\n'
+    )
+    (tmp_path / "raw.csv").write_text(
+        "event_id,event_type,time,node\na,A,1970-01-01T00:00:00.099Z,n\nc,C,1970-01-01T00:00:00.102Z,n\n"
+    )
+    query = ["match", "PATTERN SEQ(C c, A a)", str(tmp_path / "raw.csv")]
+    told = ["--uncertainty", str(tmp_path / "model.toml"), "--runner", "local", "--why-not"]
+    assert main([*query, *told]) == 0
+    said = capsys.readouterr().err
+    assert (
+        "one offset for each clock, near that of the clock it is tied to stops the last 1 of 1 pair" in said
+    )
+    assert "c a: out of order by 3 ms" in said
+
+
 def test_a_drawing_has_the_masses_of_readings_and_offsets_together(tmp_path: Path) -> None:
     (tmp_path / "stamped.csv").write_text(STAMPED.replace("a,A,-1,3", "a,A,-1,4"))
     query = "PATTERN SEQ(A a, B b)"

@@ -50,6 +50,23 @@ def test_a_change_of_drift_halves_a_window() -> None:
     assert found.windows.low[1] <= peak <= found.windows.high[1]
 
 
+def test_a_bound_in_the_middle_of_a_window_is_of_its_second_half() -> None:
+    times = [second * SECOND for second in (0, 150, 299, 300, 450, 599)]
+    values = [min(time, 600 * SECOND - time) // 10_000 for time in times]
+    around = [(time, value - MS) for time, value in zip(times, values, strict=True)]
+    above = [(time, value + MS) for time, value in zip(times, values, strict=True)]
+    found = fit(around, above, Grid(0, 600 * SECOND, 1))
+    assert found.windows.begin.tolist() == [0, 300 * SECOND]
+    # At its begin there is a bound: of the others alone lines of 200 ppm would leave far more.
+    assert (found.windows.low[1], found.windows.high[1]) == (29 * MS, 31 * MS)
+
+
+def test_bounds_that_the_drift_just_allows_do_not_contradict() -> None:
+    """The bound of 10 ms after 50 s is the line of 200 ppm itself; that of 5 ms at once is beyond it."""
+    found = fit([(50 * SECOND, 10 * MS), (0, 5 * MS)], [(0, 0)], Grid(0, 600 * SECOND, 1))
+    assert (found.lower.pair.tolist(), found.gap.tolist()) == ([1], [5 * MS])
+
+
 def test_a_step_within_a_window_is_named_with_its_gap() -> None:
     found = fit(
         [(100 * SECOND, 60 * MS), (1, 0)], [(0, 30 * MS), (100 * SECOND, 90 * MS)], Grid(0, 600 * SECOND, 1)

@@ -4,7 +4,8 @@ row k         measures ahead[k] + noise[k], and within a second slews the clock 
 until k + 1   the clock drifts from -noise[k] to ahead[k + 1], on a frequency that is a little off
 column 14     the largest error since the row before, and what round trips may hide
 
-Noise is what no estimate can know, so the sd that a row names is that of its noise.
+Noise is what no estimate can know, so the sd that a row names is that of its noise.  Where paths are
+asymmetric, each clock is wrong besides by up to half of what its round trips may hide: no row shows that.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class KeptHost:
     worst: float
 
     @classmethod
-    def drawn(cls, name: str, seed: int, rows: int) -> KeptHost:
+    def drawn(cls, name: str, seed: int, rows: int, *, asymmetric: bool = False) -> KeptHost:
         """A host from a seed: noise of 0.1 to 1 ms, round trips that hide 1 to 12 ms."""
         random = np.random.default_rng(seed)
         sd, hidden = 1e-4 * 10 ** random.uniform(), 1e-3 * 12 ** random.uniform()
@@ -49,7 +50,8 @@ class KeptHost:
             f"{error * 1.01:.3e}\n"
             for time, offset, error in zip(times, at_row + noise, most, strict=True)
         )
-        return cls(name, nodes, ahead, log, float(most.max()) * 1.02)
+        unseen = hidden * random.uniform(-0.5, 0.5) if asymmetric else 0.0
+        return cls(name, nodes, ahead + unseen, log, float(most.max()) * 1.02)
 
     def shown(self, truth: Reals) -> Reals:
         """What the clock shows at true times, in seconds since the first row."""

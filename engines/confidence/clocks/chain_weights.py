@@ -133,22 +133,30 @@ def _weighed(lo: Ticks, hi: Ticks, density: Reals, weight: Cells | None) -> Weig
 
 def joined(masses: Sequence[WeighedMasses]) -> WeighedMasses:
     """All of these, one after the other."""
-    sizes = [len(each.begin) for each in masses]
     weights = [each.weight for each in masses]
     before = np.cumsum([0, *(len(each.begin) for each in weights)])
     room = max(each.nodes.shape[1] for each in weights)
 
-    def widened(values: Any) -> Any:
-        return np.pad(values, ((0, 0), (0, room - values.shape[1])))
+    def of_cells(name: str) -> Any:
+        return np.concatenate([getattr(each, name) for each in masses])
+
+    def of_weights(name: str) -> Any:
+        return np.concatenate([getattr(each, name) for each in weights])
+
+    def widened(name: str) -> Any:
+        values = (getattr(each, name) for each in weights)
+        return np.concatenate([np.pad(each, ((0, 0), (0, room - each.shape[1]))) for each in values])
 
     return WeighedMasses(
-        np.cumsum([0, *sizes]),
-        *(np.concatenate([each[part] for each in masses]) for part in (1, 2, 3)),
-        np.concatenate([each.cell + by for each, by in zip(masses, before[:-1], strict=True)]),
-        *(np.concatenate([each[part] for each in masses]) for part in (5, 6)),
-        Cells(
-            *(np.concatenate([each[part] for each in weights]) for part in (0, 1, 2)),
-            *(np.concatenate([widened(each[part]) for each in weights]) for part in (3, 4)),
+        starts=np.cumsum([0, *(len(each.begin) for each in masses)]),
+        begin=of_cells("begin"),
+        end=of_cells("end"),
+        density=of_cells("density"),
+        cell=np.concatenate([each.cell + by for each, by in zip(masses, before[:-1], strict=True)]),
+        upto=of_cells("upto"),
+        degree=of_cells("degree"),
+        weight=Cells(
+            of_weights("begin"), of_weights("end"), of_weights("degree"), widened("nodes"), widened("values")
         ),
     )
 

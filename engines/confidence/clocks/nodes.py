@@ -136,8 +136,8 @@ def _with_level(
     starts = np.stack([breakpoints[earlier, level].offsets for earlier in range(level)])
     values = [breakpoints[earlier, level].values for earlier in range(level)]
     begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
-    ends = _ends_by_ties(frames, nodes, level)
-    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match], *ends)
+    by_ties = _ends_by_ties(frames, nodes, level)
+    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match], *by_ties)
     cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
     offsets = frames.clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)

@@ -35,7 +35,7 @@ class Walk(NamedTuple):
 
     tick: Ticks
     weight: Reals
-    count: Indexes
+    placed: Indexes
     at: Indexes
     chosen: Ticks
     product: Reals
@@ -95,7 +95,7 @@ def _walked(limit, inside, depth, outer, last, flat, which, masses, cuts, degree
     here = 1
     _place(limit, outer, flat, which, masses, cuts, degree, walk, begins, here)
     while here > 0:
-        if walk.at[here] == walk.count[here]:
+        if walk.at[here] == walk.placed[here]:
             here -= 1
             continue
         node = walk.at[here]
@@ -278,7 +278,7 @@ def _place(limit, outer, flat, which, masses, cuts, degree, walk, begins, here):
     for d in range(1, here):
         first = max(first, walk.chosen[d] - limit[outer[d], level])
         last = min(last, walk.chosen[d] + limit[level, outer[d]])
-    walk.at[here] = walk.count[here] = 0
+    walk.at[here] = walk.placed[here] = 0
     if first > last:
         return
     begins[0], most = first, 1
@@ -301,7 +301,7 @@ def _place(limit, outer, flat, which, masses, cuts, degree, walk, begins, here):
             else:
                 weight[k] *= value_at(masses, which[level], tick[k])
         count += placed
-    walk.count[here] = count
+    walk.placed[here] = count
 
 
 @inlined
