@@ -61,8 +61,8 @@ def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
     """
     if any(each.passes_over for each in plan.alternatives):
         raise UnsupportedQueryError(
-            f"not supported yet: to probe for what may be absent under {plan.strategy.word}; probe with it and "
-            "without it, each in a query of its own"
+            f"not supported yet: to probe for what may be absent under {plan.strategy.word}; probe with it "
+            "and without it, each in a query of its own"
         )
     found = [reach(plan, each, lasting=archive.lasting) for each in survivors(plan, archive)]
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
