@@ -205,6 +205,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.concurrency",
         "language",
         "plan",
+        "polars_expressions",
         "engines.columns",
         "engines.rows",
         "engines.pattern",

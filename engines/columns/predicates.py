@@ -201,7 +201,7 @@ class LeafColumns:
             if leaf.before:
                 self._look_back(component, 0 if leaf.own else 1)
                 return self._per_member(component, value, _before(self.events, leaf, value))
-            return self._spread(_aggregate(self.events, leaf, value))
+            return self._spread(aggregate_of(self.events, leaf, value))
         assert isinstance(leaf, Attribute | EventTime)
         members = value.members
         if leaf.member in ("first", "last"):
@@ -236,7 +236,7 @@ class LeafColumns:
         return series if place is None else series.gather(place)
 
 
-def _aggregate(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
+def aggregate_of(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:
     """An aggregate per group, shape (n,); nulls are skipped as in SQL."""
     if aggregate.name is None:
         return pl.Series(group.sizes)

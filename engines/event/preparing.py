@@ -53,6 +53,8 @@ def _prepared_runs(
             if component.kleene and events.last([fitting]):
                 refuse_lasting_groups(component)
         refuse_intervals("groups in order")
+    if reading.reads_ends:
+        refuse_intervals("groups in order, and conditions on ends,")
     if reading.passes_over or any(component.ordered for component in reading.components):
         return prepared_runs(plan, reading, events, candidates, options)
     listing = prepared_alternative(plan, _filtering(reading), events, options)

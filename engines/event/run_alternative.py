@@ -13,18 +13,19 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, events_in, single_events
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_conditions import RunConditions, folded
+from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, edge_of, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
-from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, Search, enumeration_parts
+from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.plan.plan import Alternative
@@ -35,12 +36,17 @@ from cepctl.plan.unrolled import Unrolled
 class RunAlternative(PreparedAlternative):
     """Groups of some sizes: `form_of` is the reading with one component for each event.
 
-    `takers` where events that could have been taken decide, None under contiguity.
+    `takers` where events that could have been taken decide, None under contiguity.  `begun`: the runs that
+    have taken the first so many events, `taken`; their rows, shape (n, l).  `unfinished_system` is that of
+    `RunGrowth`.
     """
 
     form_of: Unrolled = field(kw_only=True)
     conditions: RunConditions = field(kw_only=True)
     takers: Takers | None = field(kw_only=True)
+    unfinished_system: Ticks = field(kw_only=True)
+    begun: Indexes = field(kw_only=True)
+    taken: int = field(default=0, kw_only=True)
 
     @property
     def shown(self) -> Alternative:
@@ -60,9 +66,28 @@ class RunAlternative(PreparedAlternative):
 
     def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
         """Independent parts of its matches, which are bound in pattern order."""
-        order, search = tuple(range(len(self.search.singles))), self.search_within_gaps()
-        found = enumeration_parts(search, self.events, order, owned, fewest=FEWEST_COSTLY_STARTS)
-        return [partial(self._matches, part, owned) for part in found]
+        rows = self.begun
+        if owned is not None:
+            lower = self.events.stated_lower[rows[:, 0]]
+            rows = rows[(lower >= owned[0]) & (lower <= owned[1])]
+        return [
+            partial(self._completed, rows[begin : begin + FEWEST_COSTLY_STARTS], owned)
+            for begin in range(0, len(rows), FEWEST_COSTLY_STARTS)
+        ]
+
+    @property
+    def growth(self) -> RunGrowth:
+        """How its runs take one more event."""
+        search = self.search_within_gaps()
+        return RunGrowth(search, self.events, self.conditions, self.takers, self.unfinished_system)
+
+    def _completed(self, rows: Indexes, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
+        if self.taken == rows.shape[1]:
+            rows = rows[self.conditions.may_be_left(self.form_of.taken[-1], rows)]
+        for whole in self.growth.through(rows, self.taken):
+            some = whole[possible(*self.measure.valid(whole))]
+            if len(some):
+                yield self.measured(dict(zip(self.search.singles, some.T, strict=True)), owned)
 
     def search_within_gaps(self) -> Search:
         """Under contiguity, the search with the gaps that some event may break in every world."""

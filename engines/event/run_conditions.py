@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.predicates import group_link_holds
-from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
+from cepctl.engines.columns.predicates import aggregate_of, column_name, component_of, group_link_holds
+from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Probability, Variable
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link
+from cepctl.polars_expressions import compile_expression
 
 
 def reads_finished(expression: Expression, variable: str) -> bool:
@@ -67,15 +69,22 @@ class RunConditions:
             if self._reads_absent(link, component, count):
                 continue
             left = np.flatnonzero(found)
-            taken = rows[row[left], :count]
-            bound = self._bound(link, taken)
-            if component not in bound or not _looks_back(link.expression):
-                bound[component] = event[left]
-            else:
-                members = self._members(component, taken)
-                bound[component] = _group(np.concatenate([members, event[left][:, None]], axis=1))
-            found[left] = group_link_holds(self.events, self.reading, link, bound)
+            if not len(left):
+                break
+            pairs = NextMember(self, component, rows, count, row[left], event[left])
+            found[left] = pairs.hold(link) if pairs.can_tell(link) else self._fit(component, link, pairs)
         return found
+
+    def _fit(self, component: int, link: Link, pairs: NextMember) -> Flags:
+        """The same of a condition that reads the members of another group one by one."""
+        taken = pairs.rows[pairs.row, : pairs.count]
+        bound = self._bound(link, taken)
+        if component not in bound or not _looks_back(link.expression):
+            bound[component] = pairs.event
+        else:
+            members = self.members(component, taken)
+            bound[component] = _group(np.concatenate([members, pairs.event[:, None]], axis=1))
+        return group_link_holds(self.events, self.reading, link, bound)
 
     def may_be_left(self, component: int, rows: Indexes) -> Flags:
         """Whether the finished group of a component passes its filters."""
@@ -97,15 +106,99 @@ class RunConditions:
         """What a condition reads of the events that are taken."""
         bound: dict[int, Bindings] = {}
         for i in link.components:
-            members = self._members(i, taken)
+            members = self.members(i, taken)
             if self.reading.components[i].kleene:
                 bound[i] = _group(members)
             elif members.shape[1]:
                 bound[i] = members[:, 0]
         return bound
 
-    def _members(self, component: int, taken: Indexes) -> Indexes:
+    def members(self, component: int, taken: Indexes) -> Indexes:
+        """The events of runs that a component took, of the first ones that are `taken`."""
         return taken[:, [at for at in range(taken.shape[1]) if self.taken[at] == component]]
+
+
+@dataclass(frozen=True)
+class NextMember:
+    """Pairs of a run, by its row, and an event that a component could take after its first `count` events."""
+
+    conditions: RunConditions
+    component: int
+    rows: Indexes
+    count: int
+    row: Indexes
+    event: Indexes
+
+    def can_tell(self, link: Link) -> bool:
+        """Whether a condition has one value for each pair."""
+        components = self.conditions.reading.components
+        leaves = list(walk(link.expression))
+        if any(isinstance(each, Probability | Variable) or self._is_of_many(each) for each in leaves):
+            return False
+        return all(components[i].ordered for i in link.components if components[i].kleene)
+
+    def _is_of_many(self, leaf: Expression) -> bool:
+        """Whether a leaf has a value for each member of another group."""
+        if isinstance(leaf, Aggregate):
+            return leaf.before and self._is_other_group(leaf)
+        if isinstance(leaf, Attribute | EventTime):
+            return leaf.member in ("each", "previous") and self._is_other_group(leaf)
+        return False
+
+    def hold(self, link: Link) -> Flags:
+        """Whether it holds; what reads members that are not there is not asked."""
+        leaves = [
+            each for each in walk(link.expression) if isinstance(each, Attribute | EventTime | Aggregate)
+        ]
+        if any(self._is_not_there(each) for each in leaves):
+            return np.ones(len(self.row), dtype=bool)
+        columns = {repr(each): self._series(each) for each in leaves}
+        condition = compile_expression(link.expression, lambda leaf: pl.col(repr(leaf))).fill_null(False)
+        if not columns:
+            return np.full(len(self.row), bool(pl.select(condition).item()))
+        frame = pl.DataFrame([series.alias(name) for name, series in columns.items()])
+        return np.asarray(frame.select(condition).to_series().to_numpy())
+
+    def _component(self, leaf: Attribute | EventTime | Aggregate) -> int:
+        found = component_of(self.conditions.reading, leaf.variable)
+        assert found is not None
+        return found
+
+    def _is_other_group(self, leaf: Attribute | EventTime | Aggregate) -> bool:
+        component = self._component(leaf)
+        return component != self.component and self.conditions.reading.components[component].kleene
+
+    def _members(self, component: int) -> list[int]:
+        """Where the members stand that a component has taken."""
+        return [at for at in range(self.count) if self.conditions.taken[at] == component]
+
+    def _is_not_there(self, leaf: Attribute | EventTime | Aggregate) -> bool:
+        members = len(self._members(self._component(leaf)))
+        if isinstance(leaf, Aggregate):
+            return leaf.before and not leaf.own and not members
+        return leaf.member == "previous" and leaf.back > members
+
+    def _series(self, leaf: Attribute | EventTime | Aggregate) -> pl.Series:
+        """What a leaf reads, one value for each pair."""
+        events, component = self.conditions.events, self._component(leaf)
+        members = self._members(component)
+        if isinstance(leaf, Aggregate):
+            return self._aggregate(leaf, component, members)
+        if component == self.component and (leaf.member in (None, "each") or not members):
+            read = self.event
+        else:
+            back = leaf.back if leaf.member == "previous" else 1
+            read = self.rows[self.row, members[0 if leaf.member in (None, "first") else -back]]
+        return events.frame.get_column(column_name(leaf)).gather(read)
+
+    def _aggregate(self, leaf: Aggregate, component: int, members: list[int]) -> pl.Series:
+        whole = replace(leaf, before=False, own=False)
+        if leaf.own:
+            group = np.concatenate([self.rows[self.row][:, members], self.event[:, None]], axis=1)
+            return aggregate_of(self.conditions.events, whole, _group(group))
+        rows, back = np.unique(self.row, return_inverse=True)
+        found = aggregate_of(self.conditions.events, whole, _group(self.rows[rows][:, members]))
+        return found.gather(back)
 
 
 def _looks_back(expression: Expression) -> bool:

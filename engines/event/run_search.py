@@ -18,7 +18,7 @@ class RunSearch:
     """What the search for runs asks of each event that it takes; `takers` where others are passed over.
 
     `fitting`, shape (components, events): which events fit each component of the reading alone.  `finished`:
-    whether groups that are left have to pass their filters; a longer one may, where a shorter one does not.
+    whether a group at the end has to pass its filters; a longer one may, where a shorter one does not.
     """
 
     conditions: RunConditions
@@ -31,7 +31,7 @@ class RunSearch:
         place, everyone = taken - 1, np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         keep = self.conditions.fit(component, rows, place, everyone, event)
-        if self.finished and place and self.conditions.taken[place - 1] != component:
+        if place and self.conditions.taken[place - 1] != component:
             keep &= self.conditions.may_be_left(self.conditions.taken[place - 1], rows[:, :place])
         if self.finished and taken == len(self.conditions.taken):
             keep &= self.conditions.may_be_left(component, rows)

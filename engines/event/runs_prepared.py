@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.options import MatchOptions, pairs_at_once
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
@@ -20,10 +21,10 @@ from cepctl.engines.event.run_search import RunSearch
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Region, RegionEnd, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
-from cepctl.engines.search.search import Search, enumeration_parts
+from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.unrolled import unrolled
 
 MOST_MEMBERS = 100
@@ -42,15 +43,112 @@ def prepared_runs(
         If a group has more than MOST_MEMBERS members.
     """
     groups = [i for i in reading.positive if _varies(reading, i)]
-    found = 0
-    # The time of the last member may be possible for more members alone.
-    untimed = replace(reading, member_timings=())
-    for sizes in _sizes(plan, untimed, events, candidates, options, groups, {}):
+    asked, found = RunsAsked(plan, reading, events, candidates, options), 0
+    fewest = {i: max(reading.components[i].least, 1) for i in groups}
+    if reading.passes_over:
+        runs = (asked.begun(each) for each in asked.sizes(groups, {}))
+    else:
+        runs = asked.grown(groups, {}, asked.begun(dict.fromkeys(groups, 1)))
+    for each in runs:
         found += 1
-        yield _prepared(plan, reading, events, candidates, options, sizes)
+        yield each
     if not found:
-        fewest = {i: max(reading.components[i].least, 1) for i in groups}
-        yield _prepared(plan, reading, events, candidates, options, fewest)
+        yield asked.of_sizes(fewest)
+
+
+@dataclass(frozen=True)
+class RunsAsked:
+    """The runs of a reading, whatever the sizes of their groups."""
+
+    plan: Plan
+    reading: Alternative
+    events: Events
+    candidates: tuple[Indexes, ...]
+    options: MatchOptions
+
+    @cached_property
+    def fitting(self) -> Flags:
+        """Which events fit each component alone, shape (components, events)."""
+        found = np.zeros((len(self.reading.components), len(self.events)), dtype=bool)
+        for i, each in enumerate(self.candidates):
+            found[i, each] = True
+        return found
+
+    def of_sizes(self, sizes: Mapping[int, int]) -> RunAlternative:
+        """Those whose groups have these sizes; none has begun."""
+        return _prepared(self, sizes)
+
+    def begun(self, sizes: Mapping[int, int]) -> RunAlternative:
+        """The same with those that have taken their first event."""
+        found = self.of_sizes(sizes)
+        return replace(found, begun=found.growth.started(), taken=1)
+
+    def sizes(self, groups: Sequence[int], known: dict[int, int]) -> Iterator[dict[int, int]]:
+        """All sizes of groups, and whether what may be absent is, that some run can have."""
+        if not groups:
+            yield known
+            return
+        group, *others = groups
+        components, positive = self.reading.components, self.reading.positive
+        takes_some = others or any(known.values()) or any(not _varies(self.reading, i) for i in positive)
+        if not components[group].least and takes_some:
+            yield from self.sizes(others, {**known, group: 0})
+        fewest = {i: min(components[i].least, 1) for i in others}
+        size, most = 1, components[group].most
+        while most is None or size <= most:
+            begun = self.begun({**known, group: size, **fewest})
+            last = max(at for at, i in enumerate(begun.form_of.taken) if i == group)
+            if not len(_through(begun, last + 1).begun):
+                return
+            _refuse_many(components[group], size)
+            if size >= components[group].least:
+                yield from self.sizes(others, {**known, group: size})
+            size += 1
+
+    def grown(
+        self, groups: Sequence[int], known: Mapping[int, int], begun: RunAlternative
+    ) -> Iterator[RunAlternative]:
+        """All sizes of some groups, those of others being `known`; `begun` has one member of each."""
+        if not groups:
+            yield begun
+            return
+        group, *others = groups
+        component = self.reading.components[group]
+        size, source = 1, _through(begun, begun.form_of.taken.index(group) + 1)
+        while len(source.begun):
+            _refuse_many(component, size)
+            if size >= component.least:
+                yield from self.grown(others, {**known, group: size}, source)
+            if component.most is not None and size >= component.most:
+                return
+            size += 1
+            longer = self.of_sizes({**known, group: size, **dict.fromkeys(others, 1)})
+            room = np.full((len(source.begun), 1), NOT_BOUND)
+            rows = np.concatenate([source.begun, room], axis=1)
+            source = _through(replace(longer, begun=rows, taken=source.taken), source.taken + 1)
+
+
+def _through(source: RunAlternative, taken: int) -> RunAlternative:
+    """The same with runs that have taken so many events; filters of groups are asked when these are whole."""
+    growth, rows = source.growth.unfinished, source.begun
+    for column in range(source.taken, taken):
+        rows = growth.longer(rows, column)
+    return replace(source, begun=rows, taken=max(taken, source.taken))
+
+
+def _refuse_many(group: Component, size: int) -> None:
+    if size > MOST_MEMBERS:
+        raise QueryTooLargeError(
+            f"a run of this query may take more than {MOST_MEMBERS:,} members of {group.variable}[]; narrow "
+            "it (WITHIN, [attr], tighter predicates)"
+        )
+
+
+def _varies(reading: Alternative, component: int) -> bool:
+    """Whether runs take different numbers of events for a component, or a group in order."""
+    return reading.components[component].ordered or (
+        reading.passes_over and not reading.components[component].least
+    )
 
 
 def one_run(
@@ -61,46 +159,10 @@ def one_run(
     taken = [event for i in reading.positive for event in events_in(bound[i])]
     sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].kleene}
     if any(component.ordered for component in reading.components):
-        run = _prepared(plan, reading, listing.events, listing.search.candidates, options, sizes)
+        run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
     else:
         run = _of_read_sets(plan, reading, listing, options, sizes)
     return run, {i: np.array([event]) for i, event in zip(run.search.singles, taken, strict=True)}
-
-
-def _sizes(
-    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions,
-    groups: list[int], known: dict[int, int],
-) -> Iterator[dict[int, int]]:  # fmt: skip
-    if not groups:
-        yield known
-        return
-    group, *others = groups
-    least, most = reading.components[group].least, reading.components[group].most
-    takes_some = others or any(known.values()) or any(not _varies(reading, i) for i in reading.positive)
-    if reading.passes_over and not least and takes_some:
-        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: 0})
-    fewest = {i: min(reading.components[i].least, 1) if reading.passes_over else 1 for i in others}
-    for size in range(1, MOST_MEMBERS + 2):
-        if most is not None and size > most:
-            return
-        source = _prepared(plan, reading, events, candidates, options, {**known, group: size, **fewest})
-        if not _some_run(source, group):
-            return
-        if size > MOST_MEMBERS:
-            name = reading.components[group].variable
-            raise QueryTooLargeError(
-                f"a run of this query may take more than {MOST_MEMBERS:,} members of {name}[]; narrow it "
-                "(WITHIN, [attr], tighter predicates)"
-            )
-        if size >= least:
-            yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
-
-
-def _varies(reading: Alternative, component: int) -> bool:
-    """Whether runs take different numbers of events for a component, or a group in order."""
-    return reading.components[component].ordered or (
-        reading.passes_over and not reading.components[component].least
-    )
 
 
 def prepared_read_sets(
@@ -160,6 +222,7 @@ def _of_read_sets(
     return ReadSetAlternative(
         plan, listing.events, shape, search, options,
         form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
+        begun=np.full((0, len(search.singles)), NOT_BOUND), unfinished_system=search.system,
     )  # fmt: skip
 
 
@@ -177,19 +240,8 @@ def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Reg
     return (lower,) if window is None else (lower, RegionEnd(Point(0, "first"), window - 1, is_lower=False))
 
 
-def _some_run(source: RunAlternative, group: int) -> bool:
-    """Whether some run takes all members of a group that has these sizes."""
-    search = source.search_within_gaps()
-    assert isinstance(search.growth, RunSearch)
-    search = replace(search, growth=replace(search.growth, finished=False))
-    order = tuple(range(1 + max(at for at, i in enumerate(source.form_of.taken) if i == group)))
-    return any(len(rows) for part in enumeration_parts(search, source.events, order) for rows in part())
-
-
-def _prepared(
-    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions,
-    sizes: dict[int, int],
-) -> RunAlternative:  # fmt: skip
+def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
+    plan, reading, events = asked.plan, asked.reading, asked.events
     form = unrolled(reading, sizes)
     conditions = RunConditions(events, reading, form.taken)
     passes_over = plan.strategy.absent is Absent.NEARER
@@ -201,21 +253,24 @@ def _prepared(
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
         shape = replace(shape, rules=(*shape.rules, *rules))
-    fitting = np.zeros((len(reading.components), len(events)), dtype=bool)
-    for i, each in enumerate(candidates):
-        fitting[i, each] = True
     search = Search(
         form.alternative,
         form.alternative.positive,
         _system(plan, form.alternative),
-        tuple(candidates[i] for i in form.origin),
+        tuple(asked.candidates[i] for i in form.origin),
         plan.partition_by,
-        pairs_at_once=pairs_at_once(plan, form.alternative, options),
-        growth=RunSearch(conditions, fitting, takers),
+        growth=RunSearch(conditions, asked.fitting, takers),
     )
+    begun = np.full((0, len(search.singles)), NOT_BOUND)
+    known = tuple(
+        each for each in reading.member_timings if "last" not in (each.left_member, each.right_member)
+    )
+    unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
     return RunAlternative(
-        plan, events, shape, search, options, form_of=form, conditions=conditions, takers=takers
-    )
+        plan, events, shape, search, asked.options,
+        form_of=form, conditions=conditions, takers=takers, begun=begun,
+        unfinished_system=_system(plan, unfinished) if known != reading.member_timings else search.system,
+    )  # fmt: skip
 
 
 def _system(plan: Plan, alternative: Alternative) -> Ticks:

@@ -76,7 +76,7 @@ class Growth(Protocol):
 
 
 @dataclass(frozen=True)
-class _JoinStep:
+class JoinStep:
     """How one more component, after the first, is joined to partial matches."""
 
     column: int
@@ -109,7 +109,7 @@ def enumeration_parts(
     search = _owned_only(search, events, owned) if 0 in order else search
     first = search.candidates[search.singles[order[0]]]
     first = first[_key_of(search, events, order[0], []).candidate_codes >= 0]
-    steps = [_step(search, events, column, order[:depth]) for depth, column in enumerate(order) if depth]
+    steps = [join_step(search, events, column, order[:depth]) for depth, column in enumerate(order) if depth]
     size = min(max(len(first) // PARTS, fewest), MOST_STARTS)
     return [
         partial(_started, search, events, first[start : start + size], order, steps)
@@ -118,7 +118,7 @@ def enumeration_parts(
 
 
 def _started(
-    search: Search, events: Events, first: Indexes, order: tuple[int, ...], steps: list[_JoinStep]
+    search: Search, events: Events, first: Indexes, order: tuple[int, ...], steps: list[JoinStep]
 ) -> Iterator[Indexes]:
     rows = np.full((len(first), len(search.singles)), NOT_BOUND, dtype=np.int64)
     rows[:, order[0]] = first
@@ -157,18 +157,19 @@ def _links_of(search: Search, column: int, bound: Sequence[int]) -> tuple[Link, 
     )
 
 
-def _step(search: Search, events: Events, column: int, bound: Sequence[int]) -> _JoinStep:
+def join_step(search: Search, events: Events, column: int, bound: Sequence[int]) -> JoinStep:
+    """How an event is joined for a column, those of others being bound."""
     component = search.singles[column]
     key, candidates = _key_of(search, events, column, bound), search.candidates[component]
     index = indexed_events(events.masses, candidates, key.candidate_codes)
     by_clock = None
     if events.clocks is not None:
         by_clock = ClockJoin.of(events.clocks, candidates, key.candidate_codes)
-    return _JoinStep(column, index, key, _links_of(search, column, bound), by_clock)
+    return JoinStep(column, index, key, _links_of(search, column, bound), by_clock)
 
 
 def _extend(
-    search: Search, events: Events, rows: Indexes, order: tuple[int, ...], steps: list[_JoinStep], depth: int
+    search: Search, events: Events, rows: Indexes, order: tuple[int, ...], steps: list[JoinStep], depth: int
 ) -> Iterator[Indexes]:
     if search.push_down is not None and (depth < len(order) or search.push_down.complete):
         rows = search.push_down.kept(search.alternative, search.singles, search.system, rows, order[:depth])
@@ -189,7 +190,7 @@ def _extend(
 
 
 def _pairs(
-    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], step: _JoinStep
+    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], step: JoinStep
 ) -> tuple[Iterator[tuple[Indexes, Indexes]], bool]:
     """Pairs of a partial match and an event that can be next in it; whether some may be of several clocks."""
     codes, masses = step.key.codes_of(rows, search.singles), events.masses

@@ -33,6 +33,7 @@ from plain_files import plain_files
 from plots import write_plot
 from readers import readers
 from results import CheckFailed, Part, Plot, Row, Setup
+from runs import runs
 from shared_clocks import shared_clocks
 from start_up import start_up
 from thresholds import push_down
@@ -46,6 +47,7 @@ PARTS = (
     Part("longer", "Longer patterns at 5 %", longer, Plot("components", "ratio")),
     Part("one-percent", "Any match at 1 %", one_percent, Plot(WIDTHS, "ratio", logarithmic=False)),
     Part("next-match", "Next match at 5 %", next_match),
+    Part("runs", "Groups in order under next match", runs),
     Part("coarse", "Next match where clocks are coarse", coarse),
     Part("widths", "Absences at any width", widths),
     Part("clocks", "Events that share clocks", shared_clocks),

@@ -1,0 +1,139 @@
+"""Runs as they grow: to each the events that it may take next, looked for no farther than is needed.
+
+An event that fits and certainly comes next leaves no room for any that comes after it; so does one that fits
+what follows the group.  So events are looked for in ever longer stretches of time, until one like that is
+found or the window ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.range_join import overlapping
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.event.run_conditions import RunConditions
+from cepctl.engines.event.run_search import RunSearch
+from cepctl.engines.event.run_takers import Takers
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.search.search import JoinStep, Search, enumeration_parts, join_step, reach
+
+_AT_ONCE = 1 << 12
+"""Runs that are made longer at once."""
+_LONGER = 4
+"""How many times longer than the widest event the first stretch is, and each later one than that before."""
+
+
+@dataclass(frozen=True)
+class RunGrowth:
+    """Runs of one alternative, whose components are bound in pattern order; `takers` under next match.
+
+    `unfinished_system`: what holds between the events of a run whose last members are not known.
+    """
+
+    search: Search
+    events: Events
+    conditions: RunConditions
+    takers: Takers | None
+    unfinished_system: Ticks
+
+    @property
+    def unfinished(self) -> RunGrowth:
+        """The same of runs that may take more than all their components say."""
+        assert isinstance(self.search.growth, RunSearch)
+        growth = replace(self.search.growth, finished=False)
+        return replace(self, search=replace(self.search, growth=growth, system=self.unfinished_system))
+
+    def started(self) -> Indexes:
+        """The runs that take their first event."""
+        search = self.unfinished.search
+        parts = [rows for part in enumeration_parts(search, self.events, (0,)) for rows in part()]
+        none = np.zeros((0, len(self.search.singles)), dtype=np.int64)
+        return np.concatenate([none, *parts])
+
+    def through(self, rows: Indexes, column: int) -> Iterator[Indexes]:
+        """Runs that have taken the events before a column, with those of all others, in blocks."""
+        push_down = self.search.push_down
+        if push_down is not None:
+            search, order = self.search, tuple(range(column))
+            rows = push_down.kept(search.alternative, search.singles, search.system, rows, order)
+        if column == rows.shape[1]:
+            if len(rows):
+                yield rows
+            return
+        for begin in range(0, len(rows), _AT_ONCE):
+            yield from self.through(self.longer(rows[begin : begin + _AT_ONCE], column), column + 1)
+
+    def longer(self, rows: Indexes, column: int) -> Indexes:
+        """Runs that have taken the events before a column, with one more."""
+        step = join_step(self.search, self.events, column, tuple(range(column)))
+        found = [np.zeros((0, rows.shape[1]), dtype=np.int64)]
+        for begin in range(0, len(rows), _AT_ONCE):
+            found += self._longer(step, rows[begin : begin + _AT_ONCE], column)
+        return np.concatenate(found)
+
+    def _longer(self, step: JoinStep, rows: Indexes, column: int) -> Iterator[Indexes]:
+        search, masses, before = self.search, self.events.masses, tuple(range(column))
+        growth = search.growth
+        assert growth is not None
+        codes = step.key.codes_of(rows, search.singles)
+        ticks = reach(masses, search.system, rows, before, column)
+        for gap in search.gaps:
+            ticks = gap.narrowed(self.events, rows, search.singles, before, column, ticks)
+        until, looked = self._left_by(rows, column, ticks), np.full(len(rows), -UNBOUNDED)
+        for first, last in self._stretches(rows, column, ticks):
+            pairs = list(overlapping(step.index, codes, first, np.minimum(last, until)))
+            if pairs:
+                row, event = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+                # What reaches into this stretch from the one before was found there.
+                fresh = (masses.lower[event] > looked[row]) & (rows[row] != event[:, None]).all(axis=1)
+                row, event = row[fresh], event[fresh]
+                some = np.concatenate([rows[row], row[:, None]], axis=1)
+                some[:, column] = event
+                some = growth.kept(self.events, some, column + 1)
+                yield some[:, :-1]
+                certain = some[masses.lower[some[:, column]] > masses.upper[some[:, column - 1]]]
+                if self.takers is not None:
+                    np.minimum.at(until, certain[:, -1], masses.upper[certain[:, column]])
+            looked = np.maximum(looked, last)
+
+    def _left_by(self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]) -> Ticks:
+        """When the group that takes the event of a column has certainly been left for what follows it."""
+        until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
+        taken = self.conditions.taken
+        behind = (
+            [] if self.takers is None else [i for i in self.takers.after(column - 1) if i > taken[column]]
+        )
+        for component in behind:
+            at = taken.index(component)
+            step = join_step(self.search, self.events, at, tuple(range(column)))
+            codes = step.key.codes_of(rows, self.search.singles)
+            for first, last in self._stretches(rows, column, ticks):
+                for pairs in overlapping(step.index, codes, first, np.minimum(last, until)):
+                    sure = masses.lower[pairs[1]] > masses.upper[rows[pairs[0], column - 1]]
+                    row, event = (side[sure] for side in pairs)
+                    fits = self.conditions.fit(component, rows, column, row, event)
+                    np.minimum.at(until, row[fits], masses.upper[event[fits]])
+        return until
+
+    def _stretches(
+        self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]
+    ) -> Iterator[tuple[Ticks, Ticks]]:
+        """Ever longer times in which the next event is looked for, the last of them up to the end."""
+        first, last = ticks
+        if self.takers is None or not len(rows):
+            yield first, last
+            return
+        masses = self.events.masses
+        after, farthest = masses.upper[rows[:, column - 1]], int(masses.upper.max())
+        length = (int((masses.upper - masses.lower).max()) + 1) * _LONGER
+        end = np.minimum(last, shifted(after, length))
+        yield first, end
+        while (end < np.minimum(last, farthest)).any():
+            begin, length = shifted(end, 1), min(length * _LONGER, 1 << 61)
+            end = np.minimum(last, shifted(after, length))
+            yield np.maximum(begin, first), end
