@@ -26,7 +26,8 @@ def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
     assert measure.orders is not None
     plain = replace(batch, measure=replace(measure, orders=None)).taken(rows)
     found = door(plain)
-    possible = np.flatnonzero(found.possible)
+    # What holds in every world does under every law.
+    possible = np.flatnonzero(found.possible & (found.confidence < 1.0))
     if not len(possible) or measure.ranges_only:
         return rows, found
     lawful = measure.orders.probabilities(rows_of(plain.taken(possible)), measure.window)

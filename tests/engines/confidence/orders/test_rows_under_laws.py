@@ -96,6 +96,13 @@ def test_so_are_those_of_wide_events_in_windows() -> None:
     check(lawful_cases(wide_cases()), agree, FEW_EXAMPLES)
 
 
+def test_what_holds_in_every_world_is_certain() -> None:
+    drawn = Event("e0", "B", 2, 2, g="v"), Event("e1", "Z", 2, 8, g="v"), Event("e2", "B", 3, 3)
+    law = OrderLaw("g", following={("^", "Z"): 0.25})
+    rows = match_events(replace(plan_of("PATTERN SEQ(B a, B b)"), laws=(law,)), event_table(drawn))
+    assert rows.column("confidence").to_pylist() == [1.0]
+
+
 def test_a_row_is_the_same_to_the_last_bit_whatever_is_measured_with_it() -> None:
     random = np.random.default_rng(3)
     drawn = [
