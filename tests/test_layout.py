@@ -303,6 +303,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "datasets",
         "sketches",
         "engines.columns",
+        "engines.concurrency",
         "engines.confidence.orders",
         "engines.order_laws",
         "uncertainty",

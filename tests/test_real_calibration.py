@@ -57,3 +57,53 @@ def test_a_submission_comes_before_its_part(real_logs: Path, capsys: pytest.Capt
     assert (found["open"], found["happened"]) == (13_087 - found["certain"] - found["tied"], 1.0)
     assert found["brier"] == pytest.approx(0.25, abs=1e-6)
     assert found["deciles"][4]["low"] > 0.999
+
+
+def learned(*words: str) -> str:
+    """A law of the first half of the keys, every second one, in a file."""
+    assert main(["learn", *words, "--part", "0/2", "-o", "laws.toml", "--quiet"]) == 0
+    return "laws.toml"
+
+
+def test_what_twenty_applications_teach_tells_the_orders_of_others(
+    real_logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingested(real_logs / "xes" / "bpic2012.xes.gz")
+    asked = ("events", "--by", "case_id", "--step", STEP, "--jitter", "5 s")
+    law = learned(*asked, "--max-keys", "20")
+    found = calibrated(capsys, "--pairs", *asked, "--part", "1/80", "--laws", law)
+    assert found["lawless"]["brier"] > 0.2
+    assert found["brier"] < 0.011
+    assert (found["impossible_happened"], found["beyond"]) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("log", "blur", "brier", "worst"),
+    [
+        ("receipt", "--coarsen 1 day", 0.064, 0.06),
+        ("receipt", "--jitter 60 s", 0.026, 0.06),
+        ("helpdesk", "--coarsen 1 day", 0.0145, 0.06),
+        ("helpdesk", "--jitter 60 s", 0.0145, 0.06),
+        ("SEPSIS", "--coarsen 1 day", 0.092, 0.06),
+        ("SEPSIS", "--jitter 60 s", 0.041, 0.06),
+        ("SEPSIS", "--jitter 600 s", 0.061, 0.06),
+        ("Billing", "--coarsen 1 day", 0.082, 0.06),
+        ("Billing", "--jitter 60 s", 0.042, 0.06),
+        ("permit", "--coarsen 1 day", 0.065, 0.06),
+        ("permit", "--jitter 60 s", 0.013, 0.06),
+        ("permit", "--jitter 600 s", 0.037, 0.06),
+    ],
+)
+def test_every_second_key_teaches_the_orders_of_the_others(
+    log: str, blur: str, brier: float, worst: float, real_logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps of logs that have no lifecycle are activities."""
+    files = sorted((real_logs / "xes").glob(f"*{log}*.xes*"))
+    ingested(files[0] if files else real_logs / "xes" / f"{log}.xes.gz")
+    step = STEP if log == "receipt" else "concept:name"
+    asked = ("events", "--by", "case_id", "--step", step, *blur.split(" ", 1))
+    found = calibrated(capsys, "--pairs", *asked, "--part", "1/2", "--laws", learned(*asked))
+    assert found["brier"] < min(brier, found["lawless"]["brier"] / 2)
+    assert (found["worst"] or 0.0) < worst
+    assert found["impossible_happened"] == 0

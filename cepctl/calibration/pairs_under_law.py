@@ -5,6 +5,8 @@ Steps that the law does not name are one to it.
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -13,10 +15,12 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.engines.columns.masses import masses_of
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.engines.confidence.orders.steps import steps_of
 from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.pieces import KeyPieces
-from cepctl.engines.order_laws.table import OrderPairs, measure_keys
+from cepctl.engines.order_laws.table import OrderPairs, in_parts, measure_keys
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 _OTHERS = "$"
@@ -41,11 +45,31 @@ def before_under_law(
     beyond = np.append(pieces.beyond(factors), False)[
         np.where(piece[first] == piece[second], piece[first], -1)
     ]
-    pairs = measure_keys(pieces.keys, factors, pairs=True).pairs
-    assert pairs is not None
+    pairs = _pairs_of(pieces.keys, factors)
     place = np.full(len(order), len(pieces.event))
     place[order[pieces.event]] = np.arange(len(pieces.event))
     return earlier(pairs, place[first], place[second], len(pieces.event) + 1), beyond
+
+
+def _pairs_of(keys: Keys, factors: Factors) -> OrderPairs:
+    """All pairs of keys, each part of them on a core of its own."""
+    found = [*in_turn((partial(_measured, keys, factors, part) for part in in_parts(keys)), usable_cores())]
+    nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+    joined = {
+        each.name: np.concatenate([nothing[each.name not in ("first", "second")], *columns])
+        for each in fields(OrderPairs)
+        for columns in [[getattr(pairs, each.name) for pairs in found]]
+    }
+    return OrderPairs(**joined)
+
+
+def _measured(keys: Keys, factors: Factors, part: Indexes) -> OrderPairs:
+    """The pairs of some keys, with the places of their events among those of all."""
+    pairs = measure_keys(keys.take(part), factors, pairs=True).pairs
+    assert pairs is not None
+    run, place = places_in_runs(np.diff(keys.starts)[part])
+    event = keys.starts[part][run] + place
+    return replace(pairs, first=event[pairs.first], second=event[pairs.second])
 
 
 def _named_steps(law: OrderLaw, blurred: BlurredEvents) -> tuple[Indexes, list[str]]:

@@ -22,13 +22,11 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.concurrency import in_turn
 from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors
-from cepctl.engines.order_laws.table import KeyTables, sets_alive
+from cepctl.engines.order_laws.table import KeyTables, in_parts
 from cepctl.learning.factors import OpenFactors
 from cepctl.learning.keys import TaughtKeys
 from cepctl.learning.pieces import Pieces
 from cepctl.learning.true_counts import true_counts
-
-_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -147,12 +145,8 @@ class Lessons:
         if not len(there):
             return ()
         whole = self.pieces.as_keys(self.keys, kinds.example[there], at_true_ranks=at_true_ranks)
-        sizes = np.diff(whole.starts)
-        # The dearest first, dealt in turn: each part has its share of them.
-        order = np.argsort(-(sets_alive(whole) * sizes), kind="stable")
         parts = []
-        for begin in range(min(_PARTS, len(order))):
-            some = np.sort(order[begin::_PARTS])
+        for some in in_parts(whole):
             weights, weight = np.unique(count[there][some], return_inverse=True)
             tables = KeyTables.of(whole.take(some))
             parts.append(Weighed(tables, weight.reshape(-1), weights.astype(np.float64)))

@@ -71,7 +71,8 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     unit = schema.time_unit if schema else MILLISECOND
     written, query = query, with_probabilities(query, unit, problems)
     analysis = _Analysis(query, schema, unit, problems)
-    patterns = or_free_patterns(query.pattern, problems)
+    strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
+    patterns = or_free_patterns(query.pattern, problems, passed_over=strategy.absent is Absent.NEARER)
     names = Names(patterns, problems)
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
@@ -87,11 +88,13 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(each.expression for each in where),
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
-    strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
     ordered = ordered_variables(read) | _counted_in_order(query, strategy)
     alternatives = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
-    reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
+    reasons = [
+        None if each.passes_over else never_matches(each, query.partition_by, window, given)
+        for each in alternatives
+    ]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
     return Plan(
         query=written,
@@ -173,7 +176,11 @@ class _Analysis:
         found = []
         for pattern in patterns:
             for case in in_cases(pattern, where, self.problems):
-                read = alternative_of(pattern, case, ordered, self.problems, lasting=self._lasting)
+                read = alternative_of(
+                    *(pattern, case, ordered, self.problems),
+                    lasting=self._lasting,
+                    passed_over=strategy.absent is Absent.NEARER,
+                )
                 check_support(pattern, read, strategy, self.query, self.problems)
                 found.append(with_usable_keys(read, self.schema))
         if len(found) > MAX_READINGS:

@@ -23,11 +23,11 @@ from cepctl.plan.plan import (
     Component,
     Given,
     Link,
-    MemberTiming,
     Plan,
     ReturnColumn,
     Scope,
     Timing,
+    members_of_sides,
 )
 from cepctl.plan.support import ENGINES, engine_refusals
 
@@ -82,7 +82,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
-                **({"members": [max(each.least, 1), each.most]} if each.counted else {}),
+                **_members(alternative, each),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
             }
@@ -146,9 +146,7 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
 
 
 def _timing(timing: Timing, names: list[str]) -> str:
-    members = (None, None)
-    if isinstance(timing, MemberTiming):
-        members = timing.left_member, timing.right_member
+    members = members_of_sides(timing)
     sides = (timing.left, timing.left_end), (timing.right, timing.right_end)
     left, right = (
         "0" if component is None else f"{'end' if end else 't'}({names[component]}{f'[{of}]' if of else ''})"
@@ -261,17 +259,25 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
 def _component_name(component: Mapping[str, Any]) -> str:
     types = "|".join(component["types"]) or "any type"
     kind = "absent " if component["negated"] else ""
-    least, most = component.get("members", (1, None))
-    plus = _how_many(least, most) if component["kleene"] else ""
+    plus = _how_many(*component.get("members", (1, None)), kleene=component["kleene"])
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
 
 
-def _how_many(least: int, most: int | None) -> str:
-    """What stands after the type of a group in a reading that has it."""
-    if most == least:
-        return f"{{{least}}}"
-    return "+" if (least, most) == (1, None) else f"{{{least},{'' if most is None else most}}}"
+def _members(alternative: Alternative, component: Component) -> dict[str, list[int | None]]:
+    """How many events matches bind to a component, where that is neither one nor any number."""
+    least = component.least if alternative.passes_over else max(component.least, 1)
+    told = component.counted or not least
+    return {"members": [least, component.most]} if told else {}
+
+
+def _how_many(least: int, most: int | None, *, kleene: bool) -> str:
+    """What stands after the type of a component in a reading that has it."""
+    if not kleene:
+        return "" if least else "?"
+    if most is None and least < 2:
+        return "+" if least else "*"
+    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
 def _tail(plan: Plan) -> Iterator[str]:
@@ -321,7 +327,9 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
 
 
 def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
+    fewest = 0 if alternative.passes_over else 1
     components = [alternative.components[i] for i in block]
+    components = [replace(each, least=max(each.least, fewest)) for each in components]
     if block not in alternative.absent_together:
         return _block(components, list(_orders_in(alternative, block)))
     whole = ", ".join(_component(replace(each, negated=False)) for each in components)
@@ -349,5 +357,5 @@ def _block(components: list[Component], orders: list[str]) -> str:
 def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
-    members = _how_many(max(component.least, 1), component.most) if component.kleene else ""
+    members = _how_many(component.least, component.most, kleene=component.kleene)
     return f"{'no ' if component.negated else ''}{types}{name}{members}"

@@ -106,11 +106,13 @@ def _check_key(
 
 
 def _binds(pattern: OrFreePattern, name: str) -> bool:
-    return any(component_name(each).lower() == name.lower() for each in pattern.components)
+    bound = (each for each in pattern.components if not each.optional)
+    return any(component_name(each).lower() == name.lower() for each in bound)
 
 
 def _optional(patterns: Sequence[OrFreePattern], name: str) -> bool:
-    return any(component_name(each).lower() == name.lower() for one in patterns for each in one.absent)
+    every = (each for one in patterns for each in (*one.absent, *one.components) if each.optional)
+    return any(component_name(each).lower() == name.lower() for each in every)
 
 
 def _renamed(

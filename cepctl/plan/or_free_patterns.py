@@ -65,8 +65,12 @@ def component_name(component: ComponentPattern) -> str:
     return "|".join(component.event_types) or "*"
 
 
-def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePattern, ...]:
+def or_free_patterns(
+    pattern: Pattern, problems: Problems, *, passed_over: bool = False
+) -> tuple[OrFreePattern, ...]:
     """All readings, in the order of the text; what is refused goes to `problems`.
+
+    `passed_over`: what may be absent is so in matches that pass it over, not in a reading without it.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePatter
         if all(component.negated for component in each.components):
             problems.error(pattern.span, _NOTHING_BUT_OPTIONAL if each.absent else _NOTHING_POSITIVE)
             break
-    return found
+    return tuple(each for each in found if not (passed_over and each.absent))
 
 
 _NOTHING_POSITIVE = "no positive component: a match needs an event that is there"

@@ -126,6 +126,11 @@ class MemberTiming(Timing):
     right_member: MemberIndex | None = None
 
 
+def members_of_sides(timing: Timing) -> tuple[MemberIndex | None, MemberIndex | None]:
+    """Which member of a group each side of a timing constraint means, None for each of them."""
+    return (timing.left_member, timing.right_member) if isinstance(timing, MemberTiming) else (None, None)
+
+
 @dataclass(frozen=True)
 class Alternative:
     """One OR-free reading of the pattern: components in pattern order, blocks in time order.
@@ -137,6 +142,7 @@ class Alternative:
     `absent` are the variables of what may be absent and this reading leaves out.
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
+    `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
     """
 
     components: tuple[Component, ...]
@@ -148,14 +154,19 @@ class Alternative:
     absent: tuple[str, ...] = ()
     sequences: tuple[tuple[int, ...], ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
+    passes_over: bool = False
 
     @cached_property
     def reads_taken(self) -> bool:
         """Whether what a component takes depends on which members a group has taken, and in which order."""
-        return any(each.ordered for each in self.components) or any(
-            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
-            for link in self.links
-            for i in link.components
+        return (
+            self.passes_over
+            or any(each.ordered for each in self.components)
+            or any(
+                self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+                for link in self.links
+                for i in link.components
+            )
         )
 
     def in_runs(self, strategy: Strategy) -> bool:
@@ -196,7 +207,7 @@ class Alternative:
         last = self.components[-1]
         if last.negated:
             return len(self.components) - 1 not in self.absent_anywhere
-        return last.kleene and strategy.fills_window
+        return last.kleene and last.most != last.least and strategy.fills_window
 
     @cached_property
     def positive(self) -> tuple[int, ...]:

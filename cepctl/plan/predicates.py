@@ -77,11 +77,13 @@ def alternative_of(
     problems: Problems,
     *,
     lasting: bool = False,
+    passed_over: bool = False,
 ) -> Alternative:
     """One reading with the predicates that apply to it.
 
     `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
-    `lasting`: some event has an end, before which nothing comes after it.
+    `lasting`: some event has an end, before which nothing comes after it.  `passed_over` as in
+    `or_free_patterns`.
     """
     names = [component_name(component) for component in pattern.components]
     index = {name.lower(): i for i, name in enumerate(names)}
@@ -113,6 +115,7 @@ def alternative_of(
         tuple(component_name(component) for component in pattern.absent),
         tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
         tuple(found.member_timings),
+        passed_over and any(component.optional for component in pattern.components),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):

@@ -28,7 +28,7 @@ def lets_one(link: Link) -> bool:
 def sets_without_order(alternative: Alternative) -> Iterator[str]:
     """Variables of groups without order beside groups in order, or read in more than extremes and members."""
     kleene = [i for i in alternative.positive if alternative.components[i].kleene]
-    ordered = any(alternative.components[i].ordered for i in kleene)
+    ordered = alternative.passes_over or any(alternative.components[i].ordered for i in kleene)
     for i in kleene:
         if not alternative.components[i].ordered and (ordered or not _is_read_simply(alternative, i)):
             yield alternative.components[i].variable

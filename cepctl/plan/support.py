@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.strategies import STRATEGIES, Absent, Strategy
+from cepctl.language.strategies import STRATEGIES, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
-from cepctl.plan.or_free_patterns import OrFreePattern, component_name
+from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.plan.read_sets import sets_without_order
@@ -127,6 +127,7 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
         lacking += _sets_beside_runs(plan)
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
+        lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
@@ -142,6 +143,17 @@ def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
     for block in alternative.absent_together:
         if len(block) > 2:
             yield "!SEQ or !AND of more than two"
+
+
+def _one_for_another(alternative: Alternative) -> Iterator[str]:
+    """Components of which either may be passed over and the other take the same events: one row for both."""
+    components = [alternative.components[i] for i in alternative.positive]
+    optional = [each for each in components if not each.least] if alternative.passes_over else []
+    for one in optional if len(optional) > 1 else ():
+        for other in components:
+            alike = set(one.event_types) & set(other.event_types)
+            if one is not other and (alike or not (one.event_types and other.event_types)):
+                yield f"{one.variable}, which may be absent, beside {other.variable} of the same type"
 
 
 def _groups_in_and(alternative: Alternative) -> Iterator[str]:
@@ -275,13 +287,6 @@ def check_support(
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
-    if strategy.absent is Absent.NEARER:
-        for each in pattern.absent:
-            problems.refuse(
-                each.span,
-                f"{component_name(each)} that may be absent under {name}; it runs under skip_till_any_match, "
-                "and an OR of the pattern with it and without it runs here, too",
-            )
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
@@ -300,15 +305,22 @@ def _check_times_of_parts(alternative: Alternative, query: Query, problems: Prob
 def _check_edges(
     pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
 ) -> None:
-    first, last = alternative.components[0], alternative.components[-1]
+    last = alternative.components[-1]
     anywhere = {alternative.components[i].variable for i in alternative.absent_anywhere}
-    for edge, component, where in ((0, first, "leading"), (-1, last, "trailing")):
-        if component.negated and component.variable not in anywhere:
+    sure = [i for i in alternative.positive if alternative.components[i].least or not alternative.passes_over]
+    for place, (component, written) in enumerate(
+        zip(alternative.components, pattern.components, strict=True)
+    ):
+        where = "leading" if place < sure[0] else "trailing" if place > sure[-1] else ""
+        if where and component.negated and component.variable not in anywhere:
             problems.error(
-                pattern.components[edge].span,
+                written.span,
                 f"a {where} negation needs WITHIN: without a window it looks at all of time",
             )
-    if last.kleene and strategy.fills_window:
+    if alternative.passes_over and not last.least:
+        message = f"what may be absent at the end needs WITHIN under {strategy.word}, until when it may come"
+        problems.error(pattern.components[-1].span, message)
+    elif last.kleene and last.most != last.least and strategy.fills_window:
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
 

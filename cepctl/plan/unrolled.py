@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cepctl.language.ast import MemberIndex
-from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing
+from cepctl.plan.plan import Alternative, Component, Equality, Timing, members_of_sides
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,25 @@ class Unrolled:
     rivals: Mapping[int, int]
 
     @property
+    def shown(self) -> Alternative:
+        """The reading without what takes nothing here: the components that rows show."""
+        reading, taken = self.reading, set(self.taken)
+        absent = tuple(i for i in reading.positive if i not in taken)
+        if not absent:
+            return reading
+        kept = [i for i in range(len(reading.components)) if i not in absent]
+        return replace(
+            reading,
+            components=tuple(reading.components[i] for i in kept),
+            blocks=tuple((place,) for place in range(len(kept))),
+            links=(),
+            equalities=(),
+            timings=(),
+            member_timings=(),
+            absent=tuple(reading.components[i].variable for i in absent),
+        )
+
+    @property
     def taken(self) -> tuple[int, ...]:
         """The components of the reading, in the order in which they take events, one for each event."""
         return tuple(self.origin[i] for i in self.alternative.positive)
@@ -45,7 +64,8 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
     blocks: list[tuple[int, ...]] = []
     for block in reading.blocks:
         size = sizes.get(block[0], 1)
-        members = [block * size] if not reading.components[block[0]].ordered else [block] * size
+        apart = reading.components[block[0]].ordered or size == 0
+        members = [block] * size if apart else [block * size]
         for each in members:
             blocks.append(tuple(range(len(origin), len(origin) + len(each))))
             origin += each
@@ -75,7 +95,8 @@ def _equalities(
         for left, right in product(copies[each.left], copies[each.right]):
             yield replace(each, left=left, right=right)
         later, earlier = max(each.left, each.right), min(each.left, each.right)
-        if later in rivals and earlier in rivals:
+        sure = not reading.passes_over or reading.components[earlier].least
+        if later in rivals and earlier in rivals and sure:
             # The first member of a group is there whenever a later component may take.
             here, there = rivals[later], copies[earlier][0]
             sides = (there, here) if each.left == earlier else (here, there)
@@ -83,13 +104,8 @@ def _equalities(
 
 
 def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
-    of_members = (None, None)
-    if isinstance(timing, MemberTiming):
-        of_members = timing.left_member, timing.right_member
-    lefts, rights = (
-        [None] if side is None else _chosen(copies[side], member)
-        for side, member in zip((timing.left, timing.right), of_members, strict=True)
-    )
+    sides = zip((timing.left, timing.right), members_of_sides(timing), strict=True)
+    lefts, rights = ([None] if side is None else _chosen(copies[side], which) for side, which in sides)
     for left, right in product(lefts, rights):
         ends = timing.not_equal, timing.left_end, timing.right_end
         yield Timing(left, right, timing.bound, *ends)
@@ -97,7 +113,8 @@ def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing
 
 def _chosen(members: list[int], which: MemberIndex | None) -> list[int | None]:
     """The first or the last of them, or each."""
-    return {None: [*members], "first": members[:1], "last": members[-1:]}[which]
+    chosen = {"first": members[:1], "last": members[-1:]}
+    return [*(members if which is None else chosen[which])]
 
 
 def with_members(reading: Alternative, size: int) -> Alternative:

@@ -34,7 +34,7 @@ from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
-from cepctl.errors import QueryTooLargeError, UsageError
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import require_engine
@@ -73,9 +73,16 @@ def one_match(
         If an interval or pmf is wrong.
     ContradictionError
         If no world satisfies what is given.
+    UnsupportedQueryError
+        If its strategy passes over what may be absent.
     """
     events = with_own_laws(events_of(table, plan.clocks))
     rows = _rows(events, signature)
+    if any(each.passes_over for each in plan.alternatives):
+        raise UnsupportedQueryError(
+            f"not supported yet: a match of what may be absent under {plan.strategy.word}; with STRATEGY "
+            "skip_till_any_match it is told what order and times leave"
+        )
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
         raise UsageError(_wrong_form(plan, signature))

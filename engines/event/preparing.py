@@ -53,7 +53,7 @@ def _prepared_runs(
             if component.kleene and events.last([fitting]):
                 refuse_lasting_groups(component)
         refuse_intervals("groups in order")
-    if any(component.ordered for component in reading.components):
+    if reading.passes_over or any(component.ordered for component in reading.components):
         return prepared_runs(plan, reading, events, candidates, options)
     listing = prepared_alternative(plan, _filtering(reading), events, options)
     return prepared_read_sets(plan, reading, listing, options)

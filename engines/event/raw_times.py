@@ -44,7 +44,7 @@ from cepctl.engines.pattern.rivals import (
     rivals_of,
     spans_of,
 )
-from cepctl.plan.plan import MemberTiming, Plan, Scope, Timing
+from cepctl.plan.plan import Plan, Scope, Timing, members_of_sides
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 
@@ -263,9 +263,7 @@ def _ends(tick: Ticks, bound: list[Bindings]) -> tuple[Ticks, Ticks]:
 def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count: int) -> Flags:
     """Whether a timing constraint holds for every member that it speaks of."""
     row, left, right = np.arange(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    of_members = (None, None)
-    if isinstance(timing, MemberTiming):
-        of_members = timing.left_member, timing.right_member
+    of_members = members_of_sides(timing)
     sides = (timing.left, True, of_members[0]), (timing.right, False, of_members[1])
     for component, is_left, member in sides:
         if component is None:

@@ -45,7 +45,14 @@ class RunAlternative(PreparedAlternative):
     @property
     def shown(self) -> Alternative:
         """The reading, whose groups are those of rows."""
-        return self.form_of.reading
+        return self.form_of.shown
+
+    @property
+    def decided_by_window(self) -> bool:
+        """Whether a run is decided as its window ends: some component may take until then."""
+        if self.takers is None or self.shown.components[-1].negated:
+            return super().decided_by_window
+        return bool(self.takers.after(len(self.form_of.taken) - 1))
 
     def folded(self, matches: MatchBatch) -> MatchBatch:
         """Matches as rows show them."""

@@ -50,10 +50,11 @@ class RunConditions:
 
     def depends_on_members(self, component: int) -> bool:
         """Whether who fits a component depends on which members groups have by then."""
+        read = ((link, i) for link in self._deciding(component, finished=False) for i in link.components)
         return any(
-            self.reading.components[i].kleene and (i != component or _looks_back(link.expression))
-            for link in self._deciding(component, finished=False)
-            for i in link.components
+            (self.reading.components[i].kleene or self.reading.passes_over)
+            and (i != component or _looks_back(link.expression))
+            for link, i in read
         )
 
     def fit(self, component: int, rows: Indexes, count: int, row: Indexes, event: Indexes) -> Flags:
@@ -63,6 +64,8 @@ class RunConditions:
         """
         found = np.ones(len(row), dtype=bool)
         for link in self._deciding(component, finished=False):
+            if self._reads_absent(link, component, count):
+                continue
             left = np.flatnonzero(found)
             taken = rows[row[left], :count]
             bound = self._bound(link, taken)
@@ -78,10 +81,17 @@ class RunConditions:
         """Whether the finished group of a component passes its filters."""
         found = np.ones(len(rows), dtype=bool)
         for link in self._deciding(component, finished=True):
+            if self._reads_absent(link, component, len(self.taken)):
+                continue
             left = np.flatnonzero(found)
             bound = self._bound(link, rows[left])
             found[left] = group_link_holds(self.events, self.reading, link, bound)
         return found
+
+    def _reads_absent(self, link: Link, component: int, count: int) -> bool:
+        """Whether a condition is on what has taken nothing among so many events: then it does not apply."""
+        passed = set(self.reading.positive) - {component, *self.taken[:count]}
+        return self.reading.passes_over and bool(passed & set(link.components))
 
     def _bound(self, link: Link, taken: Indexes) -> dict[int, Bindings]:
         """What a condition reads of the events that are taken."""
@@ -120,5 +130,7 @@ def folded(reading: Alternative, taken: Sequence[int], bound: Sequence[Bindings]
     parts: list[Bindings] = []
     for i in reading.positive:
         members = columns[:, [at for at, each in enumerate(taken) if each == i]]
+        if not members.shape[1]:
+            continue
         parts.append(_group(members) if reading.components[i].kleene else members[:, 0])
     return tuple(parts)

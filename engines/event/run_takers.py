@@ -1,6 +1,7 @@
 """Who may take next in a run, and where events that would have taken must not lie.
 
-After an event of the run its *takers* are the group itself and the component behind it.  Between two events
+After an event of the run its *takers* are the group itself, while it has room, and the component behind it,
+once the group has enough members; where that may be absent, the next one, too, and so on.  Between two events
 that a run takes one after the other there is no event that fits a taker.  Where a taker stands behind the
 component that took the later one, there is none at its tick either: the last taker takes.
 
@@ -44,13 +45,16 @@ class Takers:
 
     def after(self, place: int) -> list[int]:
         """The components that may take after the event at a place, in the order of the pattern."""
-        component = self.reading.components[self.taken[place]]
-        members = self.taken[: place + 1].count(self.taken[place])
+        taker = self.taken[place]
+        component, order = self.reading.components[taker], self.reading.positive
+        members = sum(each == taker for each in self.taken[: place + 1])
         has_room = component.kleene and (component.most is None or members < component.most)
-        is_enough = not component.kleene or members >= component.least
-        order = self.reading.positive
-        behind = order[order.index(self.taken[place]) + 1 :] if is_enough else ()
-        return [*([self.taken[place]] if has_room else []), *behind[:1]]
+        found = [taker] if has_room else []
+        for other in order[order.index(taker) + 1 :] if members >= component.least else ():
+            found.append(other)
+            if self.reading.components[other].least:
+                break
+        return found
 
     def gaps(self, component: int) -> list[Stretch]:
         """Between which events of the run a component is a taker."""

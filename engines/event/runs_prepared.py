@@ -41,13 +41,16 @@ def prepared_runs(
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
-    groups = [i for i in reading.positive if reading.components[i].ordered]
+    groups = [i for i in reading.positive if _varies(reading, i)]
     found = 0
-    for sizes in _sizes(plan, reading, events, candidates, options, groups, {}):
+    # The time of the last member may be possible for more members alone.
+    untimed = replace(reading, member_timings=())
+    for sizes in _sizes(plan, untimed, events, candidates, options, groups, {}):
         found += 1
         yield _prepared(plan, reading, events, candidates, options, sizes)
     if not found:
-        yield _prepared(plan, reading, events, candidates, options, dict.fromkeys(groups, 1))
+        fewest = {i: max(reading.components[i].least, 1) for i in groups}
+        yield _prepared(plan, reading, events, candidates, options, fewest)
 
 
 def one_run(
@@ -73,10 +76,15 @@ def _sizes(
         return
     group, *others = groups
     least, most = reading.components[group].least, reading.components[group].most
+    takes_some = others or any(known.values()) or any(not _varies(reading, i) for i in reading.positive)
+    if reading.passes_over and not least and takes_some:
+        yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: 0})
+    fewest = {i: min(reading.components[i].least, 1) if reading.passes_over else 1 for i in others}
     for size in range(1, MOST_MEMBERS + 2):
-        sizes = {**known, group: size, **dict.fromkeys(others, 1)}
-        source = _prepared(plan, reading, events, candidates, options, sizes)
-        if (most is not None and size > most) or not _some_run(source, group):
+        if most is not None and size > most:
+            return
+        source = _prepared(plan, reading, events, candidates, options, {**known, group: size, **fewest})
+        if not _some_run(source, group):
             return
         if size > MOST_MEMBERS:
             name = reading.components[group].variable
@@ -86,6 +94,13 @@ def _sizes(
             )
         if size >= least:
             yield from _sizes(plan, reading, events, candidates, options, others, {**known, group: size})
+
+
+def _varies(reading: Alternative, component: int) -> bool:
+    """Whether runs take different numbers of events for a component, or a group in order."""
+    return reading.components[component].ordered or (
+        reading.passes_over and not reading.components[component].least
+    )
 
 
 def prepared_read_sets(

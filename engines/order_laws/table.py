@@ -87,6 +87,12 @@ def sets_alive(keys: Keys, marked: Flags | None = None) -> Reals:
     return Classes.of(keys, marked).sets_alive()
 
 
+def in_parts(keys: Keys, count: int = 16) -> list[Indexes]:
+    """The numbers of all keys in so many parts of about the same work: the dearest first, dealt in turn."""
+    order = np.argsort(-(sets_alive(keys) * np.diff(keys.starts)), kind="stable")
+    return [np.sort(order[part::count]) for part in range(min(count, len(order)))]
+
+
 def measure_keys(
     keys: Keys,
     factors: Factors,

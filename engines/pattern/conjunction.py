@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -21,6 +22,8 @@ from cepctl.engines.pattern.blocks import (
 )
 from cepctl.plan.plan import Timing
 from cepctl.plan.summary import with_one_member
+
+AnyTiming = TypeVar("AnyTiming", bound=Timing)
 
 
 def intersection(shapes: Sequence[Shape]) -> Shape:
@@ -38,9 +41,8 @@ def intersection(shapes: Sequence[Shape]) -> Shape:
     for begin, end in zip([0, *cuts], cuts, strict=False):
         if begin < end:
             blocks.append(Block(numbers[begin:end], _kind(first, shapes, timings, begin, end)))
-    in_order = (tuple(sorted(each, key=repr)) for each in (timings, of_members))
-    common = Shape(first.alternative, first.window, tuple(blocks), (), next(in_order))
-    common = replace(common, member_timings=next(in_order))
+    common = Shape(first.alternative, first.window, tuple(blocks), (), tuple(sorted(timings, key=repr)))
+    common = replace(common, member_timings=tuple(sorted(of_members, key=repr)))
     rules = [Renumbering(shape, common).rule(rule) for shape in shapes for rule in shape.rules]
     return replace(common, rules=tuple(rules))
 
@@ -92,7 +94,7 @@ def _moved(component: int, own: Shape, first: Shape) -> int:
     return first.alternative.positive[own.alternative.positive.index(component)]
 
 
-def _renumbered(timing: Timing, own: Shape, first: Shape) -> Timing:
+def _renumbered(timing: AnyTiming, own: Shape, first: Shape) -> AnyTiming:
     left = None if timing.left is None else _moved(timing.left, own, first)
     right = None if timing.right is None else _moved(timing.right, own, first)
     return replace(timing, left=left, right=right)

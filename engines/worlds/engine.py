@@ -274,13 +274,15 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
 
 
 def _signature(search: Search, bound: Bound) -> Signature:
-    return tuple(_group_ids(search, bound, component) for component in search.alternative.positive)
+    positive = search.alternative.positive
+    return tuple(_group_ids(search, bound, component) for component in positive if component in bound)
 
 
 def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
     alternative = search.alternative
     bindings = {
-        alternative.components[j].variable: _group_ids(search, bound, j) for j in alternative.positive
+        alternative.components[j].variable: _group_ids(search, bound, j) if j in bound else ()
+        for j in alternative.positive
     }
     return dict.fromkeys(alternative.absent, ()) | bindings
 

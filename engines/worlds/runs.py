@@ -3,7 +3,7 @@
 After a component took, the takers are: its group itself while it has room; once it has enough members, the
 component behind it.  The run goes on at the first tick at which an event fits a taker, and the last such
 taker of the pattern takes.  A set takes all that fit (of one key); else each event that fits makes a run of
-its own.
+its own.  What was passed over is absent: nothing is bound to it, and no condition on it applies.
 
     name here   on that page
     place       a component, by its number among the positive ones
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from cepctl.engines.worlds.expressions import holds, reads_finished
@@ -58,20 +59,22 @@ class Run:
     def takers(self) -> list[int]:
         """The places that may take next, in the order of the pattern."""
         component = self.search.alternative.components[self.search.alternative.positive[self.place]]
-        behind, taken = self.place + 1, len(self.group)
-        has_room = component.kleene and (component.most is None or taken < component.most)
-        is_enough = not component.kleene or taken >= component.least
-        return [
-            *([self.place] if has_room else []),
-            *([behind] if is_enough and behind < len(self.search.alternative.positive) else []),
-        ]
+        behind = self.place + 1
+        has_room = component.kleene and (component.most is None or len(self.group) < component.most)
+        places = _up_to_sure(self.search, behind) if self.has_enough else []
+        return [*([self.place] if has_room else []), *places]
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the group has as many members as it must have."""
+        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
+        return len(self.group) >= component.least
 
     @property
     def may_stop(self) -> bool:
         """Whether nothing has to be taken any more."""
-        component = self.search.alternative.components[self.search.alternative.positive[self.place]]
-        is_enough = not component.kleene or len(self.group) >= component.least
-        return is_enough and self.place == len(self.search.alternative.positive) - 1
+        positive, components = self.search.alternative.positive, self.search.alternative.components
+        return self.has_enough and not any(components[i].least for i in positive[self.place + 1 :])
 
     @property
     def may_be_left(self) -> bool:
@@ -81,6 +84,7 @@ class Run:
             holds(link.expression, self.search.members(link, self.bound))
             for link in self.search.alternative.links
             if link.decides == component
+            and set(link.components) <= self.bound.keys()
             and reads_finished(link.expression, self.search.alternative.components[component].variable)
         )
 
@@ -106,10 +110,29 @@ class Run:
 
 def runs(search: Search, ticks: Ticks) -> Iterator[Bound]:
     """All runs in one world: the first component starts at any tick."""
-    for tick in sorted(set(ticks)):
-        events = [e for e, t in enumerate(ticks) if t == tick and fits_next(search, 0, e, {}, ())]
-        for group in together(search, 0, events):
-            yield from Run(search, ticks, 0, group, {}, tick, tick).finished()
+    for tick, place in product(sorted(set(ticks)), _up_to_sure(search, 0)):
+        events = [e for e, t in enumerate(ticks) if t == tick and fits_next(search, place, e, {}, ())]
+        for group in together(search, place, events):
+            yield from Run(search, ticks, place, group, {}, tick, tick).finished()
+
+
+def finished_run(search: Search, ticks: Ticks, bound: Bound) -> Run:
+    """The run that a match is, with its last component as the one that takes."""
+    taken = [place for place, i in enumerate(search.alternative.positive) if i in bound]
+    group = bound[search.alternative.positive[taken[-1]]]
+    before = {i: bound[i] for i in bound if i != search.alternative.positive[taken[-1]]}
+    every = sorted(ticks[e] for each in bound.values() for e in each)
+    return Run(search, ticks, taken[-1], group, before, every[0], every[-1])
+
+
+def _up_to_sure(search: Search, place: int) -> list[int]:
+    """The places from one on, up to the first whose component has to be there."""
+    found = []
+    for number, i in enumerate(search.alternative.positive[place:], start=place):
+        found.append(number)
+        if search.alternative.components[i].least:
+            break
+    return found
 
 
 def together(search: Search, place: int, events: list[int]) -> list[Group]:
@@ -133,5 +156,6 @@ def fits_next(search: Search, place: int, event: int, before: Bound, group: Grou
         holds(link.expression, search.members(link, bound), at)
         for link in search.alternative.links
         if link.decides == component
+        and set(link.components) <= bound.keys()
         and not (wanted.kleene and reads_finished(link.expression, wanted.variable))
     )

@@ -22,7 +22,7 @@ from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
-from cepctl.engines.worlds.runs import runs
+from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Alternative, Component, Link, MemberTiming, Plan, Scope, Timing
@@ -82,6 +82,8 @@ class Search:
         place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
         if ending.negated:
             waits = place not in self.alternative.absent_anywhere
+        elif self._as_runs:
+            waits = bool(finished_run(self, ticks, bound).takers())
         else:
             waits = ending.kleene and reading(self.plan).fills_window
         if not waits:
@@ -124,7 +126,7 @@ class Search:
         return all(
             holds(link.expression, self.members(link, bound))
             for link in self.alternative.links
-            if link.decides == component and link.scope in scopes
+            if link.decides == component and link.scope in scopes and set(link.components) <= bound.keys()
         )
 
     def members(self, link: Link, bound: Bound) -> Members:
@@ -188,7 +190,8 @@ class Search:
         return all(
             _timing_holds(timing, ticks, bound)
             for timing in (*self.alternative.timings, *self.alternative.member_timings)
-            if not {timing.left, timing.right} & self._negated
+            if {timing.left, timing.right} <= {None, *bound}
+            and not {timing.left, timing.right} & self._negated
         ) and all(
             self._case_holds(cases, ticks, bound)
             for cases in self.alternative.choices
@@ -234,7 +237,7 @@ class Search:
             and all(
                 _timing_holds(timing, ticks, whole)
                 for timing in (*self.alternative.timings, *self.alternative.member_timings)
-                if component in (timing.left, timing.right)
+                if component in (timing.left, timing.right) and {timing.left, timing.right} <= {None, *whole}
             )
             and all(
                 self._case_holds(cases, ticks, whole)

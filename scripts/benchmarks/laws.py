@@ -41,6 +41,8 @@ def _rows(setup: Setup) -> Iterator[Row]:
     steps = np.random.default_rng(SEED).integers(0, 20, 40)
     keys = _keys(np.arange(40) * 10, 40, np.array([0, 40]), steps)
     yield _pairs(setup, "40 events, 4 alive", keys, 20, 2.0)
+    staggered = _keys(np.arange(12) * 1_000, 60_000, np.array([0, 12]), np.arange(12))
+    yield _pairs(setup, "12 events, one a second, each of a minute", staggered, 12, 150.0)
     yield _expected(setup)
     for width in (50, 50_000):
         for window in (None, width // 2):

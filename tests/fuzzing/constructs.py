@@ -98,7 +98,7 @@ _NOT_UNDER_LAWS = {
 }
 _EXCLUDES = {
     "absent-together": {"intervals", "summary"},
-    "quantified": {"next-match", "intervals", "summary"},
+    "quantified": {"intervals", "summary"},
     "bystanders": {"any-match", "next-match"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,

@@ -16,7 +16,7 @@ from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-from cepctl.plan.plan import MemberTiming, Timing
+from cepctl.plan.plan import Timing, members_of_sides
 
 if TYPE_CHECKING:
     from cepctl.language.ast import MemberIndex
@@ -142,15 +142,15 @@ def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool
 def _timed_pairs(shape: Shape, assignment: VariableAssignment, timing: Timing) -> Iterator[Edge]:
     """The pairs of variables that a timing constraint ties, with its bound."""
     left, right = (assignment.variables_of(shape, side) for side in (timing.left, timing.right))
-    if isinstance(timing, MemberTiming):
-        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
+    of_left, of_right = members_of_sides(timing)
+    left, right = _of_member(left, of_left), _of_member(right, of_right)
     for u, v in product(left, right):
         yield u, v, timing.bound
 
 
 def _of_member(variables: tuple[int, ...], which: MemberIndex | None) -> tuple[int, ...]:
     """Of the variables of a group in order that of its first or last member, or all of them."""
-    return {None: variables, "first": variables[:1], "last": variables[-1:]}[which]
+    return variables if which is None else {"first": variables[:1], "last": variables[-1:]}[which]
 
 
 def _ends_of_unordered(slots: Sequence[int], first: int, last: int) -> list[Edge]:

@@ -11,7 +11,7 @@ and with which letter, is a column for all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -71,9 +71,18 @@ class Rows:
         return len(self.events)
 
     def taken(self, rows: Indexes) -> Rows:
-        """Some of them, by ascending numbers."""
+        """Some of them, each once."""
         kept, number = renumbered(self.row, rows)
         return Rows(self.events[rows], number, self.rival[kept], self.gaps[kept])
+
+    def cut(self, sizes: Indexes) -> Iterator[Rows]:
+        """The rows in parts of these sizes, one after the other."""
+        ends = np.cumsum(sizes)
+        order = np.argsort(self.row, kind="stable")
+        row, rival, gaps = self.row[order], self.rival[order], self.gaps[order]
+        first, last = (np.searchsorted(row, each) for each in (ends - sizes, ends))
+        for begin, end, own, after in zip(ends - sizes, ends, first, last, strict=True):
+            yield Rows(self.events[begin:end], row[own:after] - begin, rival[own:after], gaps[own:after])
 
     @property
     def spoken_of(self) -> tuple[Indexes, Indexes]:

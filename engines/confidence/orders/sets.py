@@ -164,10 +164,10 @@ def pass_by_count(states, digits, target, rests, mass):
     listed, stamp, placed = np.empty_like(active), np.zeros_like(active), 0
     while count > 0:
         placed += 1
-        share = 1.0 / placed
-        count = _one_more(before, active, count, digits, rested, mass, share, layer, listed, stamp, placed)
+        count = _one_more(before, active, count, digits, rested, mass, layer, listed, stamp, placed)
         for n in range(count):
             for c in range(states.shape[1]):
+                layer[listed[n], c] /= placed
                 total[listed[n], c] += layer[listed[n], c]
         active, listed = listed, active
         before, layer, spare = layer, spare, layer
@@ -185,7 +185,7 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
     stamp, rest_stamp = np.zeros_like(begun), np.zeros_like(begun)
     mark, ticks, share = 0, 0, 1.0
     while count > 0:
-        share *= (1.0 - ticks / length) / (ticks + 1.0)
+        share *= (length - ticks) / (length * (ticks + 1.0))
         ticks += 1
         if share == 0.0:
             break
@@ -193,9 +193,11 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
         while some > 0:
             held += 1
             mark += 1
-            each = 1.0 / (length * held) if held > 1 else 1.0
-            some = _one_more(before, begun, some, digits, target, mass, each, group, listed, stamp, mark)
+            some = _one_more(before, begun, some, digits, target, mass, group, listed, stamp, mark)
+            each = length * held if held > 1 else 1.0
             for n in range(some):
+                for c in range(states.shape[1]):
+                    group[listed[n], c] /= each
                 rest = rests[listed[n] // sets]
                 if rest >= 0:
                     place = rest * sets + listed[n] % sets
@@ -232,8 +234,8 @@ def _busy(states):
 
 
 @inner
-def _one_more(states, active, count, digits, target, mass, share, later, listed, stamp, mark):
-    """One event more in every possible way, each with this share of its mass; how many places are `listed`.
+def _one_more(states, active, count, digits, target, mass, later, listed, stamp, mark):
+    """One event more in every possible way; how many places are `listed`.
 
     `mass`, `target`, shape (A, n): of one event more, and the state then.  `stamp` is `mark` where `later`
     has been begun.
@@ -246,7 +248,7 @@ def _one_more(states, active, count, digits, target, mass, share, later, listed,
         a = x // sets
         d, ways = x - a * sets, 0
         for i in range(kinds):
-            weight = mass[a, i] * digits.rates[d, i] * share
+            weight = mass[a, i] * digits.rates[d, i]
             if weight != 0.0 and target[a, i] >= 0:
                 place = target[a, i] * sets + d + digits.stride[i]
                 places[ways], weights[ways], which[ways] = place, weight, i

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,6 @@ class LawfulOrders:
     orders: KeyOrders
     limit: int
     beyond: Beyond
-    _whole: dict[int, tuple[float, int]] = field(default_factory=dict, compare=False, repr=False)
 
     def probabilities(self, rows: Rows, window: int | None, *, every: bool = False) -> Reals:
         """P(row) of each, NaN where no law says anything of it, or all of its keys are beyond the limit.
@@ -63,15 +62,17 @@ class LawfulOrders:
         silent[of[self._decided(rows).question]] = False
         rows, of = rows.taken(np.flatnonzero(~silent[of])), of[~silent[of]]
         part = self._parts(rows, of)
-        sizes = np.bincount(part, minlength=len(rows))
+        order, sizes = np.argsort(part, kind="stable"), np.bincount(part, minlength=len(rows))
         alone, found = np.flatnonzero(sizes[part] == 1), np.full(len(rows), np.nan)
         if len(alone):
             asked = asked_each(self.orders.masses, rows.taken(alone), window or 0)
             found[alone] = self._shares(asked, len(alone))
-        for each in np.flatnonzero(sizes > 1).tolist():
-            some = rows.taken(np.flatnonzero(part == each))
-            found[each] = self._shares(asked_of_any(self.orders.masses, some, window or 0), 1)[0]
-        parts, missing = np.flatnonzero(sizes), np.ones(count)
+        parts = np.flatnonzero(sizes)
+        for first, some in zip(parts.tolist(), rows.taken(order).cut(sizes[parts]), strict=True):
+            if len(some) > 1:
+                asked = asked_of_any(self.orders.masses, some, window or 0)
+                found[first] = self._shares(asked, 1)[0]
+        missing = np.ones(count)
         np.multiply.at(missing, of[parts], 1.0 - np.where(np.isinf(found[parts]), np.nan, found[parts]))
         return 1.0 - missing, silent
 
@@ -109,15 +110,21 @@ class LawfulOrders:
 
     def _wholes(self, clusters: Indexes) -> Weights:
         """The weights of all orders of each cluster."""
-        distinct, place = np.unique(clusters, return_inverse=True)
-        new = np.array([each for each in distinct.tolist() if each not in self._whole], dtype=np.int64)
+        new = np.unique(clusters[~self._known[clusters]])
         if len(new):
             made = self._weights(nothing_asked(len(new)), Decided(np.arange(len(new)), new))
-            found = zip(made.value.tolist(), made.exponent.tolist(), strict=True)
-            self._whole.update(zip(new.tolist(), found, strict=True))
-        known = [self._whole[each] for each in distinct.tolist()]
-        value, exponent = (np.array([each[i] for each in known]) for i in (0, 1))
-        return Weights(value[place], exponent[place])
+            self._whole.value[new], self._whole.exponent[new] = made.value, made.exponent
+            self._known[new] = True
+        return Weights(self._whole.value[clusters], self._whole.exponent[clusters])
+
+    @cached_property
+    def _known(self) -> Flags:
+        """Of which clusters the weights of all orders are known; then they are in `_whole`."""
+        return np.zeros(len(self.orders), dtype=bool)
+
+    @cached_property
+    def _whole(self) -> Weights:
+        return Weights(np.zeros(len(self.orders)), np.zeros(len(self.orders), dtype=np.int64))
 
     def _weights(self, asked: Asked, decided: Decided) -> Weights:
         return weights_of(self.orders, asked, decided, float(most_products(ORDERS)))

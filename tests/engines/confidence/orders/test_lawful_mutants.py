@@ -125,7 +125,7 @@ FAULTS = [
         "each order has all ticks of a tie",
         sweep,
         "pass_by_count",
-        rewritten(sets, "pass_by_count", "1.0 / placed", "1.0"),
+        rewritten(sets, "pass_by_count", "/= placed", "/= 1.0"),
         rows_hold,
     ),
     Fault(

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
@@ -88,6 +94,28 @@ def test_so_are_those_of_wide_events_in_windows() -> None:
         assert_same_rows(match_table(drawn.plan, drawn.table), match_events(drawn.plan, drawn.table))
 
     check(lawful_cases(wide_cases()), agree, FEW_EXAMPLES)
+
+
+def test_a_row_is_the_same_to_the_last_bit_whatever_is_measured_with_it() -> None:
+    random = np.random.default_rng(3)
+    drawn = [
+        Event(f"e{i}", "ABC"[i % 3], lower, lower + int(random.integers(2, 40)), k="pq"[i % 2])
+        for i, lower in enumerate(random.integers(0, 30, 10).tolist())
+    ]
+    events = events_of(event_table(drawn))
+    orders = key_orders((L3,), events.frame, events.masses)
+    assert orders is not None
+    pairs = np.array(list(permutations(range(10), 2)))
+    rivals = (pairs.sum(axis=1) + 3) % 10
+    kept = np.flatnonzero((rivals != pairs[:, 0]) & (rivals != pairs[:, 1]))
+    rows = Rows(pairs, kept, rivals[kept], kept % 8)
+    lawful = LawfulOrders(orders, 1 << 16, "refuse")
+    for window in (None, 9):
+        every = lawful.probabilities(rows, window, every=True)
+        for step in (1, 7):
+            for begin in range(step):
+                some = np.arange(begin, len(rows), step if step > 1 else 11)
+                assert (lawful.probabilities(rows.taken(some), window, every=True) == every[some]).all()
 
 
 GROUPED = {
