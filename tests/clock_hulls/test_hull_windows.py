@@ -76,6 +76,7 @@ def test_a_step_within_a_window_is_named_with_its_gap() -> None:
     assert (found.lower.value.tolist(), found.upper.value.tolist()) == ([60 * MS], [30 * MS])
     assert found.gap.tolist() == [10 * MS]
     assert not len(found.windows.begin)
+    assert found.halved == 0
 
 
 def test_windows_with_bounds_of_one_side_say_nothing_and_are_counted() -> None:
@@ -157,3 +158,34 @@ def test_a_half_with_bounds_of_one_side_is_counted() -> None:
     )
     assert found.halved == 2
     assert found.one_sided == 1
+
+
+def links(*rows: tuple[int, int, int, int, int, int, int, int]) -> Links:
+    """Windows of links: host, other, begin, end, low, high, low_to, high_to."""
+    host, other, begin, end, *bounds = np.array(rows, np.int64).T
+    return Links(host, other, Windows(np.arange(len(rows)), begin, end, *bounds))
+
+
+def test_a_window_is_cut_where_another_ends_and_its_bounds_are_rounded_outwards() -> None:
+    found = chained(links((1, 0, 0, 600, 0, 0, 7, 7), (2, 0, 0, 300, 5, 6, 5, 6)), 0, 0).links
+    of_first = found.windows.taken(found.host == 1)
+    assert (of_first.begin.tolist(), of_first.end.tolist()) == ([0, 300], [300, 600])
+    assert (of_first.low_to.tolist(), of_first.high_to.tolist()) == ([3, 7], [4, 7])
+    assert (of_first.low.tolist(), of_first.high.tolist()) == ([0, 3], [0, 4])
+
+
+def test_of_two_chains_that_counts_which_is_narrower_at_both_ends_together() -> None:
+    rows = links(
+        (1, 0, 0, 600, 0, 0, 0, 0), (2, 0, 0, 600, -1, 1, -99, 99), (2, 1, 0, 600, -9, 9, -9, 9)
+    )  # fmt: skip
+    found = chained(rows, 0, 0).links
+    of_second = found.windows.taken(found.host == 2)
+    assert (of_second.low.tolist(), of_second.high_to.tolist()) == ([-9], [9])
+
+
+@pytest.mark.parametrize("apart_at", ["begin", "end"])
+def test_two_chains_that_do_not_meet_at_either_end_contradict_each_other(apart_at: str) -> None:
+    meets, apart = (5, 8), (20, 30)
+    ends = (*apart, *meets) if apart_at == "begin" else (*meets, *apart)
+    rows = links((1, 0, 0, 600, 0, 0, 0, 0), (2, 0, 0, 600, 0, 10, 0, 10), (2, 1, 0, 600, *ends))
+    assert chained(rows, 0, 0).contradicted == 1
