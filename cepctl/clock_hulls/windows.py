@@ -212,15 +212,17 @@ class _Level:
         found = []
         lower, upper = self.bounds(self.lower), self.bounds(self.upper)
         turned = lower.turned(self.length), upper.turned(self.length)
-        for sides in ((lower, upper), turned):
-            i, j, gap = _too_far(*sides, drift)
+        for sides, at_once in (((lower, upper), True), (turned, False)):
+            i, j, gap = _too_far(*sides, drift, at_once=at_once)
             torn[lower.window[i]] = True
             found.append((self.lower.taken(i), self.upper.taken(j), gap))
         return torn, found
 
 
-def _too_far(lower: Bounds, upper: Bounds, drift: int) -> tuple[Indexes, Indexes, Ticks]:
+def _too_far(lower: Bounds, upper: Bounds, drift: int, *, at_once: bool) -> tuple[Indexes, Indexes, Ticks]:
     """The lower bounds that no upper bound before them leaves a way to, that upper bound, and the gap.
+
+    `at_once`: whether bounds of one time are looked at, too.
 
     Compared are l - drift * t with the least u - drift * t before, both exactly: by their ranks.
     """
@@ -234,7 +236,7 @@ def _too_far(lower: Bounds, upper: Bounds, drift: int) -> tuple[Indexes, Indexes
     by_height = np.lexsort((~is_lower, -rest, height))
     rank = np.empty(len(time), np.int64)
     rank[by_height] = np.arange(len(time))
-    order = np.lexsort((is_lower, time, window))
+    order = np.lexsort((is_lower == at_once, time, window))
     # Ranks of later windows are all less than those of earlier ones, so that each begins anew.
     below = rank - window * len(time)
     least = np.minimum.accumulate(np.where(is_lower, _LARGEST, below)[order])

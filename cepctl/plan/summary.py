@@ -72,6 +72,16 @@ def owning_component(alternative: Alternative, rows: KleeneRows) -> int:
     return next(i for i in alternative.positive if not alternative.components[i].kleene)
 
 
+def owning_components(alternative: Alternative, rows: KleeneRows) -> tuple[int, ...]:
+    """The components of which one may be that: all up to the first that no match passes over."""
+    first = owning_component(alternative, rows)
+    order = alternative.positive
+    if not alternative.passes_over:
+        return (first,)
+    sure = next(place for place, i in enumerate(order) if alternative.components[i].least)
+    return order[: sure + 1]
+
+
 def with_one_member(alternative: Alternative, group: int) -> Alternative:
     """The reading in which a single event stands in the group's place; predicates over order fall away."""
     components = list(alternative.components)

@@ -128,6 +128,8 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
+    if engine == "point" and any(each.passes_over for each in plan.alternatives):
+        lacking.append("what may be absent")
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Numbers, Reals, Ticks
+from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import EARLIEST, LATEST, first_tick_of, last_tick_of
@@ -52,7 +53,17 @@ def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
 
     `[start, end]` of every match lies in one row.  What is given counts as true: it takes matches away, and
     adds none.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If the strategy passes over what may be absent.
     """
+    if any(each.passes_over for each in plan.alternatives):
+        raise UnsupportedQueryError(
+            f"not supported yet: to probe for what may be absent under {plan.strategy.word}; probe with it "
+            "and without it, each in a query of its own"
+        )
     found = [reach(plan, each, lasting=archive.lasting) for each in survivors(plan, archive)]
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
     order = np.argsort(start, kind="stable")

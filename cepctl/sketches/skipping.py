@@ -42,8 +42,10 @@ def row_groups_to_read(plan: Plan, archive: Archive, effort: float = math.inf) -
     The sketches of `archive` are those of the datasets, in their order; `effort` is that of `survivors`.
     """
     first_groups = archive.first_groups
-    # What is given speaks of events that no match binds, and all of them have to be held to it.
-    needed = np.full(int(first_groups[-1]), bool(plan.given))
+    # What is given speaks of events that no match binds, and all of them have to be held to it.  Where that
+    # is which may be passed over, nobody knows here.
+    every = bool(plan.given) or any(each.passes_over for each in plan.alternatives)
+    needed = np.full(int(first_groups[-1]), every)
     for found in survivors(plan, archive, effort):
         for items in found.items:
             needed[items.group] = True

@@ -35,7 +35,7 @@ from cepctl.engines.confidence.intervals.conditions import (
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
 from cepctl.plan.plan import Alternative, Component, Plan
-from cepctl.plan.summary import KleeneRows, owning_component
+from cepctl.plan.summary import KleeneRows, owning_components
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,9 @@ class Relevance:
     # Polars resolves the types of an expression when it is first used, which takes longer than to use it.
     @functools.cached_property
     def _begins(self) -> pl.Expr:
-        owning = [each.components[owning_component(each, self.rows)] for each in self.plan.alternatives]
+        owning = [
+            each.components[i] for each in self.plan.alternatives for i in owning_components(each, self.rows)
+        ]
         return pl.any_horizontal([component_condition(each) for each in owning])
 
     @functools.cached_property

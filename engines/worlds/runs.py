@@ -43,8 +43,7 @@ class Run:
     def finished(self) -> Iterator[Bound]:
         """The matches that it becomes; a filter that fails when a group is left ends it."""
         takers = self.takers()
-        last = self.place == len(self.search.alternative.positive) - 1
-        ends = self.first + self.search.plan.window if last and self.search.plan.window else None
+        ends = self.first + self.search.plan.window if self.is_last and self.search.plan.window else None
         for tick in sorted({t for t in self.ticks if t > self.last and (ends is None or t < ends)}):
             for place in reversed(takers):
                 longer = [self.longer(place, group, tick) for group in self.taken(place, tick)]
@@ -73,8 +72,13 @@ class Run:
     @property
     def may_stop(self) -> bool:
         """Whether nothing has to be taken any more."""
+        return self.has_enough and self.is_last
+
+    @property
+    def is_last(self) -> bool:
+        """Whether all that is behind it may be absent."""
         positive, components = self.search.alternative.positive, self.search.alternative.components
-        return self.has_enough and not any(components[i].least for i in positive[self.place + 1 :])
+        return not any(components[i].least for i in positive[self.place + 1 :])
 
     @property
     def may_be_left(self) -> bool:

@@ -127,10 +127,11 @@ def test_what_touches_none_of_too_many_events_is_stated_under_the_law(tmp_path: 
     factors = (f'[law.next."{x}"]\n"{y}" = {1.5 + at}' for at, (x, y) in enumerate(pairwise(wide)))
     laws.write_text("\n".join(['[[law]]\nby = "key"', *factors]))
     key = f"{wide:60}Z{'':59}AB"
-    found = cepctl.calibrate(None, table_of(key), coarsen="64 ms", by="key", laws=laws)
-    assert (found.open, found.beyond) == (1, 153)
-    # Of two orders of A and B at one of 64 ticks each the one has 1.5 times the weight of the other.
-    assert found.scores.brier == pytest.approx((1 - 1.5 / 2.5 * 63 / 64) ** 2)
+    for query, beyond in ((None, 153), (QUERY, 2)):
+        found = cepctl.calibrate(query, table_of(key), coarsen="64 ms", by="key", laws=laws)
+        assert (found.open, found.beyond) == (1, beyond)
+        # Of two orders of A and B at one of 64 ticks each the one has 1.5 times the weight of the other.
+        assert found.scores.brier == pytest.approx((1 - 1.5 / 2.5 * 63 / 64) ** 2)
 
 
 def test_steps_that_the_law_does_not_name_are_one_to_it(laws: str) -> None:

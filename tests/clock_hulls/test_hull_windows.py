@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.clock_hulls.windows import Fitted, Grid, LinkBounds, fitted
+from cepctl.clock_hulls.chains import Links, chained
+from cepctl.clock_hulls.windows import Fitted, Grid, LinkBounds, Windows, fitted
 
 SECOND, MS = 10**9, 10**6
 Bound = tuple[int, int]
@@ -130,3 +131,29 @@ def test_contradictions_are_pairs_that_the_drift_does_not_allow(
     torn = {lower[i][0] // length for i, _ in beyond}
     covered = set((found.windows.begin // length).tolist())
     assert not torn & covered
+
+
+@pytest.mark.parametrize(("at_begin", "at_end"), [(0, 100 * MS), (-100 * MS, 0)])
+def test_a_chain_is_wider_by_what_a_clock_drifts_over_the_furthest_of_a_window(
+    at_begin: int, at_end: int
+) -> None:
+    """Over 100 ms, which one end of the window has, 200 ppm are 20 microseconds, at both of its ends."""
+    own, ends = np.array([0, at_begin]), np.array([0, at_end])
+    begin = np.zeros(2, np.int64)
+    windows = Windows(np.arange(2), begin, begin + 600 * SECOND, own, own, ends, ends)
+    found = chained(Links(np.array([1, 2]), np.array([0, 1]), windows), 0, 200_000).links
+    of_second = found.windows.taken(found.host == 2)
+    assert (of_second.low.tolist(), of_second.high.tolist()) == ([at_begin - 20_000], [at_begin + 20_000])
+    assert (of_second.low_to.tolist(), of_second.high_to.tolist()) == ([at_end - 20_000], [at_end + 20_000])
+
+
+def test_a_half_with_bounds_of_one_side_is_counted() -> None:
+    """No line fits the whole; the second half has an upper bound alone."""
+    found = fit(
+        [(0, 0), (100 * SECOND, -15 * MS), (250 * SECOND, 20 * MS)],
+        [(0, MS), (100 * SECOND, -14 * MS), (250 * SECOND, 21 * MS), (450 * SECOND, 90 * MS)],
+        Grid(0, 600 * SECOND, 1),
+        drift=400_000,
+    )
+    assert found.halved == 2
+    assert found.one_sided == 1

@@ -105,7 +105,8 @@ def _bounded_without_law(prepared: PreparedAlternative, threshold: Any) -> Prepa
     return replace(prepared, search=bounded.search)
 
 
-_above, _condition = PreparedAlternative.above, Relevance._condition
+_above = PreparedAlternative.above
+_condition: Any = vars(Relevance)["_condition"]
 FAULTS = [
     Fault("^ is forgotten", key_orders.Factors, "of", _without(BEGIN), rows_hold),
     Fault("$ is forgotten", key_orders.Factors, "of", _without(END), rows_hold),
