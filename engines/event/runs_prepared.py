@@ -45,6 +45,7 @@ def prepared_runs(
     groups = [i for i in reading.positive if _varies(reading, i)]
     asked, found = RunsAsked(plan, reading, events, candidates, options), 0
     fewest = {i: max(reading.components[i].least, 1) for i in groups}
+    runs: Iterator[RunAlternative]
     if reading.passes_over:
         runs = (asked.begun(each) for each in asked.sizes(groups, {}))
     else:

@@ -35,7 +35,7 @@ from cepctl.engines.pattern.rivals import Rivals
 
 MOST_EVENTS = 62
 """Of one chain: a bit for each."""
-FEW_EVENTS = 5
+FEW_EVENTS = 4
 """Chains so short are left to nested sums, which do not know how wide intervals are, where these are wide."""
 MOST_OPEN = 20
 WORK_BOUND, SHORT_BOUND = most_products(PLACED), most_products(PLACED) // 20_000
