@@ -45,7 +45,7 @@ def _prepared_runs(
     if events.endpoint_ties is not None:
         refuse_intervals("GIVEN beside groups in order")
     if plan.strategy.asks_all:
-        events = events.by_start
+        events = passing_by(events)
     candidates = tuple(fitting_events(events, each) for each in reading.components)
     if events.last(candidates):
         require_engine(plan, "event", lasting=True)
@@ -59,6 +59,16 @@ def _prepared_runs(
         return prepared_runs(plan, reading, events, candidates, options)
     listing = prepared_alternative(plan, _filtering(reading), events, options)
     return prepared_read_sets(plan, reading, listing, options)
+
+
+def passing_by(events: Events) -> Events:
+    """The events where nothing that lasts is bound: it passes by with its start."""
+    found = events.by_start
+    if found is events or found.ties is None:
+        return found
+    from cepctl.engines.confidence.given.series import with_series
+
+    return replace(found, ties=with_series(found.ties, found.masses))
 
 
 def _filtering(reading: Alternative) -> Alternative:
@@ -85,8 +95,7 @@ def prepared_alternative(
     `of_intervals` takes even points for interval events; so does what is given of such events.
     """
     if plan.strategy.asks_all:
-        # Whatever lasts is bound by nothing then, and passes by with its start.
-        events = events.by_start
+        events = passing_by(events)
     candidates = tuple(fitting_events(events, each) for each in alternative.components)
     if events.ends is not None:
         candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)

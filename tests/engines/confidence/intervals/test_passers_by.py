@@ -242,6 +242,25 @@ def test_matches_on_clocks_are_those_of_the_judge() -> None:
     check(on_clocks(LEVELS["chains"] | LEVELS["OR"]), agrees_on_clocks, FEW_EXAMPLES)
 
 
+# --- beside what is given --------------------------------------------------------------------
+
+
+def test_what_is_given_of_points_leaves_the_law_of_what_passes_by() -> None:
+    """e2 lasts 2 ticks or more and ends at 5: it starts at 3, between e0 at 2 and e1 at 4 alone."""
+    query = (
+        "PATTERN SEQ(B a, C b) STRATEGY strict_contiguity "
+        "GIVEN SEQ(B p, C q) WITHIN 6 ticks IF p.event_id < q.event_id"
+    )
+    events = [
+        Event("e0", "B", 2, 3),
+        Event("e1", "C", 3, 4),
+        lasting("e2", "Z", (3, 4), (5, 5), length=(2, None)),
+    ]
+    plan, table = plan_of(query), event_table(events)
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+    assert match_events(plan, table).column("confidence").to_pylist() == pytest.approx([2 / 3], abs=1e-12)
+
+
 # --- faults ----------------------------------------------------------------------------------
 
 
