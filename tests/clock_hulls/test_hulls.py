@@ -170,3 +170,25 @@ def test_the_reference_is_right_all_the_time_and_says_so() -> None:
     [own] = [piece for piece in found if piece.host == "r"]
     assert (own.ahead, own.ahead_to, own.low, own.high, own.note) == (0, 0, 0, 0, "hull")
     assert (own.first, own.to) == (0, 119 * SECOND + SECOND // 2 + MS + 1)
+
+
+@pytest.mark.parametrize(
+    ("begin", "low", "high", "joins", "ahead"),
+    [
+        (600, 12, 16, True, 12),
+        (600, 0, 5, False, 2),
+        (600, 20, 25, False, 22),
+        (601, 12, 16, False, 14),
+    ],
+)
+def test_windows_join_where_they_meet_at_the_mean_of_both_middles(
+    begin: int, low: int, high: int, joins: bool, ahead: int
+) -> None:
+    """The first of two windows ends at the reading 600, between 8 and 12: its middle is 10."""
+    windows = Windows(
+        *(np.array(each) for each in ([0, 0], [0, begin], [600, 1_200], [8, low], [12, high], [8, low]))
+    , np.array([12, high]))  # fmt: skip
+    pieces = pieces_of_windows(windows)
+    assert pieces.joins.tolist() == [False, joins]
+    assert int(pieces.ahead[1]) == ahead
+    assert int(pieces.ahead_to[0]) == (ahead if joins else 10)
