@@ -183,6 +183,16 @@ def test_given_and_ties_without_a_world_are_told() -> None:
             engine(plan_of(query, clocks), event_table(events))
 
 
+def test_what_is_given_by_lower_is_contradicted_where_ties_let_an_event_begin_later() -> None:
+    """a is stored as -1..5: its offset could be -3..2, but is -1..1, near to that of n#2."""
+    clocks = tied({"n#1": ((-3, 2, 1.0),), "n#2": ((0, 0, 1.0),)}, [ClockTie("n#1", "n#2", 1)])
+    query = "PATTERN A a GIVEN SEQ(* p, * q) IF p.k = q.k AND p.lower < q.lower"
+    events = [on("n#1", clocks, Event("a", "A", 2, 3, k="p")), Event("b", "B", 0, 0, k="p")]
+    for engine in (match_events, match_table):
+        with pytest.raises(ContradictionError):
+            engine(plan_of(query, clocks), event_table(events))
+
+
 def test_one_clock_alone_is_measured_as_without_ties() -> None:
     events = (
         on("n#2", WORKED_CLOCKS, Event("a", "A", 1, 4)),

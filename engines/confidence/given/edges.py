@@ -136,7 +136,7 @@ def _of_clause(
     fitting = (fitting_events(events, each) for each in alternative.components)
     candidates = tuple(each[endpoints.whole[each] > 0] for each in fitting)
     seen = kept = 0
-    for rows in combinations(clause, events, candidates, _looked_at(clause)):
+    for rows in combinations(clause, events, candidates, _looked_at(clause, events)):
         seen += len(rows)
         for left, right, bound in _pairs(clause):
             limits = np.full(len(rows), bound, dtype=np.int64)
@@ -225,10 +225,11 @@ def _pairs(clause: Given) -> list[tuple[int, int, int]]:
     return [(i, j, clause.window - 1) for i in range(count) for j in range(count)]
 
 
-def _looked_at(clause: Given) -> Ticks:
+def _looked_at(clause: Given, events: Events) -> Ticks:
     """The system of a search that finds at least what some world contradicts.
 
-    Of two events in order alone only those need to be looked at that can be the other way round.
+    Of two events in order alone only those need to be looked at that can be the other way round.  Conditions
+    read `lower` as it is stored; ties of clocks may let an event begin later.
     """
     count = len(clause.alternative.components)
     system = np.full((count, count), UNBOUNDED, dtype=np.int64)
@@ -236,7 +237,7 @@ def _looked_at(clause: Given) -> Ticks:
     if count == 2 and len(clause.alternative.blocks) == 2 and clause.window is None:
         system[1, 0] = 0
         if any(_by_lower(clause, link.expression) for link in clause.alternative.links):
-            system[0, 1] = 0
+            system[0, 1] = (events.masses.lower - events.stated_lower).max(initial=0)
     return system
 
 
