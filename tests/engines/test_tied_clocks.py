@@ -184,7 +184,7 @@ def test_given_and_ties_without_a_world_are_told() -> None:
 
 
 def test_what_is_given_by_lower_is_contradicted_where_ties_let_an_event_begin_later() -> None:
-    """a is stored as -1..5: its offset could be -3..2, but is -1..1, near to that of n#2."""
+    """The first event is stored as -1..5: its offset could be -3..2, but is -1..1, near to that of n#2."""
     clocks = tied({"n#1": ((-3, 2, 1.0),), "n#2": ((0, 0, 1.0),)}, [ClockTie("n#1", "n#2", 1)])
     query = "PATTERN A a GIVEN SEQ(* p, * q) IF p.k = q.k AND p.lower < q.lower"
     events = [on("n#1", clocks, Event("a", "A", 2, 3, k="p")), Event("b", "B", 0, 0, k="p")]
