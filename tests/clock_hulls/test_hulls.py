@@ -185,9 +185,9 @@ def test_windows_join_where_they_meet_at_the_mean_of_both_middles(
     begin: int, low: int, high: int, joins: bool, ahead: int
 ) -> None:
     """The first of two windows ends at the reading 600, between 8 and 12: its middle is 10."""
-    windows = Windows(
-        *(np.array(each) for each in ([0, 0], [0, begin], [600, 1_200], [8, low], [12, high], [8, low]))
-    , np.array([12, high]))  # fmt: skip
+    lowest, highest = np.array([8, low]), np.array([12, high])
+    begins, ends = np.array([0, begin]), np.array([600, 1_200])
+    windows = Windows(np.array([0, 0]), begins, ends, lowest, highest, lowest, highest)
     pieces = pieces_of_windows(windows)
     assert pieces.joins.tolist() == [False, joins]
     assert int(pieces.ahead[1]) == ahead
