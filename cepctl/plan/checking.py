@@ -138,7 +138,7 @@ class Checker:
     def _unknown_name(self, name: str) -> str | None:
         """What a name alone may mean that is no variable; None where it looks like one."""
         known = [binding.name for binding in self.names.bindings.values()]
-        if did_you_mean(name, known):
+        if not known or did_you_mean(name, known):
             return None
         attribute = self.schema is None or name in self.schema.attributes
         read = f"{variable_text(known[0])}.{name if attribute else 'x'}"
