@@ -222,6 +222,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.solve",
     },
     "doctor": {
+        "order_laws",
         "runners",
         "spark",
         "language",

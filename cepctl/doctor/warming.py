@@ -30,6 +30,7 @@ from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.stages import only
 from cepctl.errors import JobError
 from cepctl.language.parser import parse
+from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema, Plan
 from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
@@ -88,6 +89,17 @@ _LASTING = (
     "PATTERN A a INTERSECTS B b",
     "PATTERN A a OVERLAPS|MEETS B b TOLERANCE 2 ticks",
     "PATTERN SEQ(A a, !B b, C c)",
+)
+# Orders of a key have tables of their own under a law.
+_UNDER_LAW = (
+    "PATTERN SEQ(A a, B b, C c)",
+    "PATTERN SEQ(A a, !B b, C c) WITHIN W ticks",
+    "PATTERN SEQ(A a, B b) GROUP BY a.k",
+)
+_LAW = OrderLaw("k", following={("A", "B"): 4.0}, before={("B", "C"): 2.0})
+# Rivals of runs stay out of several gaps, one after the other.
+_IN_RUNS = (
+    "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].k = b[i-1].k STRATEGY skip_till_next_match WITHIN W ticks"
 )
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
@@ -194,6 +206,9 @@ def _runs() -> list[_Run]:
         runs += [
             (analyze(parse(_in_ticks(query, scale)), schema), table, options) for query, options in _RUNS
         ]
+        runs.append((analyze(parse(_in_ticks(_IN_RUNS, scale)), schema), table, plain))
+        lawful = (analyze(parse(_in_ticks(query, scale)), schema) for query in _UNDER_LAW)
+        runs += [(replace(plan, laws=(_LAW,)), table, plain) for plan in lawful]
         runs.append((analyze(parse(_CROWDED), schema), _events(scale, step=0), plain))
         lasting, ends = replace(schema, lasting=True), _with_ends(table, scale)
         once = MatchOptions(raw_times=True)

@@ -135,5 +135,5 @@ class RunGrowth:
         yield first, end
         while (end < np.minimum(last, farthest)).any():
             begin, length = shifted(end, 1), min(length * _LONGER, 1 << 61)
-            end = np.minimum(last, shifted(after, length))
+            end = np.minimum(last, shifted(end, length))
             yield np.maximum(begin, first), end

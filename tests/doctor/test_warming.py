@@ -40,6 +40,7 @@ ENTRIES = {
     "confidence.occurrence.room_unions._unite",
     "confidence.intervals.orders._sum_orders",
     "confidence.intervals.few_endpoints._sum_rows",
+    "confidence.orders.sweep.sweep",
 }
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
