@@ -34,7 +34,7 @@ class RunSearch:
         if place and self.conditions.taken[place - 1] != component:
             keep &= self.conditions.may_be_left(self.conditions.taken[place - 1], rows[:, :place])
         if self.finished and taken == len(self.conditions.taken):
-            keep &= self.conditions.may_be_left(component, rows)
+            keep &= self.conditions.may_be_left(component, rows[:, :taken])
         rows = rows[keep]
         if self.takers is None or not place or not len(rows):
             return rows
