@@ -13,11 +13,11 @@ steps of the engine, wherever these are imported.
     links are not asked                            chains
     ties are rivals                                next match, contiguity, negation
     links do not decide rivals                     next match
-    one rival is forgotten                         negation, both under the other strategies
+    one rival is forgotten                         negation, under all strategies, runs, sets that are read
     a trailing negation looks a tick too far       negation
-    the last gap is not looked at                  contiguity, Kleene under contiguity
+    the last gap is not looked at                  contiguity, all groups under contiguity
     ties of a set count twice                      AND, Kleene sets
-    the members of a set lie anywhere              AND, Kleene sets
+    the members of a set lie anywhere              AND, Kleene sets, quantified groups
     a group has one member                         Kleene sets
     a sequence is in the order of the ids          Kleene sequences
     members of the preceding group are not rivals  Kleene under next match
@@ -273,17 +273,32 @@ MUTANTS = [
         "one rival is forgotten",
         rivals_of,
         _one_rival_less,
-        ("negation", "negation under next match and contiguity"),
+        (
+            "negation",
+            "negation under next match and contiguity",
+            "runs",
+            "sets that are read under next match",
+        ),
     ),
     Mutant("a trailing negation looks a tick too far", _window_end, _late_end, ("negation",)),
     Mutant(
         "the last gap is not looked at",
         _contiguity,
         _last_gap_unseen,
-        ("contiguity", "Kleene under contiguity"),
+        (
+            "contiguity",
+            "Kleene under contiguity",
+            "sequences under contiguity",
+            "quantified Kleene groups under contiguity",
+        ),
     ),
     Mutant("ties of a set count twice", _inside, _ties_twice, ("AND", "Kleene sets")),
-    Mutant("the members of a set lie anywhere", problem_regions._members, _nothing, ("AND", "Kleene sets")),
+    Mutant(
+        "the members of a set lie anywhere",
+        problem_regions._members,
+        _nothing,
+        ("AND", "Kleene sets", "quantified Kleene groups"),
+    ),
     Mutant("a group has one member", _grown, _one_member, ("Kleene sets",)),
     Mutant("a sequence is in the order of the ids", _sequences, _in_order_of_ids, ("Kleene sequences",)),
     Mutant(
