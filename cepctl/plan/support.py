@@ -145,6 +145,8 @@ def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
     for block in alternative.absent_together:
         if len(block) > 2:
             yield "!SEQ or !AND of more than two"
+    if alternative.absent_together and alternative.member_timings:
+        yield "the time of a first or last member beside !SEQ or !AND"
 
 
 def _one_for_another(alternative: Alternative) -> Iterator[str]:

@@ -106,7 +106,9 @@ class RunGrowth:
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
         taken = self.conditions.taken
         behind = (
-            [] if self.takers is None else [i for i in self.takers.after(column - 1) if i > taken[column]]
+            []
+            if self.takers is None
+            else [i for i in self.takers.after(column - 1) if i > taken[column] and i in taken]
         )
         for component in behind:
             at = taken.index(component)
