@@ -180,8 +180,6 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     if runs and len(plan.alternatives) > 1:
         components = (component for each in plan.alternatives for component in each.components)
         found = [each.variable for each in components if each.kleene and not each.ordered]
-    if any(each.absent_together for each in runs):
-        yield "!SEQ or !AND beside groups in order"
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
 

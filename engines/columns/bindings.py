@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -128,6 +128,17 @@ def members_of(bound: Bindings) -> int:
 def take(bound: Bindings, rows: Indexes) -> Bindings:
     """Select matches from one component's bindings."""
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]
+
+
+def take_matches(bound: Mapping[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
+    """Select matches from the bindings of all components."""
+    return {i: take(each, rows) for i, each in bound.items()}
+
+
+def count_of(bound: Iterable[Bindings]) -> int:
+    """How many matches these are the bindings of."""
+    some = next(iter(bound))
+    return len(some.sizes) if isinstance(some, Group) else len(some)
 
 
 def flattened(bound: Mapping[int, Bindings]) -> tuple[Indexes, Indexes, dict[int, Bindings]]:

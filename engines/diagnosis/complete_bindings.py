@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, take
+from cepctl.engines.columns.bindings import Bindings, take_matches
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.binding_checks import Checks, Signature, happening
@@ -148,7 +148,7 @@ def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Los
         for at, link in enumerate(judged):
             held = group_link_holds(prepared.events, alternative, link, left)
             counts[at] += int((~held).sum())
-            left = {i: take(each, np.flatnonzero(held)) for i, each in left.items()}
+            left = take_matches(left, np.flatnonzero(held))
     texts = [Condition("group", expression_to_text(link.expression)) for link in judged]
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 

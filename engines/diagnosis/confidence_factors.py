@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.engines.columns.bindings import Bindings, take
+from cepctl.engines.columns.bindings import Bindings, take_matches
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.binding_checks import (
     absence_condition,
@@ -130,7 +130,7 @@ def _rivals_alone(
     chosen = rivals[at].event[:MOST_RIVALS]
     if not len(chosen) or free <= 0:
         return []
-    copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
+    copies = take_matches(bound, np.zeros(len(chosen), dtype=np.int64))
     alone = _without_rivals(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
     found = prepared.decided(copies, alone)

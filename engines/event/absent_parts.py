@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, count_of, take, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import (
@@ -90,10 +90,10 @@ class AbsentParts:
 
     def parts(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:
         """All parts, some matches after the other."""
-        count = count_of(bound)
+        count = count_of(bound.values())
         for begin in range(0, count, ROWS_AT_ONCE):
             rows = np.arange(begin, min(begin + ROWS_AT_ONCE, count))
-            own = {i: take(each, rows) for i, each in bound.items()}
+            own = take_matches(bound, rows)
             block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
             for part in block.parts():
                 yield replace(part, row=part.row + begin)
@@ -215,7 +215,7 @@ class _Block:
         """Those x alone of which some y may make the whole."""
         x, y = self.of.together.parts
         row, event = self.of.fitting(self.bound, x)
-        beside = {i: take(each, row) for i, each in self.bound.items()} | {x: event}
+        beside = take_matches(self.bound, row) | {x: event}
         pair, partner = self.of.fitting(beside, y) if len(row) else (row, event)
         if self.of.together.in_order:
             masses = self.of.source.events.masses
@@ -404,9 +404,3 @@ def _require_few(pairs: int) -> None:
             f"what !SEQ or !AND leaves of {ROWS_AT_ONCE:,} matches takes more than {MOST_PARTS:,} pairs of "
             "events; narrow it (WITHIN, [attr], predicates on its events)"
         )
-
-
-def count_of(bound: dict[int, Bindings]) -> int:
-    """How many matches these are."""
-    some = next(iter(bound.values()))
-    return len(some.sizes) if isinstance(some, Group) else len(some)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, count_of, take_matches
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems, reordered
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.absent_parts import AbsentParts, Part, Source, count_of
+from cepctl.engines.event.absent_parts import AbsentParts, Part, Source
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -53,16 +53,16 @@ class AbsentTogether:
         from cepctl.engines.confidence.clocks.estimates import measured_or_estimated
 
         def some(rows: Indexes) -> tuple[dict[int, Bindings], list[Rivals]]:
-            return {i: take(each, rows) for i, each in bound.items()}, [each.taken(rows) for each in rivals]
+            return take_matches(bound, rows), [each.taken(rows) for each in rivals]
 
         return measured_or_estimated(
             lambda rows: self._exactly(*some(rows)),
             lambda row: self._estimated(*some(row)),
-            count_of(bound),
+            count_of(bound.values()),
         )
 
     def _exactly(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        total = Total(count_of(bound))
+        total = Total(count_of(bound.values()))
         for part in self.of.parts(bound, rivals):
             found = measure(part.batch)
             start, end = found.start, found.end

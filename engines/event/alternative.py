@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.confidence.points.measure import Measure
@@ -247,7 +247,7 @@ class PreparedAlternative:
             return self.decided(bound, self.rivals(bound, joins))
         parts = []
         for begin, end in blocks:
-            part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
+            part = take_matches(bound, np.arange(begin, end))
             own = [join.taken(slice(begin, end)) for join in joins]
             parts.append(self.decided(part, self.rivals(part, own)))
         return joined(parts)
@@ -280,7 +280,7 @@ class PreparedAlternative:
         count = len(self.measure.groups(bound)[0].sizes)
         joins = [] if self.shape.plain_chain else self._rival_joins(bound)
         for begin, end in joined_blocks(joins, count, self.options.block_memory) if joins else [(0, count)]:
-            part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
+            part = take_matches(bound, np.arange(begin, end))
             own = [join.taken(slice(begin, end)) for join in joins]
             rivals = self.rivals(part, own) if joins else []
             matches = CoupledMatches(self.shape, self.events.masses, self.measure.groups(part), rivals)

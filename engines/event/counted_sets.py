@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take
+from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take_matches
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
@@ -77,7 +77,7 @@ class _Room:
         return room if enough.all() else room._taken(np.flatnonzero(enough))
 
     def _taken(self, rows: Indexes) -> _Room:
-        bound = {i: take(each, rows) for i, each in self.bound.items()}
+        bound = take_matches(self.bound, rows)
         return replace(
             self, bound=bound, certain=self.certain.take(rows), uncertain=self.uncertain.take(rows)
         )
@@ -117,7 +117,7 @@ class _Room:
 
     def _measured(self, sets: _Sets) -> Measured:
         """Confidence and range of sets without more certain members than they need."""
-        bound = {i: take(each, sets.row) for i, each in self.bound.items()}
+        bound = take_matches(self.bound, sets.row)
         return self.source.judged(self._in_order(bound, sets.group(sets.least)))
 
     def _batch(self, sets: _Sets, found: Measured, matches: Reals, fewest: Flags) -> MatchBatch:
@@ -125,9 +125,7 @@ class _Room:
         whole, certain, more = Total(len(found.start)), self._ends(), np.flatnonzero(sets.most > 0)
         whole.put(slice(None), found)
         whole.widen(more, certain.start[sets.row[more]], certain.end[sets.row[more]])
-        bound = self._in_order(
-            {i: take(each, sets.row) for i, each in self.bound.items()}, sets.first(whole.start < found.start)
-        )
+        bound = self._in_order(take_matches(self.bound, sets.row), sets.first(whole.start < found.start))
         values = tuple(bound[i] for i in self.source.search.singles)
         exact = np.maximum(found.confidence, SMALLEST)
         confidence = np.where(found.error > 0.0, found.confidence, exact)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans, take_matches
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import Shape
@@ -82,7 +82,7 @@ class JointMatches:
         if of.together.gap == 0 and source.alternative.decided_by_window(source.plan.strategy):
             raise UnsupportedQueryError(_REACHED_AT_EDGES)
         found = np.zeros(len(rows))
-        bound = {i: take(each, rows) for i, each in self._bound.items()}
+        bound = take_matches(self._bound, rows)
         for part in of.parts(bound, source.rivals(bound) if source.shape.rules else []):
             inside = measure(replace(part.batch, spans=spans.take(part.row)))
             np.add.at(found, part.row, inside.confidence)

@@ -24,7 +24,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take_matches
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
@@ -124,7 +124,7 @@ class Summary:
         row, event = group_candidates(
             self.groups.search, self.groups.shape, self.groups.events, rows, self._bound(rows), self.group
         )
-        taken = {i: take(each, row) for i, each in self._bound(rows).items()}
+        taken = take_matches(self._bound(rows), row)
         alone = self.one_member.judged(taken | {self.group: event})
         happens = np.flatnonzero(alone.possible)
         row, event, alone = row[happens], event[happens], alone.taken(happens)
@@ -165,15 +165,13 @@ class Summary:
         confidence = np.maximum.reduceat(alone.confidence, begin)
         several = np.flatnonzero(members.sizes > 1)
         if len(several):
-            empty = self.nothing.judged({i: take(each, several) for i, each in bound.items()})
+            empty = self.nothing.judged(take_matches(bound, several))
             absent = np.where(empty.possible, empty.confidence, 0.0)
             some = present[several] - absent
             unsafe = np.flatnonzero(some < _SAFE_SHARE * present[several])
             if len(unsafe):
                 at = several[unsafe]
-                some[unsafe] = self._first_present(
-                    {i: take(each, at) for i, each in bound.items()}, members.take(at)
-                )
+                some[unsafe] = self._first_present(take_matches(bound, at), members.take(at))
             confidence[several] = np.clip(some, confidence[several], np.minimum(most[several], 1.0))
         total = Total(len(rows))
         total.widen(members.owner, alone.start, alone.end)
@@ -181,7 +179,7 @@ class Summary:
 
     def _first_present(self, bound: dict[int, Bindings], members: Group) -> Reals:
         """P(at least one member), as the sum of P(x is between, none of the members before x is)."""
-        pairs: dict[int, Bindings] = {i: take(each, members.owner) for i, each in bound.items()}
+        pairs: dict[int, Bindings] = take_matches(bound, members.owner)
         pairs[self.group] = Group(np.arange(len(members.members) + 1), members.members)
         position = np.arange(len(members.members)) - members.offsets[:-1][members.owner]
         later = np.repeat(np.arange(len(position)), position)

@@ -20,7 +20,15 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, block_group, events_in, take
+from cepctl.engines.columns.bindings import (
+    Bindings,
+    Group,
+    block_group,
+    count_of,
+    events_in,
+    take,
+    take_matches,
+)
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events, group_link_holds
@@ -99,7 +107,7 @@ class CertainTimes:
 
     def judgeable(self, bound: tuple[Bindings, ...]) -> Flags:
         """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
-        judgeable = np.ones(_count(bound), dtype=bool)
+        judgeable = np.ones(count_of(bound), dtype=bool)
         for each in bound:
             if isinstance(each, Group):
                 judgeable[each.owner[~self.known[each.members]]] = False
@@ -109,7 +117,7 @@ class CertainTimes:
 
     def found(self, bound: tuple[Bindings, ...]) -> Flags:
         """Matches that some alternative has at raw times, shape (n,); `bound` as in `MatchBatch`."""
-        found = np.zeros(_count(bound), dtype=bool)
+        found = np.zeros(count_of(bound), dtype=bool)
         for number, shape in enumerate(self.shapes):
             if len(shape.alternative.positive) != len(bound):
                 continue
@@ -126,13 +134,13 @@ class CertainTimes:
             holds &= _timing_holds(timing, tick, bound, count)
         if len(self.shapes) > 1 or self.plan.asks_probabilities:
             rows = np.flatnonzero(holds)
-            holds[rows] = self._fits(number, _taken(bound, rows), len(rows))
+            holds[rows] = self._fits(number, take_matches(bound, rows), len(rows))
         if shape.rules:
             rows = np.flatnonzero(holds)
-            holds[rows] = ~self._broken(number, _taken(bound, rows), len(rows))
+            holds[rows] = ~self._broken(number, take_matches(bound, rows), len(rows))
         for each in shape.together:
             rows = np.flatnonzero(holds)
-            holds[rows[self._happens(number, each, _taken(bound, rows))]] = False
+            holds[rows[self._happens(number, each, take_matches(bound, rows))]] = False
         return holds
 
     def _fits(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
@@ -165,7 +173,7 @@ class CertainTimes:
         spans = _spans(shape, masses, bound)
         joins = self._rule_indexes[number].joins(bound, spans)
         for begin, end in joined_blocks(joins, count, self.memory):
-            part = _taken(bound, np.arange(begin, end))
+            part = take_matches(bound, np.arange(begin, end))
             spans = _spans(shape, masses, part)
             for rivals in rivals_of(
                 shape, self.events, candidates, partition_by, part, spans,
@@ -177,14 +185,14 @@ class CertainTimes:
 
     def _happens(self, number: int, together: Together, bound: dict[int, Bindings]) -> Indexes:
         """The matches in whose gap all parts lie at their raw times that must not happen as a whole."""
-        tick, row, chosen = self.events.masses.lower, np.arange(_count(tuple(bound.values()))), bound
+        tick, row, chosen = self.events.masses.lower, np.arange(count_of(bound.values())), bound
         before: Indexes | None = None
         for part in together.parts:
             pair, event = self._in_gap(number, together.gap, part, chosen)
             if together.in_order and before is not None:
                 later = tick[event] > tick[before[pair]]
                 pair, event = pair[later], event[later]
-            row, before, chosen = row[pair], event, _taken(chosen, pair) | {part: event}
+            row, before, chosen = row[pair], event, take_matches(chosen, pair) | {part: event}
         return np.unique(row)
 
     def _in_gap(
@@ -204,18 +212,9 @@ def _spans(shape: Shape, masses: Masses, bound: dict[int, Bindings]) -> Spans:
     return spans_of(masses, [block_group([bound[i] for i in block.components]) for block in shape.blocks])
 
 
-def _count(bound: tuple[Bindings, ...]) -> int:
-    first = bound[0]
-    return len(first.sizes) if isinstance(first, Group) else len(first)
-
-
-def _taken(bound: dict[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
-    return {i: take(each, rows) for i, each in bound.items()}
-
-
 def _has_form(shape: Shape, bound: tuple[Bindings, ...]) -> Flags:
     """Matches that bind one event to each component that is not a group."""
-    holds = np.ones(_count(bound), dtype=bool)
+    holds = np.ones(count_of(bound), dtype=bool)
     for i, each in zip(shape.alternative.positive, bound, strict=True):
         if isinstance(each, Group) and not shape.alternative.components[i].kleene:
             holds &= each.sizes == 1

@@ -23,11 +23,11 @@ from itertools import product
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, count_of, single_events, take_matches
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.run_alternative import RunAlternative, count_of, kinds_of, rows_of
+from cepctl.engines.event.run_alternative import RunAlternative, kinds_of
 from cepctl.engines.event.run_takers import joined
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, RegionEnd
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
@@ -60,7 +60,7 @@ class ReadSetAlternative(RunAlternative):
         for some in rows():
             for bound in self.listing.with_groups(some):
                 own = self.one_by_one(bound)
-                if count_of(own):
+                if count_of(own.values()):
                     yield self.measured(own, owned)
 
     def one_by_one(self, bound: Mapping[int, Bindings]) -> dict[int, Bindings]:
@@ -204,10 +204,10 @@ class ReadSetAlternative(RunAlternative):
     ) -> Measured:
         """Matches with the same rules at once: what is summed follows from them."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
-        count = count_of(bound)
+        count = count_of(bound.values())
         kind, found = kinds_of(rivals, count), impossible(count)
         for number in np.unique(kind):
             rows = np.flatnonzero(kind == number)
             own = [each for each in (rival.taken(rows) for rival in rivals) if len(each.row)]
-            found.put(rows, measure(Batch(asked, rows_of(bound, rows), own)))
+            found.put(rows, measure(Batch(asked, take_matches(bound, rows), own)))
         return found

@@ -7,14 +7,20 @@ and so do its rivals (`takers`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, MatchBatch, events_in, single_events
+from cepctl.engines.columns.bindings import (
+    Bindings,
+    MatchBatch,
+    count_of,
+    single_events,
+    take_matches,
+)
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -140,7 +146,7 @@ class RunAlternative(PreparedAlternative):
         if self.takers is None:
             return super().decided(bound, rivals, heard)
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
-        count = count_of(bound)
+        count = count_of(bound.values())
         kind = kinds_of([each for each in rivals if not self._is_gap(each.rule)], count)
         found = impossible(count)
         for number in np.unique(kind):
@@ -151,7 +157,7 @@ class RunAlternative(PreparedAlternative):
             )
             own = _of_rules(own, rules)
             shape = replace(self.shape, rules=rules)
-            batch = Batch(replace(asked, shape=shape), rows_of(bound, rows), own)
+            batch = Batch(replace(asked, shape=shape), take_matches(bound, rows), own)
             found.put(rows, measure(batch))
         return found
 
@@ -169,7 +175,7 @@ class RunAlternative(PreparedAlternative):
         rows = np.flatnonzero(found)
         if not len(rows):
             return found
-        some = rows_of(bound, rows)
+        some = take_matches(bound, rows)
         rivals = [] if self.shape.plain_chain else certain.rivals(some)
         rivals = [
             replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]])
@@ -211,18 +217,3 @@ def _of_rules(rivals: Sequence[Rivals], rules: Sequence[AbsenceRule]) -> list[Ri
     none = np.zeros(0, dtype=np.int64)
     known = {each.rule: each for each in rivals}
     return [known.get(rule) or Rivals(rule, none, none) for rule in rules]
-
-
-def count_of(bound: Mapping[int, Bindings]) -> int:
-    """How many matches these are, which bind single events."""
-    return len(events_in(next(iter(bound.values()))))
-
-
-def rows_of(bound: Mapping[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
-    """Some of the matches that bind single events."""
-    return {i: _taken(each, rows) for i, each in bound.items()}
-
-
-def _taken(bound: Bindings, rows: Indexes) -> Indexes:
-    assert isinstance(bound, np.ndarray)
-    return bound[rows]

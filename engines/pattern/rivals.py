@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_group, take
+from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_group, take, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
@@ -59,7 +59,7 @@ class BoundMatches:
 
     def taken(self, rows: Indexes) -> BoundMatches:
         """Some of the matches, by ascending rows."""
-        bound = {i: take(each, rows) for i, each in self.bound.items()}
+        bound = take_matches(self.bound, rows)
         spans = None if self.spans is None else self.spans.take(rows)
         return BoundMatches(bound, [each.taken(rows) for each in self.rivals], spans)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
@@ -96,11 +96,11 @@ class _Expansion:
             return
         component, *others = left
         for row, group in self._groups(rows, bound, component):
-            longer = {i: take(each, row) for i, each in bound.items()} | {component: group}
+            longer = take_matches(bound, row) | {component: group}
             keep = self._group_links(component, longer)
             chosen = np.flatnonzero(keep)
             if len(chosen):
-                longer = {i: take(each, chosen) for i, each in longer.items()}
+                longer = take_matches(longer, chosen)
                 yield from self.extend(rows[row[chosen]], longer, others)
 
     def _group_links(self, component: int, bound: dict[int, Bindings]) -> Flags:
