@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import UnsupportedQueryError
 from tests.and_branch_cases import and_branch_cases
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
+from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, lasting, plan_of
 from tests.strategies import Case
-
-PAGE = event_table(
-    (
-        Event("a1", "A", 0, 1),
-        Event("b1", "B", 1, 3, x=1),
-        Event("b2", "B", 2, 4, x=2),
-        Event("b3", "B", 3, 5, x=1),
-        Event("c1", "C", 4, 6, x=2),
-        Event("c2", "C", 6, 7, x=1),
-    )
-)
-"""The events of the worked numbers."""
+from tests.worked_events import PAGE
 
 
 @pytest.mark.parametrize(
@@ -44,11 +33,6 @@ def test_worked_numbers(query: str, signature: tuple[tuple[str, ...], ...], conf
     assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
 
 
-def event_engine_agrees(case: Case) -> None:
-    plan = plan_of(case.query)
-    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
-
-
 def test_the_event_engine_agrees_with_the_judge() -> None:
     check(and_branch_cases(), event_engine_agrees, EXAMPLES)
 
@@ -60,13 +44,8 @@ def test_the_event_engine_agrees_with_the_judge_on_many_cases() -> None:
 
 def test_occurrences_and_thresholds_agree_with_the_judge() -> None:
     def agrees(case: Case) -> None:
-        plan, table = plan_of(f"{case.query} GROUP BY ()"), case.table
-        wanted, found = group_table(plan, table), match_events(plan, table)
-        for name in ("occurrence", "expected", "matches"):
-            pairs = zip(found.column(name).to_pylist(), wanted.column(name).to_pylist(), strict=True)
-            assert all(abs(a - b) < 1e-9 for a, b in pairs)
-        above = replace(plan_of(case.query), minimum_confidence=0.4)
-        assert_same_rows(match_table(above, table), match_events(above, table))
+        all_of_them_agree(case)
+        event_engine_agrees_above(case, 0.4)
 
     check(and_branch_cases(), agrees, FEW_EXAMPLES)
 

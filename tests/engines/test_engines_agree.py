@@ -6,6 +6,7 @@ Run with CEPCTL_EXAMPLES=500 for more cases than in everyday runs, or `-m slow` 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume
@@ -141,6 +142,11 @@ FOUND_BEFORE = {
 
 def event_engine_agrees(case: Case) -> None:
     plan = plan_of(case.query)
+    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
+
+
+def event_engine_agrees_above(case: Case, least: float) -> None:
+    plan = replace(plan_of(case.query), minimum_confidence=least)
     assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
 
 

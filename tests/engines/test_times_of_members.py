@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
-from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.engines.worlds.groups import group_table
+from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import CepctlError
 from cepctl.plan.plan import Alternative
-from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, assert_same_rows, check
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
+from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
+from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
 from tests.random_patterns import ANY, NEXT, STRICT
@@ -75,22 +75,13 @@ def timed_cases(draw: st.DrawFn) -> Case:
 
 
 def test_the_event_engine_agrees_with_the_judge() -> None:
-    def agrees(case: Case) -> None:
-        plan = plan_of(case.query)
-        assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
-
-    check(timed_cases(), agrees, EXAMPLES)
+    check(timed_cases(), event_engine_agrees, EXAMPLES)
 
 
 def test_occurrences_and_thresholds_agree_with_the_judge() -> None:
     def agrees(case: Case) -> None:
-        plan, table = plan_of(f"{case.query} GROUP BY ()"), case.table
-        wanted, found = group_table(plan, table), match_events(plan, table)
-        for name in ("occurrence", "expected", "matches"):
-            pairs = zip(found.column(name).to_pylist(), wanted.column(name).to_pylist(), strict=True)
-            assert all(abs(a - b) < 1e-9 for a, b in pairs)
-        above = replace(plan_of(case.query), minimum_confidence=0.3)
-        assert_same_rows(match_table(above, table), match_events(above, table))
+        all_of_them_agree(case)
+        event_engine_agrees_above(case, 0.3)
 
     check(timed_cases(), agrees, FEW_EXAMPLES)
 

@@ -8,15 +8,8 @@ import pytest
 
 from cepctl.engines.worlds.engine import exact_matches
 from tests.plans import Event, event_table, plan_of
+from tests.worked_events import PAGE, WORKED_EVENTS
 
-EVENTS = (
-    Event("a1", "A", 0, 1),
-    Event("b1", "B", 1, 3, x=1),
-    Event("b2", "B", 2, 4, x=2),
-    Event("b3", "B", 3, 5, x=1),
-    Event("c1", "C", 4, 6, x=2),
-    Event("c2", "C", 6, 7, x=1),
-)
 Q = "PATTERN SEQ(A a, B+ b[], C c) WHERE {} STRATEGY {}"
 NEXT, STRICT, ANY = "skip_till_next_match", "strict_contiguity", "skip_till_any_match"
 RISING = "b[i].x >= b[i-1].x"
@@ -43,7 +36,7 @@ def confidences(query: str, *events: Event) -> dict[str, Fraction]:
     ],
 )
 def test_worked_numbers(where: str, strategy: str, count: int | None, rows: dict[str, str]) -> None:
-    found = confidences(Q.format(where, strategy), *EVENTS)
+    found = confidences(Q.format(where, strategy), *WORKED_EVENTS)
     assert count is None or len(found) == count
     assert {row: found[f"a1 {row}"] for row in rows} == {row: Fraction(text) for row, text in rows.items()}
 
@@ -51,7 +44,7 @@ def test_worked_numbers(where: str, strategy: str, count: int | None, rows: dict
 def test_the_first_of_the_worked_rows_starts_and_ends_where_it_can() -> None:
     (match,) = (
         match
-        for signature, match in exact_matches(plan_of(Q.format(RISING, NEXT)), event_table(EVENTS)).items()
+        for signature, match in exact_matches(plan_of(Q.format(RISING, NEXT)), PAGE).items()
         if signature == (("a1",), ("b2",), ("c1",))
     )
     assert (match.start, match.end, match.confidence) == (0, 6, Fraction(38, 81))

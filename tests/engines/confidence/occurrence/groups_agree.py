@@ -75,6 +75,11 @@ def assert_same_groups(
         assert key in refused or own["confidence"] <= own["occurrence"] <= min(1.0, own["expected"])
 
 
+def all_of_them_agree(case: Case) -> None:
+    """All matches of a query as one group."""
+    groups_agree(replace(case, query=f"{case.query.partition(' RETURN ')[0]} GROUP BY ()"))
+
+
 def groups_agree(case: Case) -> None:
     """The event engine's groups are the judge's."""
     assert groups_agree_or_refused(case), "an occurrence is refused"
