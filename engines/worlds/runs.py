@@ -1,11 +1,11 @@
-"""Next match as a run, tick by tick: sase-rest.md, "Next match is a run", word for word.
+"""Next match as a run, tick by tick: docs/kleene.md, "Runs", word for word.
 
 After a component took, the takers are: its group itself while it has room; once it has enough members, the
 component behind it.  The run goes on at the first tick at which an event fits a taker, and the last such
 taker of the pattern takes.  A set takes all that fit (of one key); else each event that fits makes a run of
 its own.  What was passed over is absent: nothing is bound to it, and no condition on it applies.
 
-    name here   on that page
+    name here   meaning
     place       a component, by its number among the positive ones
     group       what the component at `place` has taken so far; `before` is what those before it took
 """

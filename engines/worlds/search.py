@@ -21,11 +21,13 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
+from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
+from cepctl.engines.worlds.timings import named, timing_holds
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Alternative, Component, Link, MemberTiming, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
@@ -104,7 +106,7 @@ class Search:
 
     def fits(self, component: int, event: int, bound: Bound) -> bool:
         """Whether `event` fits `component` given the events in `bound`."""
-        return self.fits_alone(component, event, bound) and self._links_hold(
+        return self.fits_alone(component, event, bound) and self.links_hold(
             component, {**bound, component: (event,)}, (Scope.EVENT,)
         )
 
@@ -122,7 +124,8 @@ class Search:
             self._known[question] = tuple(e for e in everything if self.fits(component, e, bound))
         return self._known[question]
 
-    def _links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
+    def links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
+        """Whether the conditions of some scopes that a component decides hold, as far as all is bound."""
         return all(
             holds(link.expression, self.members(link, bound))
             for link in self.alternative.links
@@ -175,7 +178,7 @@ class Search:
                     continue
                 if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
                     continue
-                if component not in self._asked_of_groups or self._links_hold(
+                if component not in self._asked_of_groups or self.links_hold(
                     component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)
                 ):
                     yield group
@@ -188,14 +191,14 @@ class Search:
 
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
         return all(
-            _timing_holds(timing, ticks, bound)
+            timing_holds(timing, ticks, bound)
             for timing in (*self.alternative.timings, *self.alternative.member_timings)
             if {timing.left, timing.right} <= {None, *bound}
             and not {timing.left, timing.right} & self._negated
         ) and all(
             self._case_holds(cases, ticks, bound)
             for cases in self.alternative.choices
-            if not _named(cases) & self._negated
+            if not named(cases) & self._negated
         )
 
     @cached_property
@@ -203,7 +206,7 @@ class Search:
         return frozenset(j for j, component in enumerate(self.alternative.components) if component.negated)
 
     def _case_holds(self, cases: Sequence[Sequence[Timing]], ticks: Ticks, bound: Bound) -> bool:
-        return any(all(_timing_holds(timing, ticks, bound) for timing in case) for case in cases)
+        return any(all(timing_holds(timing, ticks, bound) for timing in case) for case in cases)
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
         for place, block in enumerate(self.alternative.blocks if self._negated else ()):
@@ -233,16 +236,16 @@ class Search:
         """What remains to be checked for a negated event: predicates on finished groups, and its timings."""
         whole = {**bound, component: (event,)}
         return (
-            self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
+            self.links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
             and all(
-                _timing_holds(timing, ticks, whole)
+                timing_holds(timing, ticks, whole)
                 for timing in (*self.alternative.timings, *self.alternative.member_timings)
                 if component in (timing.left, timing.right) and {timing.left, timing.right} <= {None, *whole}
             )
             and all(
                 self._case_holds(cases, ticks, whole)
                 for cases in self.alternative.choices
-                if component in _named(cases)
+                if component in named(cases)
             )
         )
 
@@ -254,30 +257,7 @@ class Search:
 
     def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
         """Whether distinct events that the match does not bind make up what must not happen in its gap."""
-        block = self.alternative.blocks[place]
-        lo, hi = self._gap(ticks, bound, place)
-        in_order = block in self.alternative.sequences
-        return self._parts_happen(ticks, bound, block, lo, hi, in_order=in_order)
-
-    def _parts_happen(
-        self, ticks: Ticks, whole: Bound, rest: Sequence[int], lo: Edge, hi: Edge, *, in_order: bool
-    ) -> bool:
-        """`whole`: what is bound, the parts before these among it."""
-        if not rest:
-            return True
-        used, part = set(_events(whole)), rest[0]
-        for e in self.fitting(part, whole):
-            longer = {**whole, part: (e,)}
-            if (
-                e not in used
-                and lo < ticks[e]
-                and ticks.ends[e] < hi
-                and self._links_hold(part, longer, (Scope.ORDER, Scope.GROUP))
-            ):
-                after = ticks.ends[e] if in_order else lo
-                if self._parts_happen(ticks, longer, rest[1:], after, hi, in_order=in_order):
-                    return True
-        return False
+        return happens(self, ticks, bound, self.alternative.blocks[place], self._gap(ticks, bound, place))
 
     # --- skip_till_next_match --------------------------------------------------------------
 
@@ -417,32 +397,11 @@ def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
     return min([ticks[e] for e in events]), max([ticks.ends[e] for e in events])
 
 
-def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
-    """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0."""
-    lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
-    left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
-    right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
-    if isinstance(timing, MemberTiming):
-        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
-    gaps = [a - b for a in left for b in right]
-    return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
-
-
-def _of_member(ticks: list[int], which: str | None) -> list[int]:
-    """Of the ticks of a group in order that of its first or last member, or all of them."""
-    return {None: ticks, "first": ticks[:1], "last": ticks[-1:]}[which]
-
-
 def _sizes(wanted: Component, free: int) -> range:
     """How many of the free events a component can be bound to, in a reading that does not leave it out."""
     if not wanted.kleene:
         return range(1, 2)
     return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)
-
-
-def _named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:
-    """The components that a choice between cases speaks of."""
-    return {side for case in cases for timing in case for side in (timing.left, timing.right)}
 
 
 def _events(bound: Bound) -> Iterator[int]:

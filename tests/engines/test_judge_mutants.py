@@ -133,7 +133,7 @@ def _null_is_a_key(row: Row, partition_by: tuple[str, ...]) -> tuple[object, ...
 MUTANTS = [
     Mutant("WITHIN W allows W ticks", chain_cases(), Search, "_window_holds", _window_a_tick_wider),
     Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
-    Mutant("links are not asked", chain_cases(), Search, "_links_hold", _always),
+    Mutant("links are not asked", chain_cases(), Search, "links_hold", _always),
     Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),

@@ -1,4 +1,4 @@
-"""Runs and sequences in the judge: every number of the normative page, and rules seen one at a time."""
+"""Runs and sequences in the judge: every worked number, and rules seen one at a time."""
 
 from __future__ import annotations
 
