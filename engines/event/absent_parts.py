@@ -28,7 +28,7 @@ from cepctl.engines.pattern.blocks import (
     Together,
     ends_of_gap,
 )
-from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlock, with_hidden
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
 from cepctl.engines.search.search import Search
@@ -137,14 +137,9 @@ class AbsentParts:
         """How parts with hidden events are measured."""
         own = replace(self.source.shape, together=())
         shape = with_hidden(own, hidden, timings) if hidden.count else own
-        block_of = {i: number for number, block in enumerate(shape.blocks) for i in block.components}
-        variables = sorted(block_of)
-        edges = [
-            (variables.index(each.left), variables.index(each.right), each.bound)
-            for each in shape.timings
-            if not each.not_equal and each.left in block_of and each.right in block_of
-        ]
-        system = closed_system([block_of[i] for i in variables], shape.window, edges)
+        blocks = [each.components for each in shape.blocks]
+        variables = sorted(i for block in blocks for i in block)
+        system = system_between(variables, blocks, shape.timings, shape.window)
         return replace(self.asked, shape=shape, system=system, sampling=None, sifted=False)
 
 

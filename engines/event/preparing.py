@@ -11,7 +11,7 @@ from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.blocks import shape_of
-from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
@@ -108,7 +108,7 @@ def prepared_alternative(
         )
 
     if not (of_intervals or tied or alternative.reads_ends or events.last(candidates)):
-        search = search_of(_system(plan, alternative))
+        search = search_of(system_of(alternative, plan.window))
         return PreparedAlternative(plan, events, shape_of(plan, alternative), search, options)
     require_engine(plan, "event", lasting=True)
     for component, fitting in zip(alternative.components, candidates, strict=True):
@@ -124,15 +124,3 @@ def prepared_alternative(
     bare = replace(alternative, blocks=alternative.positive_blocks, timings=(), choices=())
     search = search_of(intervals.system)
     return IntervalAlternative(plan, events, shape_of(plan, bare), search, options, intervals=intervals)
-
-
-def _system(plan: Plan, alternative: Alternative) -> Ticks:
-    """Closed constraints over the positive components; a Kleene group stands as any of its members."""
-    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
-    positive = alternative.positive
-    edges = [
-        (positive.index(each.left), positive.index(each.right), each.bound)
-        for each in alternative.timings
-        if not each.not_equal and each.left in positive and each.right in positive
-    ]
-    return closed_system([block_of[i] for i in positive], plan.window, edges)

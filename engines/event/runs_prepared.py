@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -20,7 +20,7 @@ from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_search import RunSearch
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Region, RegionEnd, shape_of
-from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
@@ -215,7 +215,7 @@ def _of_read_sets(
     search = Search(
         form.alternative,
         form.alternative.positive,
-        _system(plan, form.alternative),
+        system_of(form.alternative, plan.window),
         tuple(listing.search.candidates[i] for i in form.origin),
         plan.partition_by,
     )
@@ -257,7 +257,7 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     search = Search(
         form.alternative,
         form.alternative.positive,
-        _system(plan, form.alternative),
+        system_of(form.alternative, plan.window),
         tuple(asked.candidates[i] for i in form.origin),
         plan.partition_by,
         growth=RunSearch(conditions, asked.fitting, takers),
@@ -266,20 +266,12 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     known = tuple(
         each for each in reading.member_timings if "last" not in (each.left_member, each.right_member)
     )
-    unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
+    unfinished_system = search.system
+    if known != reading.member_timings:
+        unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
+        unfinished_system = system_of(unfinished, plan.window)
     return RunAlternative(
         plan, events, shape, search, asked.options,
         form_of=form, conditions=conditions, takers=takers, begun=begun,
-        unfinished_system=_system(plan, unfinished) if known != reading.member_timings else search.system,
+        unfinished_system=unfinished_system,
     )  # fmt: skip
-
-
-def _system(plan: Plan, alternative: Alternative) -> Ticks:
-    positive = alternative.positive
-    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
-    edges = [
-        (positive.index(each.left), positive.index(each.right), each.bound)
-        for each in alternative.timings
-        if not each.not_equal and each.left in positive and each.right in positive
-    ]
-    return closed_system([block_of[i] for i in positive], plan.window, edges)

@@ -147,7 +147,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     """Work out the shape of an alternative."""
     components = alternative.components
     timings = tuple(each for each in alternative.timings if not _negated_side(alternative, each))
-    timed = {side for each in alternative.timings for side in (each.left, each.right) if side is not None}
+    every = (*alternative.timings, *alternative.member_timings)
+    timed = {side for each in every for side in (each.left, each.right) if side is not None}
     named = groups_named_one_by_one(components, alternative.timings)
     blocks, gaps = list[Block](), list[list[int]]([[]])
     together: list[Together] = []

@@ -7,7 +7,7 @@ and timing constraints of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -40,7 +40,8 @@ def intersection(shapes: Sequence[Shape]) -> Shape:
     blocks = []
     for begin, end in zip([0, *cuts], cuts, strict=False):
         if begin < end:
-            blocks.append(Block(numbers[begin:end], _kind(first, shapes, timings, begin, end)))
+            kind = _kind(first, shapes, {*timings, *of_members}, begin, end)
+            blocks.append(Block(numbers[begin:end], kind))
     common = Shape(first.alternative, first.window, tuple(blocks), (), tuple(sorted(timings, key=repr)))
     common = replace(common, member_timings=tuple(sorted(of_members, key=repr)))
     rules = [Renumbering(shape, common).rule(rule) for shape in shapes for rule in shape.rules]
@@ -100,7 +101,9 @@ def _renumbered(timing: AnyTiming, own: Shape, first: Shape) -> AnyTiming:
     return replace(timing, left=left, right=right)
 
 
-def _kind(common: Shape, shapes: Sequence[Shape], timings: set[Timing], begin: int, end: int) -> BlockKind:
+def _kind(
+    common: Shape, shapes: Sequence[Shape], timings: Iterable[Timing], begin: int, end: int
+) -> BlockKind:
     members = common.alternative.positive[begin:end]
     if len(members) > 1:
         timed = {side for timing in timings for side in (timing.left, timing.right)} & set(members)

@@ -13,13 +13,17 @@ event's valid interval.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import kernel
+
+if TYPE_CHECKING:
+    from cepctl.plan.plan import Alternative, Timing
 
 UNBOUNDED = 2**63 - 1
 """Stands for "no constraint"; a real bound is smaller in absolute value (`cepctl.plan.timings`)."""
@@ -51,6 +55,28 @@ def closed_system(
                 bound[i, j] = min(bound[i, j], -1)
     direct = [(i, j, int(bound[i, j])) for i in range(count) for j in range(count)]
     return closure(count, [*direct, *edges])
+
+
+def system_of(alternative: Alternative, window: int | None) -> Ticks:
+    """Close the constraints over the positive components; a Kleene group stands as any of its members."""
+    return system_between(alternative.positive, alternative.blocks, alternative.timings, window)
+
+
+def system_between(
+    components: Sequence[int],
+    blocks: Sequence[Sequence[int]],
+    timings: Iterable[Timing],
+    window: int | None,
+) -> Ticks:
+    """Close what the order of blocks, window and timings say of some components; shape (l, l)."""
+    block_of = {component: number for number, block in enumerate(blocks) for component in block}
+    place = {component: number for number, component in enumerate(components)}
+    edges = [
+        (place[each.left], place[each.right], each.bound)
+        for each in timings
+        if not each.not_equal and each.left in place and each.right in place
+    ]
+    return closed_system([block_of[each] for each in components], window, edges)
 
 
 def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
-from cepctl.engines.worlds.engine import exact_matches
+from cepctl.engines.worlds.engine import exact_matches, match_table
 from cepctl.errors import CepctlError
 from cepctl.plan.plan import Alternative
-from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
 from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, plan_of
@@ -84,6 +84,24 @@ def test_occurrences_and_thresholds_agree_with_the_judge() -> None:
         event_engine_agrees_above(case, 0.3)
 
     check(timed_cases(), agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "SEQ(AND(B c, C d), A+ e[]) WHERE e[first].time - d.time > 3 ticks",
+        "OR(SEQ(AND(B c, C d), A+ e[]), SEQ(B c, C d, A+ e[])) WHERE e[last].time - d.time > 3 ticks",
+        "SEQ(A+ e[], AND(B c, C d)) WHERE d.time - e[last].time > 3 ticks",
+    ],
+)
+def test_a_member_beside_events_in_any_order(pattern: str) -> None:
+    table = event_table(
+        (Event("e0", "A", 1, 2), Event("b", "B", 4, 6), Event("c", "C", 5, 7), Event("e1", "A", 9, 11))
+    )
+    plan = plan_of(f"PATTERN {pattern}")
+    rows = match_events(plan, table)
+    assert 0.0 < rows.column("confidence").to_pylist()[0] < 1.0
+    assert_same_rows(match_table(plan, table), rows)
 
 
 EVENTS = event_table(
