@@ -5,6 +5,7 @@ What semantics.md refuses by name is never drawn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 from hypothesis import strategies as st
@@ -117,13 +118,7 @@ def reading_conditions(parts: list[Part]) -> list[str]:
         *("{c}.x < max({b}[..i].x)", "{c}.x <= {b}[last].x", "{c}.x > {b}[i].x", "{c}.k = {b}[i].k"),
         *("count({b}[]) >= 2 AND {c}.x >= 0", "{c}.x <> {b}[first].x", "{c}.x <= avg({b}[].x)"),
     )
-    return [
-        template.format(b=group.variable, c=later.t)
-        for place, group in enumerate(parts)
-        if group.kleene
-        for later in parts[place + 1 :]
-        for template in templates
-    ]
+    return _of_groups_and_later(parts, templates)
 
 
 def set_reading_conditions(parts: list[Part]) -> list[str]:
@@ -132,12 +127,17 @@ def set_reading_conditions(parts: list[Part]) -> list[str]:
         *("{c}.x < max({b}[].x)", "{c}.x >= max({b}[].x)", "{c}.x > min({b}[].x)", "{c}.x <= {b}[i].x"),
         *("{c}.x <= min({b}[].x)", "{c}.k = {b}[i].k", "{c}.x + 1 > max({b}[].x) AND {c}.x <= max({b}[].x)"),
     )
+    return _of_groups_and_later(parts, templates, singles=True)
+
+
+def _of_groups_and_later(parts: list[Part], templates: Sequence[str], *, singles: bool = False) -> list[str]:
+    """Conditions on a group `b` and a later component `c`, which may have to be one event."""
     return [
         template.format(b=group.variable, c=later.t)
         for place, group in enumerate(parts)
         if group.kleene
         for later in parts[place + 1 :]
-        if not later.kleene
+        if not (singles and later.kleene)
         for template in templates
     ]
 

@@ -78,7 +78,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
             forwards.append(forward)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         entry, lasts = _used(summed(forward, left), cell.lasts)
-        exponent += _scale(entry)
+        exponent += scale(entry)
         ended_factors(classes, roots, kinds, cut[c + 1], factors)
         entries.append(entry)
         entry_lasts.append(lasts)
@@ -159,7 +159,7 @@ def _at_begin(cell, entry, least, worth):
             for last in range(entry.shape[1]):
                 before[s, last] = worth[s, number, last]
                 total += entry[s, last] * before[s, last]
-    _scale(before)
+    scale(before)
     return before, total
 
 
@@ -194,22 +194,17 @@ def _placed(values, own, lasts):
 
 
 @inner
-def _exponent(values):
-    most = 0.0
-    for s in range(values.shape[0]):
-        for last in range(values.shape[1]):
-            most = max(most, values[s, last])
-    return frexp(most)[1]
-
-
-@inner
-def _scale(values):
+def scale(values):
     """Divide values by a power of two, whose exponent is returned."""
-    exponent = _exponent(values)
+    most = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            most = max(most, abs(values[i, j]))
+    exponent = frexp(most)[1]
     factor = ldexp(1.0, -exponent)
-    for s in range(values.shape[0]):
-        for last in range(values.shape[1]):
-            values[s, last] *= factor
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] *= factor
     return exponent
 
 

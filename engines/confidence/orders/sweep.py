@@ -11,7 +11,7 @@ changes it.  Sums are scaled by powers of two, so that no product of factors lea
 
 from __future__ import annotations
 
-from math import frexp, ldexp
+from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from cepctl.engines.confidence.orders.sets import (
 )
 from cepctl.engines.confidence.orders.ways import ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.engines.order_laws.key_passes import scale
 
 
 class Machine(NamedTuple):
@@ -123,7 +124,7 @@ def _summed(own, cells, ends, ways, plans, plan, machine):
                 later = digits_of(own, cells, ends, machine.happened, cell)
                 states, digits = carried(states, own, machine.happened, digits, later), later
             states = _passed(states, own, cells, digits, machine, status, length, held, at_tick)
-            exponent += _scaled(states)
+            exponent += scale(states)
         cell, status = len(cells.cut) - 1, 0
         if after < pieces:
             cell = np.searchsorted(cells.cut, ways.cut[way, after], side="right") - 1
@@ -197,7 +198,7 @@ def _finished(own, cells, ends, machine, held, joined):
                 length = tick_count(cells.cut[cell], cells.cut[cell + 1] - 1)
                 none = np.zeros(len(held), dtype=np.bool_)
                 states = _passed(states, own, cells, digits, machine, status, length, held, none)
-                exponent += _scaled(states)
+                exponent += scale(states)
         if len(states) > 0:
             value = _closed(states, ends, machine)
             if value != 0.0:
@@ -312,21 +313,6 @@ def _masses(cells, digits, length, held, at_tick, target):
             if target[a, i] >= 0:
                 mass[a, i] = each * cells.over[begin + i] * digits.gates[a, i]
     return mass
-
-
-@inner
-def _scaled(states):
-    """Divide by a power of two, whose exponent is returned."""
-    most = 0.0
-    for x in range(states.shape[0]):
-        for c in range(states.shape[1]):
-            most = max(most, abs(states[x, c]))
-    exponent = frexp(most)[1]
-    factor = ldexp(1.0, -exponent)
-    for x in range(states.shape[0]):
-        for c in range(states.shape[1]):
-            states[x, c] *= factor
-    return exponent
 
 
 @inner
