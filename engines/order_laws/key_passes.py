@@ -6,7 +6,7 @@ of two changes no other bit.  Cells are kept on the way forwards, as far as ther
 
 from __future__ import annotations
 
-from math import frexp, ldexp
+from math import frexp, isfinite, ldexp
 
 import numpy as np
 
@@ -21,14 +21,8 @@ from cepctl.engines.order_laws.cells import (
     sets_left,
     shares_of,
 )
-from cepctl.engines.order_laws.passes import (
-    add_by_happened,
-    backward_of,
-    forward_of,
-    span_of,
-    summed,
-    worth_of,
-)
+from cepctl.engines.order_laws.passes import add_by_happened, backward_of, span_of, summed, worth_of
+from cepctl.engines.order_laws.scaled_sets import by_set, forward_in_range
 from cepctl.engines.order_laws.ties import add_ties
 
 _MOST_TICKS = 1 << 60
@@ -62,7 +56,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     shares = shares_of(buckets, classes, offsets, alive, cut)
     entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])
     entries, entry_lasts = [entry], [lasts]
-    cells, forwards = [], []
+    cells, forwards, exponents = [], [], []
     factors, exponent, room = np.ones(len(classes.event)), 0, _MOST_KEPT
     for c in range(len(cut) - 1):
         kinds = alive[offsets[c] : offsets[c + 1]]
@@ -71,14 +65,16 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
         own = shares[offsets[c] : offsets[c + 1]]
         cell = cell_of(classes, roots, following, row_of, kinds, own, lasts)
         least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-        forward = forward_of(cell, entry, least, width)
+        forward, divided = forward_in_range(cell, entry, least, width)
         room -= forward.size + 2 * cell.rates.size
         if len(found) > 0 and room > 0:
             cells.append(cell)
             forwards.append(forward)
+            exponents.append(divided)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
-        entry, lasts = _used(summed(forward, left), cell.lasts)
-        exponent += scale(entry)
+        most = divided[left].max()
+        entry, lasts = _used(by_set(summed(forward, left), left, divided - most), cell.lasts)
+        exponent += scale(entry) + most
         ended_factors(classes, roots, kinds, cut[c + 1], factors)
         entries.append(entry)
         entry_lasts.append(lasts)
@@ -88,7 +84,7 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     total = 0.0
     for last in range(len(lasts)):
         total += entry[0, last] * after[0, last]
-    if total == 0.0 or len(found) == 0:
+    if total == 0.0 or len(found) == 0 or not isfinite(total):
         return total, exponent
     if counted:
         for last in range(len(lasts)):
@@ -103,14 +99,21 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
             own = shares[offsets[c] : offsets[c + 1]]
             cell = cell_of(classes, roots, following, row_of, kinds, own, entry_lasts[c])
         least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-        forward = forwards[c] if c < len(cells) else forward_of(cell, entry, least, width)
+        if c < len(cells):
+            forward, divided = forwards[c], exponents[c]
+        else:
+            forward, divided = forward_in_range(cell, entry, least, width)
         _add_ended(classes, kinds, cut[c + 1], happened, found)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         after = _placed(after, entry_lasts[c + 1], cell.lasts)
+        after = by_set(after, left, divided - divided[left].max())
+        entry = by_set(entry, np.arange(len(entry)), -divided)
         ticks = np.int64(min(tick_count(cut[c], cut[c + 1] - 1), 1.0 * _MOST_TICKS))
         after = _back_through(
             classes, cell, entry, forward, least, left, after, ticks, counted, steps, happened, found
         )
+        after = by_set(after, np.arange(len(after)), -divided)
+        scale(after)
     return total, exponent
 
 
@@ -139,7 +142,7 @@ def _back_through(
     if len(found) > 1:
         tied = np.zeros((kinds, kinds))
         least_end, end_width = span_of(after, left, cell.sizes)
-        backward = backward_of(cell, left, least_end, end_width, after)
+        backward = backward_of(cell, forward, left, least_end, end_width, after)
         add_ties(cell, forward, least, backward, least_end, ticks, tied)
         for i in range(kinds):
             for j in range(kinds):
@@ -151,7 +154,7 @@ def _back_through(
 
 @inner
 def _at_begin(cell, entry, least, worth):
-    """What the sets are worth with which a cell begins, scaled; and what all of it is worth, which is not."""
+    """What the sets are worth with which a cell begins, and what all of it is worth."""
     before, total = np.zeros(entry.shape), 0.0
     for s in range(len(entry)):
         number = cell.sizes[s] - least
@@ -159,7 +162,6 @@ def _at_begin(cell, entry, least, worth):
             for last in range(entry.shape[1]):
                 before[s, last] = worth[s, number, last]
                 total += entry[s, last] * before[s, last]
-    scale(before)
     return before, total
 
 

@@ -17,6 +17,9 @@ import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
 
+NEGLIGIBLE = 2.0**-400
+"""A forward value so small adds nothing to those of its set, but what it is worth may leave the floats."""
+
 
 @inner
 def span_of(values, sets, sizes):
@@ -75,7 +78,7 @@ def worth_of(cell, forward, least, left, after, following, flows):
                 flow[k] = 0.0
             for last in range(worth.shape[2]):
                 value, own = forward[s, e, last], worth[s, e, last]
-                if value != 0.0:
+                if value > NEGLIGIBLE:
                     for k in range(opens):
                         i = cell.open[s, k]
                         own += gain[k] * follow[last, i]
@@ -88,14 +91,20 @@ def worth_of(cell, forward, least, left, after, following, flows):
 
 
 @inner
-def backward_of(cell, left, least, width, after):
-    """Backward values of a cell that ends in the sets `left` with the values `after`, by last step."""
+def backward_of(cell, forward, left, least, width, after):
+    """Backward values of a cell that ends in the sets `left` with the values `after`, by last step.
+
+    Sets that are not reached have none.
+    """
     values = np.zeros((len(cell.sizes), width, len(cell.lasts)))
     for row in range(len(left)):
         for last in range(len(cell.lasts)):
             if after[row, last] != 0.0:
                 values[left[row], cell.sizes[left[row]] - least, last] = after[row, last]
     for s in range(len(values) - 1, -1, -1):
+        if forward[s].max() <= NEGLIGIBLE:
+            values[s] = 0.0
+            continue
         for x in range(width):
             coming = least + x - cell.sizes[s]
             if coming > 0:

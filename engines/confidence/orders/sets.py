@@ -17,7 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cepctl.engines.confidence.orders.set_powers import divide_rates
 from cepctl.engines.kernels.kernel import inner
+from cepctl.engines.order_laws.scaled_sets import times_two_to
+
+_LEAST = -(1 << 40)
 
 
 class Digits(NamedTuple):
@@ -26,6 +30,7 @@ class Digits(NamedTuple):
     `rates`, shape (sets, n): factor of one more event of a kind, times how many of it are left.  `gates`,
     shape (A, n), by state of the machine.  `follow`, `landing`, shape (combinations, n): factor of a kind
     after what keys end with, and what they end with then; `alike`: that is the same whatever it was.
+    `powers`, shape (sets,): by which power of two states are divided, as `set_powers` says.
     """
 
     cell: int
@@ -36,6 +41,7 @@ class Digits(NamedTuple):
     follow: np.ndarray
     landing: np.ndarray
     alike: bool
+    powers: np.ndarray
 
 
 @inner
@@ -45,6 +51,7 @@ def no_digits(states, combinations):
     return Digits(
         -1, none, none, np.ones((1, 0)), np.ones((states, 0)),
         np.ones((combinations, 0)), np.zeros((combinations, 0), dtype=np.int64), True,
+        np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -69,7 +76,8 @@ def digits_of(own, cells, ends, happened, cell):
                     gates[a, j] *= cells.gates[o, kind[j]]
     follow, landing = _after(own, ends, kind)
     alike = bool((landing == landing[0]).all())
-    return Digits(cell, kind, stride, rates, gates, follow, landing, alike)
+    powers = divide_rates(own.members[kind], stride, cells, cell, rates, follow, landing)
+    return Digits(cell, kind, stride, rates, gates, follow, landing, alike, powers)
 
 
 @inner
@@ -113,7 +121,10 @@ def _count_left(rates, j, stride, count):
 
 @inner
 def carried(states, own, happened, before, after):
-    """The states by the digits of another cell: kinds that are over have happened, new ones have not."""
+    """The states by the digits of another cell: kinds that are over have happened, new ones have not.
+
+    And the exponent of the power of two by which they are divided.
+    """
     sets, size = len(before.rates), len(after.rates)
     place, complete, over = np.zeros(sets, dtype=np.int64), np.zeros(sets, dtype=np.int64), 0
     for i in range(len(before.kind)):
@@ -128,14 +139,20 @@ def carried(states, own, happened, before, after):
             for d in range(digit * stride, (digit + 1) * stride):
                 place[d] = place[d - digit * stride] + digit * max(later, 0)
                 complete[d] = complete[d - digit * stride] + (later < 0 and digit == count)
+    powers, most = before.powers - after.powers[place], _LEAST
+    for a in range(len(happened)):
+        for d in range(sets):
+            if complete[d] == over and powers[d] > most and (states[a * sets + d] != 0.0).any():
+                most = powers[d]
     found = np.zeros((len(happened) * size, states.shape[1]))
     for a in range(len(happened)):
         if not _misses(own, happened[a], before, after):
             for d in range(sets):
                 if complete[d] == over:
                     for c in range(states.shape[1]):
-                        found[a * size + place[d], c] = states[a * sets + d, c]
-    return found
+                        value = states[a * sets + d, c]
+                        found[a * size + place[d], c] = times_two_to(value, powers[d] - most)
+    return found, int(most)
 
 
 @inner
@@ -183,9 +200,9 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
     begun, count = _busy(states)
     listed, coming = np.empty_like(begun), np.empty_like(begun)
     stamp, rest_stamp = np.zeros_like(begun), np.zeros_like(begun)
-    mark, ticks, share = 0, 0, 1.0
+    mark, ticks = 0, 0
     while count > 0:
-        share *= (length - ticks) / (length * (ticks + 1.0))
+        share = (length - ticks) / (length * (ticks + 1.0))
         ticks += 1
         if share == 0.0:
             break
@@ -194,10 +211,12 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
             held += 1
             mark += 1
             some = _one_more(before, begun, some, digits, target, mass, group, listed, stamp, mark)
-            each = length * held if held > 1 else 1.0
             for n in range(some):
                 for c in range(states.shape[1]):
-                    group[listed[n], c] /= each
+                    if held > 1:
+                        group[listed[n], c] /= length * held
+                    else:
+                        group[listed[n], c] *= share
                 rest = rests[listed[n] // sets]
                 if rest >= 0:
                     place = rest * sets + listed[n] % sets
@@ -213,7 +232,7 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
             before, group, other = group, other, group
         for n in range(ended):
             for c in range(states.shape[1]):
-                total[coming[n], c] += share * after[coming[n], c]
+                total[coming[n], c] += after[coming[n], c]
         begun, coming, count = coming, begun, ended
         rested, after, spare = after, spare, after
     return total

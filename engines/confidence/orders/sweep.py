@@ -122,7 +122,8 @@ def _summed(own, cells, ends, ways, plans, plan, machine):
             at_tick = _held_at(held, ways, way, plans, plan, piece)
             if cell != digits.cell:
                 later = digits_of(own, cells, ends, machine.happened, cell)
-                states, digits = carried(states, own, machine.happened, digits, later), later
+                (states, power), digits = carried(states, own, machine.happened, digits, later), later
+                exponent += power
             states = _passed(states, own, cells, digits, machine, status, length, held, at_tick)
             exponent += scale(states)
         cell, status = len(cells.cut) - 1, 0
@@ -130,13 +131,8 @@ def _summed(own, cells, ends, ways, plans, plan, machine):
             cell = np.searchsorted(cells.cut, ways.cut[way, after], side="right") - 1
             status = _status(ways.mark[way], plans, plan, after)
         later = _digits_at(own, cells, ends, machine, cell)
-        _join(
-            joined,
-            status * len(cells.cut) + cell,
-            carried(states, own, machine.happened, digits, later),
-            ways.weight[way],
-            exponent,
-        )
+        states, power = carried(states, own, machine.happened, digits, later)
+        _join(joined, status * len(cells.cut) + cell, states, ways.weight[way], exponent + power)
     return _finished(own, cells, ends, machine, held, joined)
 
 
@@ -192,7 +188,8 @@ def _finished(own, cells, ends, machine, held, joined):
                 continue
             later = _digits_at(own, cells, ends, machine, cell)
             if len(states) > 0:
-                _join(joined, place, carried(states, own, machine.happened, digits, later), 1.0, exponent)
+                states, power = carried(states, own, machine.happened, digits, later)
+                _join(joined, place, states, 1.0, exponent + power)
             (states, exponent), digits = joined[place], later
             if cell < len(cells.cut) - 1:
                 length = tick_count(cells.cut[cell], cells.cut[cell + 1] - 1)

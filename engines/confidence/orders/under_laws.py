@@ -106,7 +106,7 @@ class LawfulOrders:
         np.multiply.at(whole, decided.question, wholes.value)
         np.add.at(exponent, decided.question, wholes.exponent)
         found = np.ldexp(held.value / whole, np.maximum(held.exponent - exponent, -2000).astype(np.int32))
-        return np.where(np.isnan(found), np.inf, np.minimum(found, 1.0))
+        return np.where(np.isfinite(found), np.minimum(found, 1.0), np.inf)
 
     def _wholes(self, clusters: Indexes) -> Weights:
         """The weights of all orders of each cluster."""

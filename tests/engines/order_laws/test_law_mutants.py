@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import key_passes, passes, table, ties
+from cepctl.engines.order_laws import key_passes, passes, scaled_sets, table, ties
 from cepctl.engines.order_laws.classes import Classes, habits
 from cepctl.engines.order_laws.keys import Keys
 from cepctl.engines.order_laws.table import measure_keys
@@ -78,13 +78,13 @@ MUTANTS = [
     ),
     Mutant(
         "each order has all ticks of a tie",
-        key_passes,
+        scaled_sets,
         "forward_of",
         rewritten(passes, "forward_of", "1.0 / (cell.sizes[s] - least - e + 1.0)", "1.0"),
     ),
     Mutant(
         "a tie counts in one order",
-        key_passes,
+        scaled_sets,
         "forward_of",
         rewritten(
             passes,
