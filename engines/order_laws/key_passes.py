@@ -56,21 +56,18 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     shares = shares_of(buckets, classes, offsets, alive, cut)
     entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])
     entries, entry_lasts = [entry], [lasts]
-    cells, forwards, exponents = [], [], []
+    kept = []
     factors, exponent, room = np.ones(len(classes.event)), 0, _MOST_KEPT
     for c in range(len(cut) - 1):
         kinds = alive[offsets[c] : offsets[c + 1]]
         for i in range(len(kinds)):
             shares[offsets[c] + i] *= factors[kinds[i]]
         own = shares[offsets[c] : offsets[c + 1]]
-        cell = cell_of(classes, roots, following, row_of, kinds, own, lasts)
-        least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-        forward, divided = forward_in_range(cell, entry, least, width)
+        through = _through(classes, roots, following, row_of, kinds, own, entry, lasts)
+        cell, forward, divided, _ = through
         room -= forward.size + 2 * cell.rates.size
         if len(found) > 0 and room > 0:
-            cells.append(cell)
-            forwards.append(forward)
-            exponents.append(divided)
+            kept.append(through)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         most = divided[left].max()
         entry, lasts = _used(by_set(summed(forward, left), left, divided - most), cell.lasts)
@@ -93,16 +90,12 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
     for c in range(len(cut) - 2, -1, -1):
         kinds = alive[offsets[c] : offsets[c + 1]]
         entry = entries[c]
-        if c < len(cells):
-            cell = cells[c]
+        if c < len(kept):
+            cell, forward, divided, least = kept[c]
         else:
             own = shares[offsets[c] : offsets[c + 1]]
-            cell = cell_of(classes, roots, following, row_of, kinds, own, entry_lasts[c])
-        least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-        if c < len(cells):
-            forward, divided = forwards[c], exponents[c]
-        else:
-            forward, divided = forward_in_range(cell, entry, least, width)
+            through = _through(classes, roots, following, row_of, kinds, own, entry, entry_lasts[c])
+            cell, forward, divided, least = through
         _add_ended(classes, kinds, cut[c + 1], happened, found)
         left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
         after = _placed(after, entry_lasts[c + 1], cell.lasts)
@@ -115,6 +108,15 @@ def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps
         after = by_set(after, np.arange(len(after)), -divided)
         scale(after)
     return total, exponent
+
+
+@inner
+def _through(classes, roots, following, row_of, kinds, shares, entry, lasts):
+    """A cell, its forward values, the powers of two that divide them, and the fewest events of a begin."""
+    cell = cell_of(classes, roots, following, row_of, kinds, shares, lasts)
+    least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
+    forward, divided = forward_in_range(cell, entry, least, width)
+    return cell, forward, divided, least
 
 
 @inner

@@ -1,4 +1,4 @@
-"""A power of two for each set of a cell, by which states are divided where hundreds of events may happen in it.
+"""A power of two for each set of a cell, by which states are divided where hundreds of events may happen.
 
 So what all events of a set together bring is about 1, however large their factors are and however many
 orders they have.  A rate leads from one set to another: it is multiplied by the power of the one and divided

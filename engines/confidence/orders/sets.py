@@ -139,11 +139,8 @@ def carried(states, own, happened, before, after):
             for d in range(digit * stride, (digit + 1) * stride):
                 place[d] = place[d - digit * stride] + digit * max(later, 0)
                 complete[d] = complete[d - digit * stride] + (later < 0 and digit == count)
-    powers, most = before.powers - after.powers[place], _LEAST
-    for a in range(len(happened)):
-        for d in range(sets):
-            if complete[d] == over and powers[d] > most and (states[a * sets + d] != 0.0).any():
-                most = powers[d]
+    powers = before.powers - after.powers[place]
+    most = _largest_power(states, powers, complete == over)
     found = np.zeros((len(happened) * size, states.shape[1]))
     for a in range(len(happened)):
         if not _misses(own, happened[a], before, after):
@@ -152,7 +149,17 @@ def carried(states, own, happened, before, after):
                     for c in range(states.shape[1]):
                         value = states[a * sets + d, c]
                         found[a * size + place[d], c] = times_two_to(value, powers[d] - most)
-    return found, int(most)
+    return found, most
+
+
+@inner
+def _largest_power(states, powers, stays):
+    """The largest exponent of a set that stays and has a state."""
+    most, sets = _LEAST, len(powers)
+    for x in range(len(states)):
+        if stays[x % sets] and powers[x % sets] > most and (states[x] != 0.0).any():
+            most = powers[x % sets]
+    return int(most)
 
 
 @inner
@@ -211,12 +218,10 @@ def pass_by_ticks(states, digits, target, rests, mass, length):
             held += 1
             mark += 1
             some = _one_more(before, begun, some, digits, target, mass, group, listed, stamp, mark)
+            each = length * held if held > 1 else 1.0 / share
             for n in range(some):
                 for c in range(states.shape[1]):
-                    if held > 1:
-                        group[listed[n], c] /= length * held
-                    else:
-                        group[listed[n], c] *= share
+                    group[listed[n], c] /= each
                 rest = rests[listed[n] // sets]
                 if rest >= 0:
                     place = rest * sets + listed[n] % sets

@@ -1,4 +1,4 @@
-"""Hundreds of events of a key on one day: products of their factors leave the floats, and no probability does."""
+"""Hundreds of events of a key on one day: products of factors leave the floats, and no probability does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engines.order_laws.test_wide_tables import DAY, one_key, random_keys
 
 
 def sums(ones: int, others: int, follows: list[list[Fraction]]) -> tuple[Fraction, Fraction]:
-    """The summed factors of all words of so many letters 0 and 1, and the same times the number of pairs 00."""
+    """The summed factors of all words of so many 0 and 1, and the same times the number of pairs 00."""
     total: dict[tuple[int, int, int], tuple[Fraction, Fraction]] = {}
     zero = (Fraction(0), Fraction(0))
     for i in range(ones + 1):

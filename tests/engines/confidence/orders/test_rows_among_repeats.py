@@ -1,4 +1,4 @@
-"""A row in a key of many repeats under large factors: each product leaves the floats, their ratio is exact."""
+"""A row in a key of many repeats under large factors: products leave the floats, their ratio is exact."""
 
 from __future__ import annotations
 
