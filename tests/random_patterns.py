@@ -21,7 +21,8 @@ ANY, NEXT, STRICT, PARTITION = (
 class Level:
     """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
 
-    With `runs` every group is read in order, and what follows may read it; with `read` without order.
+    With `runs` every group is read in order, and what follows may read it; with `read` without order.  With
+    `running` each pattern ends with a running group.
     """
 
     strategies: tuple[str, ...] = (ANY,)
@@ -35,6 +36,7 @@ class Level:
     quantified: bool = False
     runs: bool = False
     read: bool = False
+    running: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,11 @@ class Part:
     negated: bool = False
     kleene: bool = False
     how_many: str = ""
+    running: bool = False
 
     def __str__(self) -> str:
         if self.kleene:
-            return f"{self.types}{self.how_many or '+'} {self.variable}[]"
+            return f"{'RUNNING ' if self.running else ''}{self.types}{self.how_many or '+'} {self.variable}[]"
         return f"{'!' if self.negated else ''}{self.types}{self.how_many} {self.variable}"
 
     @property
@@ -96,7 +99,17 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
         for _ in range(draw(st.integers(1, 2))):
             place = draw(st.integers(0, len(blocks)))
             blocks.insert(place, [Part(next(names), draw(types), negated=True)])
-    return draw(quantified(blocks)) if level.quantified else blocks
+    blocks = draw(quantified(blocks)) if level.quantified else blocks
+    return draw(with_running_group(blocks)) if level.running else blocks
+
+
+@st.composite
+def with_running_group(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, with a running group as the last component."""
+    last = [part for block in blocks for part in block if not part.negated][-1]
+    how_many = draw(st.sampled_from(["", "", "{1,2}", "{2}", "{2,}"]))
+    group = replace(last, kleene=True, running=True, how_many=how_many)
+    return [[group if part == last else part for part in block] for block in blocks]
 
 
 @st.composite
@@ -147,7 +160,8 @@ def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
 
 def needs_window(strategy: str, blocks: list[list[Part]], choice: list[Part]) -> bool:
     last = [part for block in blocks for part in block if not part.negated][-1]
-    trailing_kleene = any(part.kleene for part in ([last, *choice] if last in choice else [last]))
+    trailing = [last, *choice] if last in choice else [last]
+    trailing_kleene = any(part.kleene and not part.running for part in trailing)
     parts = [part for block in blocks for part in block]
     # What stands beside an absence may be absent, too.
     at_edge = any(

@@ -289,7 +289,8 @@ class ComponentPattern:
     """`Type`, `Type var`, `A|B x`, `* x`, `Type+ var[]`, or one of them negated.
 
     `event_types` is empty for `*`; `variable` is None when the component is unnamed.  `quantifier` stands for
-    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.
+    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.  `running` asks for a match
+    after each tick at which the group took.
     """
 
     event_types: tuple[str, ...]
@@ -298,6 +299,7 @@ class ComponentPattern:
     negated: bool = False
     span: Span = _span()
     quantifier: Quantifier | None = None
+    running: bool = False
 
     @property
     def how_many(self) -> Quantifier:

@@ -11,7 +11,7 @@ from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
-from cepctl.language.quantifiers import quantifier
+from cepctl.language.quantifiers import quantifier, running
 from cepctl.language.relations import (
     at_relation,
     refinement,
@@ -141,6 +141,7 @@ class PatternParser:
 
     def _component(self, negated: bool, start: int) -> ComponentPattern:
         stream = self.stream
+        each_tick = running(stream)
         types: list[str] = []
         if not stream.accept_symbol("*"):
             types.append(self._event_type().value)
@@ -159,7 +160,7 @@ class PatternParser:
                     f"{shown}[] is a Kleene variable and needs a {sign} after its type: Type{sign} {shown}[]",
                 )
         span = stream.span_from(start)
-        return ComponentPattern(tuple(types), variable, kleene, negated, span, counted)
+        return ComponentPattern(tuple(types), variable, kleene, negated, span, counted, each_tick)
 
     def _event_type(self) -> Token:
         if self.stream.current.kind not in _TYPE_KINDS:

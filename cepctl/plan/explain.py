@@ -82,6 +82,7 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
+                **({"running": True} if each.running else {}),
                 **_members(alternative, each),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
@@ -261,6 +262,7 @@ def _component_name(component: Mapping[str, Any]) -> str:
     kind = "absent " if component["negated"] else ""
     plus = _how_many(*component.get("members", (1, None)), kleene=component["kleene"])
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
+    members += ", a match after each tick at which it takes" if component.get("running") else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
 
 
@@ -358,4 +360,5 @@ def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
     members = _how_many(component.least, component.most, kleene=component.kleene)
-    return f"{'no ' if component.negated else ''}{types}{name}{members}"
+    kind = "no " if component.negated else "running " if component.running else ""
+    return f"{kind}{types}{name}{members}"

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
 from cepctl.language.messages import did_you_mean, name_list
-from cepctl.language.printer import quantifier_text
+from cepctl.language.printer import quantifier_text, type_text
 from cepctl.plan.problems import Problems
 
 MAX_READINGS = 64
@@ -118,6 +118,12 @@ def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrF
     if pattern.negated and (pattern.kleene or pattern.quantifier):
         sign = quantifier_text(pattern)
         problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
+    elif pattern.running and (pattern.negated or not pattern.kleene or pattern.optional):
+        shown = "|".join(map(type_text, pattern.event_types)) or "*"
+        problems.error(
+            pattern.span,
+            f"RUNNING stands before a group of at least one event, as in RUNNING {shown}+ b[]",
+        )
     reading = OrFreePattern(((pattern,),))
     return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
 

@@ -101,6 +101,7 @@ def alternative_of(
             tuple(found.filters.get(i, ())),
             component.how_many.least,
             component.how_many.most,
+            component.running,
         )
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )

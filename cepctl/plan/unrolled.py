@@ -72,7 +72,7 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
     components = [
-        *(replace(reading.components[i], kleene=False, ordered=False, filters=()) for i in origin),
+        *(_one_event(reading.components[i]) for i in origin),
         *(Component(f"other {reading.components[i].variable}", (), negated=True) for i in rivals),
     ]
     alternative = Alternative(
@@ -86,6 +86,10 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         ),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
+
+
+def _one_event(component: Component) -> Component:
+    return replace(component, kleene=False, ordered=False, running=False, filters=())
 
 
 def _equalities(

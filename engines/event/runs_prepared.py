@@ -206,10 +206,11 @@ def _of_read_sets(
         replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
     )
     is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
+    running = reading.components[reading.positive[-1]].running
     rules = [
         AbsenceRule(form.rivals[form.origin[block.components[0]]], (region,))
         for number, block in enumerate(blocks)
-        if (region := _passed_over(number, is_set, plan.window)) is not None
+        if (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
     shape = replace(shape, blocks=blocks, rules=(*shape.rules, *rules))
     search = Search(
@@ -227,7 +228,7 @@ def _of_read_sets(
     )  # fmt: skip
 
 
-def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Region | None:
+def _passed_over(number: int, is_set: Sequence[bool], window: int | None, *, running: bool) -> Region | None:
     """Where what fits a block would have been taken, as far as its neighbours say."""
     if number == 0 and not is_set[0]:
         return None
@@ -238,6 +239,8 @@ def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Reg
     end = number + 1 if is_set[number] else number
     if end < len(is_set):
         return lower, RegionEnd(Point(end, "first"), -1, is_lower=False)
+    if running:
+        return lower, RegionEnd(Point(number, "last"), 0, is_lower=False)
     return (lower,) if window is None else (lower, RegionEnd(Point(0, "first"), window - 1, is_lower=False))
 
 

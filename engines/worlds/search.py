@@ -72,8 +72,9 @@ class Search:
 
     @cached_property
     def _as_runs(self) -> bool:
-        """Whether next match is asked of groups in order, or of what reads a group before it."""
-        return reading(self.plan).as_runs and self.alternative.reads_taken
+        """Whether next match is asked of groups in order, running ones, or what reads a group before it."""
+        running = any(each.running for each in self.alternative.components)
+        return reading(self.plan).as_runs and (running or self.alternative.reads_taken)
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
@@ -84,6 +85,8 @@ class Search:
         place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
         if ending.negated:
             waits = place not in self.alternative.absent_anywhere
+        elif ending.running:
+            waits = False
         elif self._as_runs:
             waits = bool(finished_run(self, ticks, bound).takers())
         else:

@@ -21,6 +21,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
         if not any(isinstance(block, Part) for block in blocks):
             blocks.append(Part(next(names), _types(rng, wanted)))
         blocks = _with_groups(rng, blocks)
+    if "running" in wanted and isinstance(blocks[-1], Part):
+        blocks[-1] = replace(blocks[-1], kleene=True)
     if "negation" in wanted:
         blocks = _with_absences(rng, blocks, wanted)
     pattern: Pattern = Group("SEQ", tuple(blocks))
@@ -28,6 +30,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
         pattern = _with_choice(rng, Group("SEQ", tuple(blocks)), names, wanted)
     if "quantified" in wanted:
         pattern = _quantified(rng, pattern)
+    if "running" in wanted:
+        pattern = _with_running_group(pattern)
     return _plain(pattern)
 
 
@@ -94,6 +98,19 @@ def _quantified(rng: Random, pattern: Pattern) -> Pattern:
     if always in chosen and chosen[always].optional:
         del chosen[always]
     return _replaced(pattern, chosen)
+
+
+def _with_running_group(pattern: Pattern) -> Pattern:
+    """With RUNNING before what is bound last, where that is a group."""
+    if isinstance(pattern, Part):
+        return replace(pattern, running=pattern.kleene and not pattern.optional)
+    if pattern.word == "OR":
+        return replace(pattern, members=tuple(map(_with_running_group, pattern.members)))
+    bound = [at for at, part in enumerate(pattern.members) if any(not p.negated for p in parts_of(part))]
+    last = bound[-1]
+    members = [*pattern.members]
+    members[last] = _with_running_group(members[last])
+    return replace(pattern, members=tuple(members))
 
 
 def _replaced(pattern: Pattern, parts: Mapping[Part, Part]) -> Pattern:
