@@ -95,7 +95,7 @@ def pattern_to_text(pattern: Pattern) -> str:
 def quantifier_text(pattern: ComponentPattern) -> str:
     """How many events a component binds, as it stands after its type."""
     if pattern.quantifier is None:
-        return "+" if pattern.kleene else ""
+        return "+" if pattern.kleene and not pattern.repeated else ""
     least, most = pattern.quantifier.least, pattern.quantifier.most
     if not pattern.quantifier.braces:
         return "*" if pattern.kleene else "?"

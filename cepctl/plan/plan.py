@@ -149,6 +149,8 @@ class Alternative:
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
+    `repeated`: components that take events in turn, all as often; each is a group in order, and rows show all
+    of their events together.
     """
 
     components: tuple[Component, ...]
@@ -161,6 +163,11 @@ class Alternative:
     sequences: tuple[tuple[int, ...], ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
     passes_over: bool = False
+    repeated: tuple[tuple[int, ...], ...] = ()
+
+    def turn(self, component: int) -> tuple[int, ...]:
+        """The components that take events in turn with one, itself among them."""
+        return next((each for each in self.repeated if component in each), (component,))
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -177,6 +184,8 @@ class Alternative:
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
+        if self.repeated:
+            return True
         if strategy.absent is Absent.NEARER:
             return self.reads_taken
         return strategy.asks_others and any(each.ordered for each in self.components)

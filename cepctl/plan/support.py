@@ -38,6 +38,7 @@ class Construct(Enum):
     KLEENE_ORDER = "predicates over the order of a group"
     KLEENE_AGGREGATE = "aggregates over a group"
     RUNNING = "RUNNING groups"
+    REPEATED = "SEQ(...)+"
     TIMING = "timing constraints"
     OR = "OR"
     REACHED = "reached(...)"
@@ -55,7 +56,7 @@ _LACKING: Mapping[Engine, frozenset[Construct]] = {
         {
             *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
             *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN, Construct.ABSENT_TOGETHER),
-            Construct.RUNNING,
+            *(Construct.RUNNING, Construct.REPEATED),
         }
     ),
     "worlds": frozenset(),
@@ -84,6 +85,8 @@ def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
 def _is_defined(construct: Construct, strategy: Strategy) -> bool:
     if construct is Construct.RUNNING:
         return strategy.absent is Absent.NEARER
+    if construct is Construct.REPEATED:
+        return strategy.absent is not Absent.NEARER
     return construct not in _WITHOUT_OTHERS or not strategy.asks_others
 
 
@@ -105,6 +108,7 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
         Construct.RUNNING: any(each.running for each in components),
+        Construct.REPEATED: any(each.repeated for each in plan.alternatives),
         Construct.TIMING: any(
             each.timings or each.choices or each.member_timings for each in plan.alternatives
         ),
@@ -130,6 +134,8 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     if engine == "event":
         lacking += _sets_beside_runs(plan)
+        if any(each.repeated for each in plan.alternatives) and len(plan.alternatives) > 1:
+            lacking.append("SEQ(...)+ beside OR or what may be absent")
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
@@ -292,6 +298,9 @@ def check_support(
         message = f"AND(...) under {name}; it runs under skip_till_any_match"
         problems.refuse(query.pattern.span, message)
     _check_running(pattern, alternative, strategy, problems)
+    if alternative.repeated and strategy.absent is Absent.NEARER:
+        message = f"SEQ(...)+ under {name}; it runs under skip_till_any_match and contiguity"
+        problems.refuse(pattern.components[alternative.repeated[0][0]].span, message)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)

@@ -264,12 +264,7 @@ class PreparedAlternative:
             from cepctl.engines.event.absent_together import AbsentTogether
 
             return AbsentTogether(self, asked).measured(bound, rivals)
-        batch = Batch(asked, bound, rivals, self.lasting)
-        if not self.lasting and any(isinstance(each, Group) for each in bound.values()):
-            from cepctl.engines.solve.inner_members import without_inner_members
-
-            batch = without_inner_members(batch)
-        return measure(batch)
+        return measure(Batch(asked, bound, rivals, self.lasting))
 
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
         """The coupled problems of matches, `match` being their row; rivals are found as in `judged`."""

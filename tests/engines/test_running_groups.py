@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
-from hypothesis import assume
-from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
@@ -19,13 +15,8 @@ from cepctl.language.printer import to_text
 from cepctl.plan.summary import require_summary
 from cepctl.plan.support import require_engine
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
-from tests.engines.clock_cases import ClockCase, clock_cases
-from tests.engines.confidence.given.given_cases import agrees as agrees_with_what_is_given
-from tests.engines.confidence.given.given_cases import with_given
-from tests.engines.confidence.occurrence.groups_agree import grouped, groups_agree_or_refused
+from tests.engines.judged_ways import WAYS, judged
 from tests.engines.own_numbers import trials
-from tests.engines.reached_cases import asking, is_decided_as_judged
-from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.engines.test_own_numbers import same_every_way
 from tests.plans import Event, event_table, plan_of
 from tests.state.test_equivalence import delayed_runs_amount_to_one, deliveries
@@ -95,46 +86,17 @@ def test_a_filter_leaves_out_rows_and_ends_no_run() -> None:
 # --- random cases --------------------------------------------------------------------------
 
 
-def where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
-    """The test of cases that the event engine runs."""
-
-    def asked(case: Any) -> None:
-        clocks = case.clocks if isinstance(case, ClockCase) else None
-        try:
-            require_engine(plan_of(case.query, clocks), "event")
-        except CepctlError:
-            assume(condition=False)
-        test(case)
-
-    return asked
-
-
-def agrees_on_clocks(case: ClockCase) -> None:
-    plan = plan_of(case.query, case.clocks)
-    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
-
-
-WAYS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None]]] = {
-    "rows": (running_cases(), event_engine_agrees),
-    "thresholds": (running_cases(), lambda case: event_engine_agrees_above(case, 0.4)),
-    "GROUP BY": (grouped(running_cases()), lambda case: assume(groups_agree_or_refused(case))),
-    "GIVEN": (with_given(running_cases()), agrees_with_what_is_given),
-    "shared clocks": (clock_cases(running_cases()), agrees_on_clocks),
-    "reached": (asking(running_cases()), is_decided_as_judged),
-}
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_running_groups_agree_with_the_judge(way: str) -> None:
-    cases, test = WAYS[way]
-    check(cases, where_it_runs(test), EXAMPLES if way == "rows" else FEW_EXAMPLES)
+    cases, test = judged(way, running_cases())
+    check(cases, test, EXAMPLES if way == "rows" else FEW_EXAMPLES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_running_groups_agree_with_the_judge_in_many_cases(way: str) -> None:
-    cases, test = WAYS[way]
-    check(cases, where_it_runs(test), MANY_EXAMPLES if way == "rows" else MANY_EXAMPLES // 4)
+    cases, test = judged(way, running_cases())
+    check(cases, test, MANY_EXAMPLES if way == "rows" else MANY_EXAMPLES // 4)
 
 
 def test_every_way_to_find_a_running_group_gives_equal_bytes() -> None:
@@ -151,7 +113,7 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def found() -> bool:
         try:
-            check(running_cases(), where_it_runs(event_engine_agrees), EXAMPLES, shrink=False)
+            check(*judged("rows", running_cases()), EXAMPLES, shrink=False)
         except Exception:  # whatever an engine with a fault ends with
             return True
         return False

@@ -20,6 +20,7 @@ from tests.random_conditions import (
     run_conditions,
     set_reading_conditions,
     timings,
+    turn_conditions,
 )
 from tests.random_patterns import NEXT, PARTITION, Level, Part
 
@@ -81,6 +82,8 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
             pools.append((order_conditions(parts), 1))
+        turn = [part for part in parts if part.repeated]
+        pools += [(turn_conditions(turn), 0.7), (order_conditions(turn), 0.4), (turn_conditions(turn), 0.3)]
         if "runs" in wanted and rng.random() < 0.25:
             pools += [(set_reading_conditions(parts), 1)]
         elif "runs" in wanted:

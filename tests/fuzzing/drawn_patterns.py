@@ -23,6 +23,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
         blocks = _with_groups(rng, blocks)
     if "running" in wanted and isinstance(blocks[-1], Part):
         blocks[-1] = replace(blocks[-1], kleene=True)
+    if "repeated" in wanted:
+        blocks = _with_repetitions(rng, blocks)
     if "negation" in wanted:
         blocks = _with_absences(rng, blocks, wanted)
     pattern: Pattern = Group("SEQ", tuple(blocks))
@@ -79,6 +81,15 @@ def _with_groups(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
         replace(block, kleene=True) if isinstance(block, Part) and place in chosen else block
         for place, block in enumerate(blocks)
     ]
+
+
+def _with_repetitions(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
+    """With one to three components in turn, in place of one block."""
+    place, count = rng.randrange(len(blocks)), rng.choice([1, 2, 2, 3])
+    turn = [
+        Part(name, rng.choice(["A", "B", "C", "A|B"]), kleene=True, repeated=True) for name in "xyz"[:count]
+    ]
+    return [*blocks[:place], Group("SEQ+", tuple(turn)), *blocks[place + 1 :]]
 
 
 def _quantified(rng: Random, pattern: Pattern) -> Pattern:
