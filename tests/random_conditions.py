@@ -19,6 +19,8 @@ def random_conditions(
 ) -> list[str]:
     """Conditions over `parts` together, and over the members of an OR one by one."""
     pools = [own_conditions([*parts, *choice]), links(strategy, parts)]
+    if level.repeated:
+        pools.append(turn_conditions([part for part in parts if part.repeated]))
     if level.kleene:
         pools.append(group_conditions(strategy, parts))
     if level.order:
@@ -109,6 +111,20 @@ def run_conditions(parts: list[Part]) -> list[str]:
     )
     return order_conditions(parts) + [
         template.format(b=part.variable) for part in parts for template in templates
+    ]
+
+
+def turn_conditions(parts: list[Part]) -> list[str]:
+    """Within a repetition and of the one before it, and of all of them."""
+    templates = (
+        *("{b}[i].x <= {c}[i].x", "{b}[i].k = {c}[i].k", "{b}[i].x >= {c}[i-1].x", "{c}[i].x > {b}[i-1].x"),
+        *("sum({b}[1..i].x) >= sum({c}[1..i-1].x)", "{c}[i].x <= max({b}[..i].x)", "{c}[i].x <= {b}[last].x"),
+        *("{b}[first].x <= {c}[last].x", "sum({b}[].x) <= sum({c}[].x)", "count({b}[]) >= 2"),
+    )
+    return [
+        template.format(b=b.variable, c=c.variable)
+        for b, c in combinations(parts, 2)
+        for template in templates
     ]
 
 

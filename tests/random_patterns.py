@@ -21,7 +21,8 @@ ANY, NEXT, STRICT, PARTITION = (
 class Level:
     """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
 
-    With `runs` every group is read in order, and what follows may read it; with `read` without order.
+    With `runs` every group is read in order, and what follows may read it; with `read` without order.  With
+    `running` each pattern ends with a running group; with `repeated` one component of it is a `SEQ(...)+`.
     """
 
     strategies: tuple[str, ...] = (ANY,)
@@ -35,6 +36,8 @@ class Level:
     quantified: bool = False
     runs: bool = False
     read: bool = False
+    running: bool = False
+    repeated: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,14 @@ class Part:
     negated: bool = False
     kleene: bool = False
     how_many: str = ""
+    running: bool = False
+    repeated: bool = False
 
     def __str__(self) -> str:
+        if self.repeated:
+            return f"{self.types} {self.variable}[]"
         if self.kleene:
-            return f"{self.types}{self.how_many or '+'} {self.variable}[]"
+            return f"{'RUNNING ' if self.running else ''}{self.types}{self.how_many or '+'} {self.variable}[]"
         return f"{'!' if self.negated else ''}{self.types}{self.how_many} {self.variable}"
 
     @property
@@ -96,7 +103,29 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
         for _ in range(draw(st.integers(1, 2))):
             place = draw(st.integers(0, len(blocks)))
             blocks.insert(place, [Part(next(names), draw(types), negated=True)])
-    return draw(quantified(blocks)) if level.quantified else blocks
+    blocks = draw(quantified(blocks)) if level.quantified else blocks
+    if level.running:
+        return draw(with_running_group(blocks))
+    return draw(with_repetitions(blocks)) if level.repeated else blocks
+
+
+@st.composite
+def with_running_group(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, with a running group as the last component."""
+    last = [part for block in blocks for part in block if not part.negated][-1]
+    how_many = draw(st.sampled_from(["", "", "{1,2}", "{2}", "{2,}"]))
+    group = replace(last, kleene=True, running=True, how_many=how_many)
+    return [[group if part == last else part for part in block] for block in blocks]
+
+
+@st.composite
+def with_repetitions(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, with one to three components in turn in place of one that is there."""
+    there = [place for place, block in enumerate(blocks) if not block[0].negated]
+    place = draw(st.sampled_from(there))
+    types = draw(st.lists(st.sampled_from(["A", "B", "C", "A", "B", "A|B"]), min_size=1, max_size=3))
+    turn = [Part(name, each, kleene=True, repeated=True) for name, each in zip("xyz", types, strict=False)]
+    return [*blocks[:place], turn, *blocks[place + 1 :]]
 
 
 @st.composite
@@ -138,6 +167,8 @@ def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
     for block in blocks:
         if choice and block[0] == choice[0]:
             pieces.append(f"OR({', '.join(map(str, choice))})")
+        elif block[0].repeated:
+            pieces.append(f"SEQ({', '.join(map(str, block))})+")
         elif len(block) > 1:
             pieces.append(f"AND({', '.join(map(str, block))})")
         else:
@@ -147,7 +178,8 @@ def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
 
 def needs_window(strategy: str, blocks: list[list[Part]], choice: list[Part]) -> bool:
     last = [part for block in blocks for part in block if not part.negated][-1]
-    trailing_kleene = any(part.kleene for part in ([last, *choice] if last in choice else [last]))
+    trailing = [last, *choice] if last in choice else [last]
+    trailing_kleene = any(part.kleene and not part.running for part in trailing)
     parts = [part for block in blocks for part in block]
     # What stands beside an absence may be absent, too.
     at_edge = any(

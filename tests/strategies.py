@@ -101,6 +101,24 @@ def read_set_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return (cases(level) | cases(replace(level, negation=True))).filter(_is_told_apart)
 
 
+def running_cases() -> st.SearchStrategy[Case]:
+    """A running group at the end, of any kind, behind whatever next match has."""
+    level = Level(strategies=(NEXT,), kleene=True, running=True)
+    return (
+        cases(level)
+        | cases(replace(level, negation=True, timing=True))
+        | cases(replace(level, runs=True))
+        | cases(replace(level, quantified=True))
+    )
+
+
+def repeated_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """A `SEQ(...)+` beside single events and absences; conditions within a repetition, and of all of them."""
+    level = Level(strategies=strategies or (ANY,), repeated=True, order=True)
+    beside = replace(level, groups=True) if level.strategies == (ANY,) else replace(level, timing=True)
+    return cases(level) | cases(replace(level, negation=True, timing=True)) | cases(beside)
+
+
 def _is_told_apart(case: Case) -> bool:
     """Whether no type of a group is one of the component after it."""
     found = re.findall(r"(!?)([\w|*]+)(\+?) \w+(?:\[\])?[,)]", case.query)

@@ -289,7 +289,9 @@ class ComponentPattern:
     """`Type`, `Type var`, `A|B x`, `* x`, `Type+ var[]`, or one of them negated.
 
     `event_types` is empty for `*`; `variable` is None when the component is unnamed.  `quantifier` stands for
-    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.
+    `?`, `*` and `{m,n}`; what binds a group, as the last two, is `kleene`, too.  `running` asks for a match
+    after each tick at which the group took.  A component of `SEQ(B b[], C c[])+` is `repeated`, and `kleene`:
+    it binds an event in each repetition.
     """
 
     event_types: tuple[str, ...]
@@ -298,6 +300,8 @@ class ComponentPattern:
     negated: bool = False
     span: Span = _span()
     quantifier: Quantifier | None = None
+    running: bool = False
+    repeated: bool = False
 
     @property
     def how_many(self) -> Quantifier:
@@ -317,7 +321,7 @@ class ComponentPattern:
 
 @dataclass(frozen=True)
 class Composite:
-    """SEQ, AND, OR or ISEQ over patterns; negated and kleene only so that they can be refused."""
+    """SEQ, AND, OR or ISEQ over patterns; negated means absent as a whole, kleene once or several times."""
 
     operator: Literal["SEQ", "AND", "OR", "ISEQ"]
     parts: tuple[Pattern, ...]

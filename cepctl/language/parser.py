@@ -220,7 +220,7 @@ class _QueryParser:
 
     def _pattern(self) -> None:
         parser = PatternParser(self.stream)
-        self.pattern = parser.pattern()
+        self.pattern = parser.whole()
         self.conditions[:0] = parser.conditions
         for found in parser.windows:
             self._set_window(found)
@@ -312,7 +312,7 @@ class _QueryParser:
         parser = PatternParser(stream)
         if not parser.at_composite():
             stream.fail(_GIVEN_FORM)
-        pattern = parser.pattern()
+        pattern = parser.whole()
         within = window(stream) if stream.accept_word("WITHIN") else None
         if stream.accept_word("IF") is None:
             stream.fail(

@@ -11,7 +11,7 @@ from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
-from cepctl.language.quantifiers import quantifier
+from cepctl.language.quantifiers import quantifier, running
 from cepctl.language.relations import (
     at_relation,
     refinement,
@@ -26,11 +26,28 @@ _TYPE_KINDS = (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING)
 
 @dataclass
 class PatternParser:
-    """Parses one pattern; `conditions` and `windows` collect what ISEQ's brackets say beside it."""
+    """Parses one pattern; `conditions` and `windows` collect what ISEQ's brackets say beside it.
+
+    `members`: problems of components written as groups, which they are only if their SEQ is repeated.
+    """
 
     stream: TokenStream
     conditions: list[Expression] = field(default_factory=list)
     windows: list[Duration] = field(default_factory=list)
+    members: list[QueryProblem] = field(default_factory=list)
+
+    def whole(self) -> Pattern:
+        """The pattern of a clause.
+
+        Raises
+        ------
+        QueryProblem
+            If a component is written as a group and is none.
+        """
+        found = self.pattern()
+        if self.members:
+            raise self.members[0]
+        return found
 
     def pattern(self) -> Pattern:
         """One pattern, or several of which one occurs: `P ∪ Q` is `OR(P, Q)`."""
@@ -112,6 +129,7 @@ class PatternParser:
             stream.expect_symbol("]", "']' after the condition of ISEQ")
         stream.expect_symbol("(")
         outside, stream.place = stream.place, Place(stream.place.clause, in_pattern=True)
+        before, self.members = self.members, []
         parts = self.patterns()
         while stream.accept_symbol(","):
             parts += self.patterns()
@@ -123,6 +141,10 @@ class PatternParser:
         stream.place = outside
         kleene = stream.accept_symbol("+") is not None
         stream.depth -= 1
+        if kleene and operator == "SEQ":
+            parts = [_repeated(part) for part in parts]
+            self.members = []
+        self.members = before + self.members
         return Composite(operator, tuple(parts), negated, kleene, stream.span_from(start))
 
     def _fail_after_component(self, part: Pattern) -> None:
@@ -141,6 +163,7 @@ class PatternParser:
 
     def _component(self, negated: bool, start: int) -> ComponentPattern:
         stream = self.stream
+        each_tick = running(stream)
         types: list[str] = []
         if not stream.accept_symbol("*"):
             types.append(self._event_type().value)
@@ -154,12 +177,15 @@ class PatternParser:
             closing = stream.expect_symbol("]")
             if variable is None or not kleene:
                 shown, sign = variable or "b", "*" if counted else "+"
-                raise QueryProblem(
+                problem = QueryProblem(
                     Span(opening.span.start, closing.span.end),
                     f"{shown}[] is a Kleene variable and needs a {sign} after its type: Type{sign} {shown}[]",
                 )
+                if variable is None or counted or negated:
+                    raise problem
+                self.members.append(problem)
         span = stream.span_from(start)
-        return ComponentPattern(tuple(types), variable, kleene, negated, span, counted)
+        return ComponentPattern(tuple(types), variable, kleene, negated, span, counted, each_tick)
 
     def _event_type(self) -> Token:
         if self.stream.current.kind not in _TYPE_KINDS:
@@ -185,3 +211,10 @@ class PatternParser:
                 "several words in quotes",
             )
         return self.stream.take().value if word not in RESERVED else None
+
+
+def _repeated(part: Pattern) -> Pattern:
+    """A component of a repeated SEQ; what else stands there is refused later, by name."""
+    if not isinstance(part, ComponentPattern) or part.negated or part.kleene or part.quantifier:
+        return part
+    return replace(part, kleene=True, repeated=True)

@@ -89,13 +89,13 @@ def pattern_to_text(pattern: Pattern) -> str:
     types = "|".join(map(type_text, pattern.event_types)) or "*"
     plus, members = quantifier_text(pattern), "[]" if pattern.kleene else ""
     variable = f" {variable_text(pattern.variable)}{members}" if pattern.variable is not None else ""
-    return f"{negation}{types}{plus}{variable}"
+    return f"{negation}{'RUNNING ' if pattern.running else ''}{types}{plus}{variable}"
 
 
 def quantifier_text(pattern: ComponentPattern) -> str:
     """How many events a component binds, as it stands after its type."""
     if pattern.quantifier is None:
-        return "+" if pattern.kleene else ""
+        return "+" if pattern.kleene and not pattern.repeated else ""
     least, most = pattern.quantifier.least, pattern.quantifier.most
     if not pattern.quantifier.braces:
         return "*" if pattern.kleene else "?"

@@ -1,8 +1,9 @@
-"""Parser for how many events a component binds: `?`, `*`, `{n}`, `{m,n}` and `{m,}`."""
+"""Parser for how many events a component binds: `?`, `*`, `{n}`, `{m,n}`, `{m,}`, and `RUNNING` before it."""
 
 from __future__ import annotations
 
 from cepctl.language.ast import Quantifier, Span
+from cepctl.language.keywords import CLAUSES, PATTERN_OPERATORS, RELATIONS
 from cepctl.language.messages import QueryProblem
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import TokenKind
@@ -24,6 +25,28 @@ def quantifier(stream: TokenStream) -> Quantifier | None:
     closing = stream.expect_symbol("}", "'}'")
     _require_some(least, most, Span(opening.span.start, closing.span.end))
     return Quantifier(least, most, braces=True)
+
+
+def running(stream: TokenStream) -> bool:
+    """Whether `RUNNING` stands before a component, which it does where a type and more follow it.
+
+    An event type may be called so, too: `RUNNING r`, `RUNNING+ r[]`.
+    """
+    if not stream.current.is_word("RUNNING"):
+        return False
+    first, second = stream.ahead(), stream.ahead(2)
+    if first.is_word(*PATTERN_OPERATORS) and second.is_symbol("(", "["):
+        stream.fail_because(
+            "RUNNING stands before one group, the last component, as in RUNNING B+ b[], not before "
+            f"{first.value}"
+        )
+    of_any_type = first.is_symbol("*") and second.is_symbol("+", "*", "{", "?")
+    names_type = first.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING)
+    more = second.is_symbol("+", "*", "{", "?", "|") or second.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME)
+    found = of_any_type or (names_type and more and not second.is_word(*CLAUSES, *RELATIONS))
+    if found:
+        stream.take()
+    return found
 
 
 def _number(stream: TokenStream) -> int:

@@ -92,7 +92,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     alternatives = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
     reasons = [
-        None if each.passes_over else never_matches(each, query.partition_by, window, given)
+        None if each.passes_over or each.repeated else never_matches(each, query.partition_by, window, given)
         for each in alternatives
     ]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)

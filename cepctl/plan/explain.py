@@ -82,6 +82,8 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
                 "negated": each.negated,
                 "kleene": each.kleene,
                 "ordered": each.ordered,
+                **({"running": True} if each.running else {}),
+                **({"repeated": True} if any(i in turn for turn in alternative.repeated) else {}),
                 **_members(alternative, each),
                 "filters": [expression_to_text(condition) for condition in each.filters],
                 "events_at_most": estimated_count(alternative, i, counts),
@@ -261,6 +263,9 @@ def _component_name(component: Mapping[str, Any]) -> str:
     kind = "absent " if component["negated"] else ""
     plus = _how_many(*component.get("members", (1, None)), kleene=component["kleene"])
     members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
+    if component.get("repeated"):
+        plus, members = "", ", one in each repetition"
+    members += ", a match after each tick at which it takes" if component.get("running") else ""
     return f"{kind}{component['variable']}: {types}{plus}{members}"
 
 
@@ -318,12 +323,22 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     A a ──▶ no N n ──▶ B b+ ──▶ { C c, D d in any order }
     ╰──────────────────── < 9 ticks ────────────────────╯
     """
-    parts = [_drawn(alternative, block) for block in alternative.blocks]
-    line = strategy.arrow.join(parts)
+    line = strategy.arrow.join(_parts(alternative, strategy))
     if window is None:
         return line
     text = f" {window} "
     return f"{line}\n╰{text.center(max(len(line) - 2, len(text)), '─')}╯"
+
+
+def _parts(alternative: Alternative, strategy: Strategy) -> Iterator[str]:
+    """What stands between the arrows; repetitions are in brackets."""
+    for block in alternative.blocks:
+        turn = next((each for each in alternative.repeated if block[0] in each), ())
+        if not turn:
+            yield _drawn(alternative, block)
+        elif block[0] == turn[0]:
+            once = (replace(alternative.components[i], kleene=False) for i in turn)
+            yield f"({strategy.arrow.join(map(_component, once))})+"
 
 
 def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
@@ -358,4 +373,5 @@ def _component(component: Component) -> str:
     types = "|".join(component.event_types) or "*"
     name = "" if component.variable == types else f" {component.variable}"
     members = _how_many(component.least, component.most, kleene=component.kleene)
-    return f"{'no ' if component.negated else ''}{types}{name}{members}"
+    kind = "no " if component.negated else "running " if component.running else ""
+    return f"{kind}{types}{name}{members}"

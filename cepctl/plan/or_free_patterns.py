@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
 from cepctl.language.messages import did_you_mean, name_list
-from cepctl.language.printer import quantifier_text
+from cepctl.language.printer import quantifier_text, type_text
 from cepctl.plan.problems import Problems
 
 MAX_READINGS = 64
@@ -30,13 +30,15 @@ class OrFreePattern:
 
     `absent` are the optional components that it leaves out.  A block of negated components alone is
     `!AND(...)`, or `!SEQ(...)` if it is one of `sequences`.  `orders`: pairs of components of one block, the
-    first of which comes strictly before the other, as in AND of a SEQ.
+    first of which comes strictly before the other, as in AND of a SEQ.  `repeated`: the components of each
+    `SEQ(...)+`.
     """
 
     parts: tuple[BlockPattern, ...]
     absent: BlockPattern = ()
     sequences: tuple[BlockPattern, ...] = ()
     orders: tuple[tuple[ComponentPattern, ComponentPattern], ...] = ()
+    repeated: tuple[BlockPattern, ...] = ()
 
     def before(self, other: OrFreePattern) -> OrFreePattern:
         """Both, one after the other."""
@@ -45,6 +47,7 @@ class OrFreePattern:
             self.absent + other.absent,
             self.sequences + other.sequences,
             self.orders + other.orders,
+            self.repeated + other.repeated,
         )
 
     @property
@@ -98,6 +101,8 @@ def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
         return _expand_component(pattern, problems)
     if pattern.negated and pattern.operator in ("SEQ", "AND"):
         return _absent_together(pattern, problems)
+    if pattern.kleene and pattern.operator == "SEQ":
+        return _repetitions(pattern, problems)
     _refuse_composite(pattern, problems)
     parts = [_expand(part, problems) for part in pattern.parts]
     if pattern.operator == "OR":
@@ -118,6 +123,12 @@ def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrF
     if pattern.negated and (pattern.kleene or pattern.quantifier):
         sign = quantifier_text(pattern)
         problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
+    elif pattern.running and (pattern.negated or not pattern.kleene or pattern.optional):
+        shown = "|".join(map(type_text, pattern.event_types)) or "*"
+        problems.error(
+            pattern.span,
+            f"RUNNING stands before a group of at least one event, as in RUNNING {shown}+ b[]",
+        )
     reading = OrFreePattern(((pattern,),))
     return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
 
@@ -136,6 +147,18 @@ def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePatte
     block = tuple(members)
     in_order = len(block) > 1 and pattern.operator == "SEQ"
     return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
+
+
+def _repetitions(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+    """`SEQ(B b[], C c[])+`: single events one after the other, once or several times."""
+    members: list[ComponentPattern] = []
+    for part in pattern.parts:
+        if isinstance(part, ComponentPattern) and part.repeated:
+            members.append(part)
+        else:
+            what = "anything but single events in SEQ(...)+"
+            problems.refuse(part.span, f"{what}; write SEQ of it so many times, joined by OR")
+    return [OrFreePattern(tuple((each,) for each in members), repeated=(tuple(members),))]
 
 
 def _branch(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
@@ -160,6 +183,10 @@ def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> 
     """The members of AND or ISEQ as one block; nothing where all of them are absent."""
     if not reading.parts:
         return reading
+    if reading.repeated:
+        problems.refuse(
+            pattern.span, f"SEQ(...)+ inside {pattern.operator}; write it before or behind the group"
+        )
     between = {id(later) for _, later in reading.orders} & {id(earlier) for earlier, _ in reading.orders}
     return replace(reading, parts=(_and_group(pattern, reading.parts, between, problems),))
 

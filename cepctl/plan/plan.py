@@ -49,7 +49,8 @@ class Component:
     `event_types` is empty for any type.  `ordered` marks a Kleene component that some predicate
     over order reads, and under next match one written `{m,n}`: its group is a sequence with strictly
     increasing ticks, not a set.  `least` and `most` bound the number of members of a group, `most` None for
-    any number; of what another reading leaves out, `least` is 0.
+    any number; of what another reading leaves out, `least` is 0.  `running`: a match ends with each tick at
+    which the group took, and nothing but its last member closes the group.
     `filters` read this component's own attributes only (for a Kleene one as `b[i].x`).
     """
 
@@ -61,11 +62,16 @@ class Component:
     filters: tuple[Expression, ...] = ()
     least: int = 1
     most: int | None = None
+    running: bool = False
 
     @property
     def counted(self) -> bool:
         """Whether it is a group that not every number of events makes."""
         return self.kleene and (self.least > 1 or self.most is not None)
+
+    def fills_window(self, strategy: Strategy) -> bool:
+        """Whether a group at the end of the pattern takes what it can until the window ends."""
+        return strategy.fills_window and not self.running
 
 
 class Scope(Enum):
@@ -143,6 +149,8 @@ class Alternative:
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
+    `repeated`: components that take events in turn, all as often; each is a group in order, and rows show all
+    of their events together.
     """
 
     components: tuple[Component, ...]
@@ -155,6 +163,11 @@ class Alternative:
     sequences: tuple[tuple[int, ...], ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
     passes_over: bool = False
+    repeated: tuple[tuple[int, ...], ...] = ()
+
+    def turn(self, component: int) -> tuple[int, ...]:
+        """The components that take events in turn with one, itself among them."""
+        return next((each for each in self.repeated if component in each), (component,))
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -171,6 +184,8 @@ class Alternative:
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
+        if self.repeated:
+            return True
         if strategy.absent is Absent.NEARER:
             return self.reads_taken
         return strategy.asks_others and any(each.ordered for each in self.components)
@@ -207,7 +222,7 @@ class Alternative:
         last = self.components[-1]
         if last.negated:
             return len(self.components) - 1 not in self.absent_anywhere
-        return last.kleene and last.most != last.least and strategy.fills_window
+        return last.kleene and last.most != last.least and last.fills_window(strategy)
 
     @cached_property
     def positive(self) -> tuple[int, ...]:

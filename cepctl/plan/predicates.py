@@ -11,7 +11,7 @@ a component that this reading does not have        nothing: it does not apply to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -97,10 +97,11 @@ def alternative_of(
             component.event_types,
             component.negated,
             component.kleene,
-            component.kleene and name.lower() in ordered,
+            component.repeated or (component.kleene and name.lower() in ordered),
             tuple(found.filters.get(i, ())),
             component.how_many.least,
             component.how_many.most,
+            component.running,
         )
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
@@ -116,6 +117,7 @@ def alternative_of(
         tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
         tuple(found.member_timings),
         passed_over and any(component.optional for component in pattern.components),
+        tuple(tuple(pattern.components.index(each) for each in turn) for turn in pattern.repeated),
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -223,7 +225,7 @@ def _sort(
         found.filters.setdefault(carrier, []).append(expression)
         return
     decides = _decides(read, pattern, conjunct.expression, problems)
-    expression = _taken_so_far(expression, names[component_name(pattern.components[decides]).lower()])
+    expression = _taken_so_far(expression, _in_turn(pattern, decides))
     found.links.append(Link(expression, tuple(read), decides, _scope(expression)))
     found.equalities.extend(_equality(expression, index))
 
@@ -285,11 +287,17 @@ def _read_in_order(expression: Expression) -> Iterator[str]:
             yield each.variable.lower()
 
 
-def _taken_so_far(expression: Expression, decides: str) -> Expression:
+def _in_turn(pattern: OrFreePattern, component: int) -> set[str]:
+    """The variables of what takes events in turn with a component, its own among them."""
+    own = pattern.components[component]
+    return {component_name(each) for each in next((t for t in pattern.repeated if own in t), (own,))}
+
+
+def _taken_so_far(expression: Expression, decides: Container[str]) -> Expression:
     """Where another component decides, `b[..i]` are all members of b, as they are taken then."""
 
     def change(each: Expression) -> Expression:
-        if isinstance(each, Aggregate) and each.own and each.variable != decides:
+        if isinstance(each, Aggregate) and each.own and each.variable not in decides:
             return replace(each, before=False, own=False)
         return each
 

@@ -30,6 +30,10 @@ def require_summary(plan: Plan) -> None:
 
 def summary_refusals(plan: Plan) -> tuple[str, ...]:
     """What keeps a plan from being summarised, in words."""
+    if any(component.running for each in plan.alternatives for component in each.components):
+        return ("RUNNING, which has a row for each of its groups",)
+    if any(each.repeated for each in plan.alternatives):
+        return ("SEQ(...)+",)
     if plan.strategy.whole_groups:
         return (f"{plan.strategy.word}, under which the events left out decide a group",)
     if any(alternative.absent for alternative in plan.alternatives):

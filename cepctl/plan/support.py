@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.strategies import STRATEGIES, Strategy
+from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
@@ -37,6 +37,8 @@ class Construct(Enum):
     KLEENE = "Kleene groups"
     KLEENE_ORDER = "predicates over the order of a group"
     KLEENE_AGGREGATE = "aggregates over a group"
+    RUNNING = "RUNNING groups"
+    REPEATED = "SEQ(...)+"
     TIMING = "timing constraints"
     OR = "OR"
     REACHED = "reached(...)"
@@ -54,6 +56,7 @@ _LACKING: Mapping[Engine, frozenset[Construct]] = {
         {
             *(Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE),
             *(Construct.REACHED, Construct.GROUP_BY, Construct.GIVEN, Construct.ABSENT_TOGETHER),
+            *(Construct.RUNNING, Construct.REPEATED),
         }
     ),
     "worlds": frozenset(),
@@ -80,6 +83,10 @@ def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
 
 
 def _is_defined(construct: Construct, strategy: Strategy) -> bool:
+    if construct is Construct.RUNNING:
+        return strategy.absent is Absent.NEARER
+    if construct is Construct.REPEATED:
+        return strategy.absent is not Absent.NEARER
     return construct not in _WITHOUT_OTHERS or not strategy.asks_others
 
 
@@ -100,6 +107,8 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         Construct.KLEENE: any(each.kleene for each in components),
         Construct.KLEENE_ORDER: any(each.ordered for each in components),
         Construct.KLEENE_AGGREGATE: Scope.GROUP in scopes,
+        Construct.RUNNING: any(each.running for each in components),
+        Construct.REPEATED: any(each.repeated for each in plan.alternatives),
         Construct.TIMING: any(
             each.timings or each.choices or each.member_timings for each in plan.alternatives
         ),
@@ -125,6 +134,8 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     if engine == "event":
         lacking += _sets_beside_runs(plan)
+        if any(each.repeated for each in plan.alternatives) and len(plan.alternatives) > 1:
+            lacking.append("SEQ(...)+ beside OR or what may be absent")
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
@@ -286,9 +297,35 @@ def check_support(
     if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
         message = f"AND(...) under {name}; it runs under skip_till_any_match"
         problems.refuse(query.pattern.span, message)
+    _check_running(pattern, alternative, strategy, problems)
+    if alternative.repeated and strategy.absent is Absent.NEARER:
+        message = f"SEQ(...)+ under {name}; it runs under skip_till_any_match and contiguity"
+        problems.refuse(pattern.components[alternative.repeated[0][0]].span, message)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
+
+
+def _check_running(
+    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
+) -> None:
+    """RUNNING stands before the last group, where a component takes the nearest event."""
+    for i, (component, written) in enumerate(zip(alternative.components, pattern.components, strict=True)):
+        if not component.running:
+            continue
+        if strategy.absent is not Absent.NEARER:
+            problems.error(
+                written.span,
+                f"RUNNING has no meaning under {strategy.word}: write STRATEGY skip_till_next_match, or "
+                "leave RUNNING out",
+            )
+        elif i != alternative.positive[-1]:
+            behind = alternative.components[alternative.positive[-1]].variable
+            problems.error(
+                written.span,
+                f"RUNNING stands before the last component, and {behind} comes after "
+                f"{component.variable}[]: leave RUNNING or what follows out",
+            )
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
@@ -322,7 +359,7 @@ def _check_edges(
     if alternative.passes_over and not last.least:
         message = f"what may be absent at the end needs WITHIN under {strategy.word}, until when it may come"
         problems.error(pattern.components[-1].span, message)
-    elif last.kleene and last.most != last.least and strategy.fills_window:
+    elif last.kleene and last.most != last.least and last.fills_window(strategy):
         message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
 

@@ -8,12 +8,12 @@ that it can be asked of the group again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
 from cepctl.language.ast import MemberIndex
-from cepctl.plan.plan import Alternative, Component, Equality, Timing, members_of_sides
+from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing, members_of_sides
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,20 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
     origin: list[int] = []
     blocks: list[tuple[int, ...]] = []
     for block in reading.blocks:
+        turn = reading.turn(block[0])
+        if block[0] != turn[0]:
+            continue
         size = sizes.get(block[0], 1)
         apart = reading.components[block[0]].ordered or size == 0
         members = [block] * size if apart else [block * size]
+        members = [(each,) for each in turn] * size if len(turn) > 1 else members
         for each in members:
             blocks.append(tuple(range(len(origin), len(origin) + len(each))))
             origin += each
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
     components = [
-        *(replace(reading.components[i], kleene=False, ordered=False, filters=()) for i in origin),
+        *(_one_event(reading.components[i]) for i in origin),
         *(Component(f"other {reading.components[i].variable}", (), negated=True) for i in rivals),
     ]
     alternative = Alternative(
@@ -82,17 +86,21 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         timings=tuple(
             each
             for timing in (*reading.timings, *reading.member_timings)
-            for each in _timings(timing, copies)
+            for each in _timings(reading, timing, copies)
         ),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
+
+
+def _one_event(component: Component) -> Component:
+    return replace(component, kleene=False, ordered=False, running=False, filters=())
 
 
 def _equalities(
     reading: Alternative, copies: Mapping[int, list[int]], rivals: Mapping[int, int]
 ) -> Iterator[Equality]:
     for each in reading.equalities:
-        for left, right in product(copies[each.left], copies[each.right]):
+        for left, right in _pairs(reading, each.left, each.right, copies):
             yield replace(each, left=left, right=right)
         later, earlier = max(each.left, each.right), min(each.left, each.right)
         sure = not reading.passes_over or reading.components[earlier].least
@@ -103,10 +111,23 @@ def _equalities(
             yield replace(each, left=sides[0], right=sides[1])
 
 
-def _timings(timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
+def _pairs(
+    reading: Alternative, left: int, right: int, copies: Mapping[int, list[int]]
+) -> Iterable[tuple[int, int]]:
+    """Each event of one component with each of another; of what takes in turn those of one turn."""
+    if right in reading.turn(left):
+        return zip(copies[left], copies[right], strict=True)
+    return product(copies[left], copies[right])
+
+
+def _timings(reading: Alternative, timing: Timing, copies: Mapping[int, list[int]]) -> Iterator[Timing]:
     sides = zip((timing.left, timing.right), members_of_sides(timing), strict=True)
-    lefts, rights = ([None] if side is None else _chosen(copies[side], which) for side, which in sides)
-    for left, right in product(lefts, rights):
+    if isinstance(timing, MemberTiming) or timing.left is None or timing.right is None:
+        lefts, rights = ([None] if side is None else _chosen(copies[side], which) for side, which in sides)
+        pairs: Iterable[tuple[int | None, int | None]] = product(lefts, rights)
+    else:
+        pairs = _pairs(reading, timing.left, timing.right, copies)
+    for left, right in pairs:
         ends = timing.not_equal, timing.left_end, timing.right_end
         yield Timing(left, right, timing.bound, *ends)
 

@@ -93,6 +93,8 @@ def shared_attributes(plan: Plan, alternative: Alternative) -> list[str]:
             {each.left, each.right}
             for each in alternative.equalities
             if each.left_attribute == each.right_attribute == name
+            # Other repetitions may share another value.
+            and each.right not in alternative.turn(each.left)
         ]
         for _ in pairs:
             for pair in pairs:
@@ -215,9 +217,18 @@ def _direct(
     """What the pattern says itself, as (i, j, c): t_i - t_j <= c."""
     variables = range(len(components))
     block = {number: place for place, members in enumerate(alternative.blocks) for number in members}
+    # The first and the last member of a group; of repetitions, what is of the first and what of the last.
+    number_of = [components[:each].count(components[each]) for each in variables]
+
+    def apart(i: int, j: int) -> bool:
+        """Whether two variables are of different repetitions, which say nothing of each other."""
+        return components[j] in alternative.turn(components[i]) and number_of[i] != number_of[j]
+
     for i, j in combinations(variables, 2):
         if components[i] == components[j]:
             yield i, j, 0
+        elif apart(i, j):
+            pass
         elif block[components[i]] < block[components[j]]:
             yield i, j, -1
         elif block[components[j]] < block[components[i]]:
@@ -237,7 +248,7 @@ def _direct(
             [origin] if side is None else [v for v in variables if components[v] == side] for side in sides
         )
         for i, j in product(left, right):
-            if i != j:
+            if i != j and (origin in (i, j) or not apart(i, j)):
                 yield i, j, timing.bound
 
 

@@ -222,7 +222,11 @@ class LeafColumns:
 
     def _per_member(self, component: int, group: Group, series: pl.Series) -> pl.Series:
         """A value per member of a group, one for each row; the rows become more with each group."""
-        if component not in self._places:
+        others = (i for i in self.alternative.turn(component) if i in self._places)
+        if component not in self._places and (of_turn := next(others, None)) is not None:
+            # What takes in turn is read turn by turn.
+            self._places[component] = self._places[of_turn]
+        elif component not in self._places:
             if self.owner is None:
                 self.owner, row = group.owner, group.owner
                 self._places[component] = None
@@ -280,7 +284,7 @@ def return_columns(
     A variable that this alternative of an OR does not bind is null; a group that may be absent and is has 0
     members.  `reached` gives the ticks of `reached(...)`.
     """
-    bound = dict(zip(alternative.positive, matches.bound, strict=True))
+    bound = bound_by_component(alternative, matches.bound)
     leaves = LeafColumns(events, alternative, bound)
     nothing, nobody = (pl.repeat(each, len(matches), eager=True) for each in (None, 0))
     columns: dict[str, pl.Series] = {}
@@ -325,6 +329,21 @@ def return_columns(
         values = shown if whole else pl.repeat(shown.item(), len(matches), eager=True)
         arrays[each.name] = values.to_arrow().cast(each.type)
     return arrays
+
+
+def bound_by_component(alternative: Alternative, shown: Sequence[Bindings]) -> dict[int, Bindings]:
+    """What rows bind to each component; those that take in turn have one group of a row together."""
+    parts, bound = iter(shown), dict[int, Bindings]()
+    for i in alternative.positive:
+        turn = alternative.turn(i)
+        if i == turn[0]:
+            whole = next(parts)
+        if len(turn) == 1 or not isinstance(whole, Group):
+            bound[i] = whole
+        else:
+            offsets = whole.offsets // len(turn)
+            bound[i] = Group(offsets, whole.members[turn.index(i) :: len(turn)])
+    return bound
 
 
 def _counts_absent(alternative: Alternative, leaf: Leaf) -> bool:

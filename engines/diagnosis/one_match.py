@@ -83,6 +83,11 @@ def one_match(
             f"not supported yet: a match of what may be absent under {plan.strategy.word}; with STRATEGY "
             "skip_till_any_match it is told what order and times leave"
         )
+    if any(each.repeated for each in plan.alternatives):
+        raise UnsupportedQueryError(
+            "not supported yet: a match of SEQ(...)+; show it as that of a pattern that writes each of its "
+            "repetitions"
+        )
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
         raise UsageError(_wrong_form(plan, signature))

@@ -96,6 +96,11 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     UnsupportedQueryError
         If what a component takes depends on what was taken before.
     """
+    if any(each.repeated for each in plan.alternatives):
+        raise UnsupportedQueryError(
+            "not supported yet: --why-not for SEQ(...)+; of the pattern without + it says what one "
+            "repetition lacks"
+        )
     if any(each.in_runs(plan.strategy) for each in plan.alternatives):
         raise UnsupportedQueryError(
             f"not supported yet: --why-not for groups in order under {plan.strategy.word}; with "

@@ -89,7 +89,7 @@ class RunAlternative(PreparedAlternative):
 
     def _completed(self, rows: Indexes, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         if self.taken == rows.shape[1]:
-            rows = rows[self.conditions.may_be_left(self.form_of.taken[-1], rows)]
+            rows = rows[self.conditions.may_end(rows)]
         for whole in self.growth.through(rows, self.taken):
             some = whole[possible(*self.measure.valid(whole))]
             if len(some):

@@ -43,11 +43,12 @@ class RunConditions:
     def _deciding(self, component: int, *, finished: bool) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
         group = self.reading.components[component].kleene
+        names = [self._names[i] for i in self.reading.turn(component)]
         return [
             link
             for link in self.reading.links
             if link.decides == component
-            and (group and reads_finished(link.expression, self._names[component])) == finished
+            and (group and any(reads_finished(link.expression, name) for name in names)) == finished
         ]
 
     def depends_on_members(self, component: int) -> bool:
@@ -79,12 +80,28 @@ class RunConditions:
         """The same of a condition that reads the members of another group one by one."""
         taken = pairs.rows[pairs.row, : pairs.count]
         bound = self._bound(link, taken)
-        if component not in bound or not _looks_back(link.expression):
+        in_turn = len(self.reading.turn(component)) > 1
+        if component not in bound or not (in_turn or _looks_back(link.expression)):
             bound[component] = pairs.event
         else:
             members = self.members(component, taken)
             bound[component] = _group(np.concatenate([members, pairs.event[:, None]], axis=1))
         return group_link_holds(self.events, self.reading, link, bound)
+
+    def may_go_on(self, rows: Indexes, place: int) -> Flags:
+        """Whether what runs leave when they take their event at a place passes its filters."""
+        turn = self.reading.turn(self.taken[place - 1])
+        found = np.ones(len(rows), dtype=bool)
+        for component in turn if self.taken[place] not in turn else ():
+            found &= self.may_be_left(component, rows[:, :place])
+        return found
+
+    def may_end(self, rows: Indexes) -> Flags:
+        """Whether what runs have taken last passes its filters."""
+        found = np.ones(len(rows), dtype=bool)
+        for component in self.reading.turn(self.taken[-1]):
+            found &= self.may_be_left(component, rows)
+        return found
 
     def may_be_left(self, component: int, rows: Indexes) -> Flags:
         """Whether the finished group of a component passes its filters."""
@@ -132,6 +149,8 @@ class NextMember:
     def can_tell(self, link: Link) -> bool:
         """Whether a condition has one value for each pair."""
         components = self.conditions.reading.components
+        if any(len(self.conditions.reading.turn(i)) > 1 for i in link.components):
+            return False
         leaves = list(walk(link.expression))
         if any(isinstance(each, Probability | Variable) or self._is_of_many(each) for each in leaves):
             return False
@@ -222,8 +241,9 @@ def folded(reading: Alternative, taken: Sequence[int], bound: Sequence[Bindings]
     columns = np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
     parts: list[Bindings] = []
     for i in reading.positive:
-        members = columns[:, [at for at, each in enumerate(taken) if each == i]]
-        if not members.shape[1]:
+        turn = reading.turn(i)
+        members = columns[:, [at for at, each in enumerate(taken) if each in turn]]
+        if not members.shape[1] or i != turn[0]:
             continue
         parts.append(_group(members) if reading.components[i].kleene else members[:, 0])
     return tuple(parts)

@@ -31,10 +31,10 @@ class RunSearch:
         place, everyone = taken - 1, np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         keep = self.conditions.fit(component, rows, place, everyone, event)
-        if place and self.conditions.taken[place - 1] != component:
-            keep &= self.conditions.may_be_left(self.conditions.taken[place - 1], rows[:, :place])
+        if place:
+            keep &= self.conditions.may_go_on(rows, place)
         if self.finished and taken == len(self.conditions.taken):
-            keep &= self.conditions.may_be_left(component, rows[:, :taken])
+            keep &= self.conditions.may_end(rows[:, :taken])
         rows = rows[keep]
         if self.takers is None or not place or not len(rows):
             return rows

@@ -44,9 +44,14 @@ class Takers:
     window: int | None
 
     def after(self, place: int) -> list[int]:
-        """The components that may take after the event at a place, in the order of the pattern."""
+        """The components that may take after the event at a place, in the order of the pattern.
+
+        After the last event of a running group none is asked for: each number of members is a match.
+        """
         taker = self.taken[place]
         component, order = self.reading.components[taker], self.reading.positive
+        if component.running and place == len(self.taken) - 1:
+            return []
         members = sum(each == taker for each in self.taken[: place + 1])
         has_room = component.kleene and (component.most is None or members < component.most)
         found = [taker] if has_room else []

@@ -42,7 +42,7 @@ def prepared_runs(
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
-    groups = [i for i in reading.positive if _varies(reading, i)]
+    groups = [i for i in reading.positive if _varies(reading, i) and i == reading.turn(i)[0]]
     asked, found = RunsAsked(plan, reading, events, candidates, options), 0
     fewest = {i: max(reading.components[i].least, 1) for i in groups}
     runs: Iterator[RunAlternative]
@@ -114,19 +114,28 @@ class RunsAsked:
             yield begun
             return
         group, *others = groups
-        component = self.reading.components[group]
-        size, source = 1, _through(begun, begun.form_of.taken.index(group) + 1)
+        component, events = self.reading.components[group], len(self.reading.turn(group))
+        size, source = 1, _through(begun, begun.form_of.taken.index(group) + events)
         while len(source.begun):
             _refuse_many(component, size)
+            self._refuse_runs(len(source.begun))
             if size >= component.least:
                 yield from self.grown(others, {**known, group: size}, source)
             if component.most is not None and size >= component.most:
                 return
             size += 1
             longer = self.of_sizes({**known, group: size, **dict.fromkeys(others, 1)})
-            room = np.full((len(source.begun), 1), NOT_BOUND)
+            room = np.full((len(source.begun), events), NOT_BOUND)
             rows = np.concatenate([source.begun, room], axis=1)
-            source = _through(replace(longer, begun=rows, taken=source.taken), source.taken + 1)
+            source = _through(replace(longer, begun=rows, taken=source.taken), source.taken + events)
+
+    def _refuse_runs(self, count: int) -> None:
+        """Raise QueryTooLargeError where events are repeated in too many ways."""
+        if self.reading.repeated and count > self.options.max_matches:
+            raise QueryTooLargeError(
+                f"SEQ(...)+ of this query has more than {self.options.max_matches:,} matches of one length; "
+                "narrow it (WITHIN, [attr], tighter predicates), or raise the cap with --max-matches"
+            )
 
 
 def _through(source: RunAlternative, taken: int) -> RunAlternative:
@@ -206,10 +215,11 @@ def _of_read_sets(
         replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
     )
     is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
+    running = reading.components[reading.positive[-1]].running
     rules = [
         AbsenceRule(form.rivals[form.origin[block.components[0]]], (region,))
         for number, block in enumerate(blocks)
-        if (region := _passed_over(number, is_set, plan.window)) is not None
+        if (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
     shape = replace(shape, blocks=blocks, rules=(*shape.rules, *rules))
     search = Search(
@@ -227,7 +237,7 @@ def _of_read_sets(
     )  # fmt: skip
 
 
-def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Region | None:
+def _passed_over(number: int, is_set: Sequence[bool], window: int | None, *, running: bool) -> Region | None:
     """Where what fits a block would have been taken, as far as its neighbours say."""
     if number == 0 and not is_set[0]:
         return None
@@ -238,6 +248,8 @@ def _passed_over(number: int, is_set: Sequence[bool], window: int | None) -> Reg
     end = number + 1 if is_set[number] else number
     if end < len(is_set):
         return lower, RegionEnd(Point(end, "first"), -1, is_lower=False)
+    if running:
+        return lower, RegionEnd(Point(number, "last"), 0, is_lower=False)
     return (lower,) if window is None else (lower, RegionEnd(Point(0, "first"), window - 1, is_lower=False))
 
 

@@ -250,6 +250,14 @@ def _window_end(shape: Shape) -> list[RegionEnd]:
     return [] if shape.window is None else [RegionEnd(Point(0, "first"), shape.window - 1, False)]
 
 
+def _group_end(shape: Shape) -> list[RegionEnd]:
+    """Until when a group at the end of the pattern takes what fits: its own last member, or the window."""
+    last = len(shape.blocks) - 1
+    if shape.alternative.components[shape.blocks[last].components[0]].running:
+        return [RegionEnd(Point(last, "last"), 0, False)]
+    return _window_end(shape)
+
+
 def _window_start(shape: Shape, window: int) -> RegionEnd:
     """The begin that the window sets to what comes before the last event."""
     return RegionEnd(Point(len(shape.blocks) - 1, "last"), 1 - window, True)
@@ -335,7 +343,7 @@ def _next_match(shape: Shape) -> list[AbsenceRule]:
                 rules.append(AbsenceRule(component, ((lower, _before(number)),), members_too=after_group))
         if _is_group(shape, number):
             lower = _after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)
-            upper = [_before(number + 1)] if number < last else _window_end(shape)
+            upper = [_before(number + 1)] if number < last else _group_end(shape)
             rules.append(AbsenceRule(component, ((lower, *upper),)))
     return rules
 

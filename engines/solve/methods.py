@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.arrays import Indexes
+from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Guarantee, Method
@@ -32,6 +33,10 @@ def measure(batch: Batch) -> Measured:
     QueryTooLargeError
         If a match needs more work than is allowed, and estimates are not.
     """
+    if not batch.lasting and any(isinstance(each, Group) for each in batch.bound.values()):
+        from cepctl.engines.solve.inner_members import without_inner_members
+
+        batch = without_inner_members(batch)
     return simplest(batch, _by_methods)
 
 

@@ -28,6 +28,7 @@ import pyarrow as pa
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
+from cepctl.engines.worlds.repetitions import in_one_group
 from cepctl.engines.worlds.search import Bound, Search, extent, reading
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
@@ -274,8 +275,8 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
 
 
 def _signature(search: Search, bound: Bound) -> Signature:
-    positive = search.alternative.positive
-    return tuple(_group_ids(search, bound, component) for component in positive if component in bound)
+    groups = in_one_group(search.alternative, bound)
+    return tuple(tuple(cast(str, search.stream.rows[e]["event_id"]) for e in group) for group in groups)
 
 
 def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:

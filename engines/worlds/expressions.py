@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
 from cepctl.engines.worlds.clocks import worlds_of_events
+from cepctl.engines.worlds.repetitions import of_one_repetition
 from cepctl.engines.worlds.stream import Row, Value
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
@@ -64,10 +65,16 @@ class Scene:
     decided: Mapping[int, Fraction] = field(default_factory=dict)
 
 
-def holds(expression: Expression, members: Members, at: Mapping[str, int] | None = None) -> bool:
+def holds(
+    expression: Expression,
+    members: Members,
+    at: Mapping[str, int] | None = None,
+    together: Sequence[frozenset[str]] = (),
+) -> bool:
     """Whether a condition is true for every member `b[i]` of every group that it reads one by one.
 
-    Of the groups that `at` names it is asked for one i alone, counted from 0.
+    Of the groups that `at` names it is asked for one i alone, counted from 0.  Those of variables that stand
+    `together` are read with one i.
 
     What reads `b[i-k]` is not checked where there is none k before, `b[1..i-1]` not for the first member.
 
@@ -83,9 +90,11 @@ def holds(expression: Expression, members: Members, at: Mapping[str, int] | None
         [i for i in range(start, len(members[variable])) if i == only.get(variable, i)]
         for variable, start in first.items()
     ]
+    chosen = (dict(zip(first, choice, strict=True)) for choice in product(*ranges))
     return all(
-        evaluate(expression, Scene(members, dict(zip(first, choice, strict=True)))) is True
-        for choice in product(*ranges)
+        evaluate(expression, Scene(members, index)) is True
+        for index in chosen
+        if of_one_repetition(together, index)
     )
 
 

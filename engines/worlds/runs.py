@@ -41,7 +41,12 @@ class Run:
         return {**self.before, self.search.alternative.positive[self.place]: self.group}
 
     def finished(self) -> Iterator[Bound]:
-        """The matches that it becomes; a filter that fails when a group is left ends it."""
+        """The matches that it becomes; a filter that fails when a group is left ends it.
+
+        A running group matches after each tick at which it took; nothing is asked of what it will take.
+        """
+        if self.is_running and self.has_enough and self.may_be_left:
+            yield self.bound
         takers = self.takers()
         ends = self.first + self.search.plan.window if self.is_last and self.search.plan.window else None
         for tick in sorted({t for t in self.ticks if t > self.last and (ends is None or t < ends)}):
@@ -52,7 +57,7 @@ class Run:
                         for run in longer:
                             yield from run.finished()
                     return
-        if self.may_stop and self.may_be_left:
+        if self.may_stop and self.may_be_left and not self.is_running:
             yield self.bound
 
     def takers(self) -> list[int]:
@@ -62,6 +67,11 @@ class Run:
         has_room = component.kleene and (component.most is None or len(self.group) < component.most)
         places = _up_to_sure(self.search, behind) if self.has_enough else []
         return [*([self.place] if has_room else []), *places]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether RUNNING stands before the component that took last."""
+        return self.search.alternative.components[self.search.alternative.positive[self.place]].running
 
     @property
     def has_enough(self) -> bool:

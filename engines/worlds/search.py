@@ -23,6 +23,7 @@ from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.repetitions import in_one_group, repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.engines.worlds.timings import named, timing_holds
@@ -72,8 +73,9 @@ class Search:
 
     @cached_property
     def _as_runs(self) -> bool:
-        """Whether next match is asked of groups in order, or of what reads a group before it."""
-        return reading(self.plan).as_runs and self.alternative.reads_taken
+        """Whether next match is asked of groups in order, running ones, or what reads a group before it."""
+        running = any(each.running for each in self.alternative.components)
+        return reading(self.plan).as_runs and (running or self.alternative.reads_taken)
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
@@ -84,6 +86,8 @@ class Search:
         place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
         if ending.negated:
             waits = place not in self.alternative.absent_anywhere
+        elif ending.running:
+            waits = False
         elif self._as_runs:
             waits = bool(finished_run(self, ticks, bound).takers())
         else:
@@ -127,10 +131,16 @@ class Search:
     def links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
         """Whether the conditions of some scopes that a component decides hold, as far as all is bound."""
         return all(
-            holds(link.expression, self.members(link, bound))
+            holds(link.expression, self.members(link, bound), together=self._repeated_together)
             for link in self.alternative.links
             if link.decides == component and link.scope in scopes and set(link.components) <= bound.keys()
         )
+
+    @cached_property
+    def _repeated_together(self) -> tuple[frozenset[str], ...]:
+        """The variables of each `SEQ(...)+`."""
+        components = self.alternative.components
+        return tuple(frozenset(components[i].variable for i in turn) for turn in self.alternative.repeated)
 
     def members(self, link: Link, bound: Bound) -> Members:
         """The rows that a condition reads."""
@@ -148,6 +158,13 @@ class Search:
         component = rest[0]
         earlier = self._blocks_before[component]
         floor = max((ticks.ends[e] for j in earlier for e in bound[j]), default=-math.inf)
+        turn = turn_of(self.alternative, component)
+        if turn:
+            for found in repetitions(self, ticks, turn, bound, floor):
+                whole = {**bound, **found}
+                if all(self.links_hold(j, whole, tuple(Scope)) for j in turn):
+                    yield from self._combinations(ticks, whole, rest[len(turn) :])
+            return
         for group in self._groups(ticks, component, bound, floor):
             yield from self._combinations(ticks, {**bound, component: group}, rest[1:])
 
@@ -191,7 +208,7 @@ class Search:
 
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
         return all(
-            timing_holds(timing, ticks, bound)
+            timing_holds(timing, ticks, bound, self.alternative.repeated)
             for timing in (*self.alternative.timings, *self.alternative.member_timings)
             if {timing.left, timing.right} <= {None, *bound}
             and not {timing.left, timing.right} & self._negated
@@ -306,11 +323,14 @@ class Search:
         is_set = [each.kleene and not each.ordered for each in components]
         for place in range(len(order) - 1):
             here, there = bound[order[place]], bound[order[place + 1]]
+            if order[place + 1] in turn_of(self.alternative, order[place]):
+                continue
             if not is_set[place] and not is_set[place + 1]:
                 gap = (_last(ticks, here), _first(ticks, there))
                 if self._between(ticks, bound, *gap):
                     return False
-        sequences = [bound[j] for j, each in zip(order, components, strict=True) if each.ordered]
+        ordered = {j: bound[j] for j, each in zip(order, components, strict=True) if each.ordered}
+        sequences = list(in_one_group(self.alternative, ordered))
         return not any(
             self._between(ticks, bound, ticks.ends[one], ticks[other])
             for group in sequences

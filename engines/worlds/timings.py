@@ -11,14 +11,19 @@ if TYPE_CHECKING:
     from cepctl.engines.worlds.search import Bound, Ticks
 
 
-def timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
-    """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0."""
+def timing_holds(timing: Timing, ticks: Ticks, bound: Bound, repeated: Sequence[Sequence[int]] = ()) -> bool:
+    """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0.
+
+    Two components that are `repeated` together are compared within each repetition.
+    """
     lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
     left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     if isinstance(timing, MemberTiming):
         left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
-    gaps = [a - b for a in left for b in right]
+    together = any({timing.left, timing.right} <= {*each} for each in repeated)
+    in_turn = together and not isinstance(timing, MemberTiming)
+    gaps = [a - b for i, a in enumerate(left) for j, b in enumerate(right) if i == j or not in_turn]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
 
 

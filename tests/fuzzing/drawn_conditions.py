@@ -20,6 +20,7 @@ from tests.random_conditions import (
     run_conditions,
     set_reading_conditions,
     timings,
+    turn_conditions,
 )
 from tests.random_patterns import NEXT, PARTITION, Level, Part
 
@@ -47,7 +48,7 @@ def drawn_query(rng: Random, wanted: Wanted, pattern: Pattern) -> Query:
 def _needs_window(strategy: str, pattern: Pattern) -> bool:
     """Whether some part of an OR has a negation at an edge, or a group there under next match."""
     if isinstance(pattern, Part):
-        return pattern.negated or (strategy == NEXT and pattern.kleene)
+        return pattern.negated or (strategy == NEXT and pattern.kleene and not pattern.running)
     if pattern.word == "OR":
         return any(_needs_window(strategy, member) for member in pattern.members)
     if pattern.word != "SEQ":
@@ -58,7 +59,8 @@ def _needs_window(strategy: str, pattern: Pattern) -> bool:
     ends = parts_of(pattern) if optional else ends
     bound = [member for member in pattern.members if not (isinstance(member, Part) and member.negated)]
     trailing = parts_of(bound[-1]) if bound else []
-    return any(part.negated for part in ends) or (strategy == NEXT and any(part.kleene for part in trailing))
+    fills = any(part.kleene and not part.running for part in trailing)
+    return any(part.negated for part in ends) or (strategy == NEXT and fills)
 
 
 def alternatives_of(pattern: Pattern) -> list[list[Part]]:
@@ -80,6 +82,8 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
             pools.append((order_conditions(parts), 1))
+        turn = [part for part in parts if part.repeated]
+        pools += [(turn_conditions(turn), 0.7), (order_conditions(turn), 0.4), (turn_conditions(turn), 0.3)]
         if "runs" in wanted and rng.random() < 0.25:
             pools += [(set_reading_conditions(parts), 1)]
         elif "runs" in wanted:

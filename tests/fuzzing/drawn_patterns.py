@@ -21,6 +21,10 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
         if not any(isinstance(block, Part) for block in blocks):
             blocks.append(Part(next(names), _types(rng, wanted)))
         blocks = _with_groups(rng, blocks)
+    if "running" in wanted and isinstance(blocks[-1], Part):
+        blocks[-1] = replace(blocks[-1], kleene=True)
+    if "repeated" in wanted:
+        blocks = _with_repetitions(rng, blocks)
     if "negation" in wanted:
         blocks = _with_absences(rng, blocks, wanted)
     pattern: Pattern = Group("SEQ", tuple(blocks))
@@ -28,6 +32,8 @@ def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
         pattern = _with_choice(rng, Group("SEQ", tuple(blocks)), names, wanted)
     if "quantified" in wanted:
         pattern = _quantified(rng, pattern)
+    if "running" in wanted:
+        pattern = _with_running_group(pattern)
     return _plain(pattern)
 
 
@@ -77,6 +83,15 @@ def _with_groups(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
     ]
 
 
+def _with_repetitions(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
+    """With one to three components in turn, in place of one block."""
+    place, count = rng.randrange(len(blocks)), rng.choice([1, 2, 2, 3])
+    turn = [
+        Part(name, rng.choice(["A", "B", "C", "A|B"]), kleene=True, repeated=True) for name in "xyz"[:count]
+    ]
+    return [*blocks[:place], Group("SEQ+", tuple(turn)), *blocks[place + 1 :]]
+
+
 def _quantified(rng: Random, pattern: Pattern) -> Pattern:
     """With numbers of events; of each part of an OR one component is always there, and in a place all are."""
     if isinstance(pattern, Part):
@@ -94,6 +109,19 @@ def _quantified(rng: Random, pattern: Pattern) -> Pattern:
     if always in chosen and chosen[always].optional:
         del chosen[always]
     return _replaced(pattern, chosen)
+
+
+def _with_running_group(pattern: Pattern) -> Pattern:
+    """With RUNNING before what is bound last, where that is a group."""
+    if isinstance(pattern, Part):
+        return replace(pattern, running=pattern.kleene and not pattern.optional)
+    if pattern.word == "OR":
+        return replace(pattern, members=tuple(map(_with_running_group, pattern.members)))
+    bound = [at for at, part in enumerate(pattern.members) if any(not p.negated for p in parts_of(part))]
+    last = bound[-1]
+    members = [*pattern.members]
+    members[last] = _with_running_group(members[last])
+    return replace(pattern, members=tuple(members))
 
 
 def _replaced(pattern: Pattern, parts: Mapping[Part, Part]) -> Pattern:

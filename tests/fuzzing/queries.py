@@ -15,13 +15,15 @@ from tests.random_patterns import Part
 
 @dataclass(frozen=True)
 class Group:
-    """SEQ, AND, ISEQ or OR of others, or `!SEQ` or `!AND` of negated components."""
+    """SEQ, AND, ISEQ or OR of others, `SEQ+` of repeated components, or `!SEQ` or `!AND` of negated ones."""
 
     word: str
     members: tuple[Pattern, ...]
 
     def __str__(self) -> str:
         members = ", ".join(map(str, self.members))
+        if self.word == "SEQ+":
+            return f"SEQ({members})+"
         # What must not happen as a whole has one sign for all of its parts.
         return f"{self.word}({members.replace('!', '') if self.word.startswith('!') else members})"
 

@@ -69,7 +69,11 @@ class WholeSpans:
     def trailing(self) -> bool:
         """Whether nothing after the group ends it; the window does where they fill it."""
         last = self.shape.block_of(self.component) == len(self.shape.blocks) - 1
-        return last and not self.plan.strategy.fills_window
+        return last and not self._fills_window
+
+    @property
+    def _fills_window(self) -> bool:
+        return self.shape.alternative.components[self.component].fills_window(self.plan.strategy)
 
     @property
     def anchored(self) -> bool:
@@ -122,7 +126,7 @@ class WholeSpans:
             after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
         if number < last:
             until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
-        elif self.plan.strategy.fills_window:
+        elif self._fills_window:
             if number > 0 and self.plan.window is not None:
                 first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
                 until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window

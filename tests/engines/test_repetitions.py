@@ -1,0 +1,145 @@
+"""`SEQ(B b[], C c[])+`: events in turn, each repetition wholly after the one before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.worlds.engine import exact_matches, match_table
+from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
+from cepctl.language.parser import parse
+from cepctl.language.printer import to_text
+from cepctl.plan.summary import require_summary
+from cepctl.plan.support import require_engine
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.judged_ways import WAYS, judged
+from tests.engines.own_numbers import trials
+from tests.engines.test_own_numbers import same_every_way
+from tests.plans import Event, event_table, plan_of
+from tests.random_patterns import PARTITION, STRICT
+from tests.state.test_equivalence import delayed_runs_amount_to_one, deliveries
+from tests.strategies import repeated_cases
+from tests.worked_events import PAGE
+
+CASES = repeated_cases() | repeated_cases(STRICT, PARTITION)
+CERTAIN = event_table(
+    Event(f"{kind.lower()}{tick}", kind, tick, tick, x=value)
+    for tick, (kind, value) in enumerate([("B", 1), ("C", 2), ("B", 3), ("C", 1), ("B", 2), ("C", 5)])
+)
+
+
+def groups(query: str) -> list[str]:
+    """The rows of a query among certain events, by their text."""
+    plan = plan_of(f"PATTERN {query}")
+    assert_same_rows(match_table(plan, CERTAIN), match_events(plan, CERTAIN))
+    rows = match_events(plan, CERTAIN).column("signature").to_pylist()
+    return sorted(" ".join("+".join(part) for part in row) for row in rows)
+
+
+def test_worked_numbers() -> None:
+    found = exact_matches(plan_of("PATTERN SEQ(B b[], C c[])+"), PAGE)
+    assert len(found) == 8
+    row = found[(("b1", "c1", "b3", "c2"),)]
+    assert (row.start, row.end, row.confidence) == (1, 7, Fraction(1, 9))
+    plan = plan_of("PATTERN SEQ(A a, SEQ(B b[], B c[])+) STRATEGY strict_contiguity")
+    row = exact_matches(plan, PAGE)[(("a1",), ("b1", "b2"))]
+    assert (row.start, row.end, row.confidence) == (0, 4, Fraction(4, 9))
+    for each in (plan, plan_of("PATTERN SEQ(B b[], C c[])+")):
+        assert_same_rows(match_table(each, PAGE), match_events(each, PAGE))
+
+
+def test_repetitions_come_one_after_the_other() -> None:
+    strict = " STRATEGY strict_contiguity"
+    assert groups("SEQ(B b[], C c[])+" + strict) == [
+        *("b0+c1", "b0+c1+b2+c3", "b0+c1+b2+c3+b4+c5", "b2+c3", "b2+c3+b4+c5", "b4+c5"),
+    ]
+    assert groups("SEQ(SEQ(B b[], C c[])+, B d, C e)" + strict) == [
+        *("b0+c1 b2 c3", "b0+c1+b2+c3 b4 c5", "b2+c3 b4 c5"),
+    ]
+
+
+def test_what_is_read_of_repetitions() -> None:
+    """`b[i]`, `c[i]` are of one, `c[i-1]` of the one before, aggregates of all or of those so far."""
+    strict = " STRATEGY strict_contiguity"
+    assert groups("SEQ(B b[], C c[])+ WHERE c[i].x > b[i].x" + strict) == ["b0+c1", "b4+c5"]
+    assert groups("SEQ(B b[], C c[])+ WHERE b[i].x > c[i-1].x AND count(b[]) >= 2" + strict) == [
+        *("b0+c1+b2+c3", "b0+c1+b2+c3+b4+c5", "b2+c3+b4+c5"),
+    ]
+    assert groups("SEQ(B b[], C c[])+ WHERE sum(b[].x) < sum(c[].x)" + strict) == [
+        *("b0+c1", "b0+c1+b2+c3+b4+c5", "b2+c3+b4+c5", "b4+c5"),
+    ]
+    assert groups("SEQ(B b[], C c[])+ WHERE sum(b[1..i].x) < sum(c[1..i].x)" + strict) == ["b0+c1", "b4+c5"]
+    query = "PATTERN SEQ(B b[], C c[])+ STRATEGY strict_contiguity RETURN b, c[last].x AS x, count(c[]) AS n"
+    rows = match_events(plan_of(query), CERTAIN).to_pylist()
+    longest = max(rows, key=lambda row: row["n"])
+    assert (longest["b"], longest["x"], longest["n"]) == ("b0+b2+b4", 5, 3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_repetitions_agree_with_the_judge(way: str) -> None:
+    check(*judged(way, CASES), EXAMPLES if way == "rows" else FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_repetitions_agree_with_the_judge_in_many_cases(way: str) -> None:
+    check(*judged(way, CASES), MANY_EXAMPLES if way == "rows" else MANY_EXAMPLES // 4)
+
+
+def test_every_way_to_find_repetitions_gives_equal_bytes() -> None:
+    check(trials(CASES), same_every_way, FEW_EXAMPLES // 2)
+
+
+def test_incremental_runs_give_the_rows_of_one() -> None:
+    check(deliveries(CASES), delayed_runs_amount_to_one, FEW_EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("query", "remedy"),
+    [
+        ("SEQ(A a, SEQ(B b[], C+ c[])+)", "anything but single events in SEQ(...)+; write SEQ of it so many"),
+        ("SEQ(A a, SEQ(B b[], !C c, D d[])+)", "anything but single events in SEQ(...)+"),
+        ("SEQ(A a, SEQ(B b[], SEQ(C c, D d)+)+)", "anything but single events in SEQ(...)+"),
+        ("AND(A a, SEQ(B b[], C c[])+)", "SEQ(...)+ inside AND; write it before or behind the group"),
+        (
+            "SEQ(A a, SEQ(B b[], C c[])+) STRATEGY skip_till_next_match",
+            "SEQ(...)+ under skip_till_next_match",
+        ),
+        ("SEQ(A a, SEQ(B b[], C c[])+) WHERE b.x > 1", "'b' is a group of events: write b[i] for each"),
+        ("SEQ(A a, SEQ(B b[], C c[]))", "b[] is a Kleene variable and needs a + after its type"),
+        ("SEQ(A a[], SEQ(B b[], C c[])+)", "a[] is a Kleene variable and needs a + after its type"),
+        ("AND(B b, C c)+", "a repeated AND"),
+    ],
+)
+def test_what_is_refused_names_place_and_remedy(query: str, remedy: str) -> None:
+    with pytest.raises(CepctlError) as refused:
+        plan_of(f"PATTERN {query}")
+    assert "line 1, column " in str(refused.value)
+    assert remedy in str(refused.value)
+
+
+def test_beside_other_readings_the_judge_runs_it() -> None:
+    plan = plan_of("PATTERN OR(SEQ(A a, SEQ(B b[], C c[])+), SEQ(A a, C d))")
+    with pytest.raises(UnsupportedQueryError, match=r"SEQ\(...\)\+ beside OR .* --engine worlds runs it"):
+        require_engine(plan, "event")
+    assert match_table(plan, PAGE).num_rows
+    with pytest.raises(UnsupportedQueryError, match=r"does not run SEQ\(...\)\+"):
+        require_summary(plan_of("PATTERN SEQ(B b[], C c[])+"))
+
+
+def test_too_many_repetitions_are_refused() -> None:
+    table = event_table(Event(f"{kind}{at}", kind, at, at) for at in range(60) for kind in "BC")
+    with pytest.raises(QueryTooLargeError, match=r"SEQ\(...\)\+ of this query has more than 1,000 matches"):
+        match_events(plan_of("PATTERN SEQ(B b[], C c[])+"), table, MatchOptions(max_matches=1_000, top=1))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["SEQ(B b[], C c[])+", "SEQ(A a, SEQ(B, C)+, D d)", "SEQ(SEQ(B b[])+, C c)"]
+)
+def test_repetitions_are_printed_as_they_are_read(pattern: str) -> None:
+    query = parse(f"PATTERN {pattern}")
+    assert parse(to_text(query)) == query
+    assert parse(f"PATTERN {pattern.replace('[]', '')}") == query
