@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from cepctl.language.ast import Aggregate, Binary, Constant, Expression
 from cepctl.plan.plan import Alternative, Plan, Scope
-from cepctl.plan.summary import kleene_components, summary_refusals
+from cepctl.plan.summary import kleene_components, listing_reasons, summary_refusals
 
 _MIRRORED = {"<": ">", "<=": ">=", "=": "=", ">=": "<=", ">": "<"}
 
@@ -42,7 +42,7 @@ def counted_sets(plan: Plan) -> CountedSets | None:
     sizes = [link for link in alternative.links if link.scope is Scope.GROUP]
     others = tuple(link for link in alternative.links if link.scope is not Scope.GROUP)
     bare = replace(plan, alternatives=(replace(alternative, links=others),), returns=())
-    if summary_refusals(bare) or not _alone_in_its_place(alternative, groups[0]):
+    if summary_refusals(bare) or listing_reasons(bare) or not _alone_in_its_place(alternative, groups[0]):
         return None
     found: CountedSets | None = CountedSets(groups[0])
     for link in sizes:

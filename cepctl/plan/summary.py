@@ -1,8 +1,8 @@
 """`--kleene summary`: which queries have one, and the readings of their pattern that it is made from.
 
 A summary has one row for each binding of the single events around a group, and stands for every group
-between them.  Any part of a possible group is possible too, so that two readings without groups
-say all of it: with one member in the group's place, and with nothing in it.
+between them.  Where any part of a possible group is possible too, two readings without groups say all of it:
+with one member in the group's place, and with nothing in it.  Else groups are listed (`listing_reasons`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ def require_summary(plan: Plan) -> None:
 
 def summary_refusals(plan: Plan) -> tuple[str, ...]:
     """What keeps a plan from being summarised, in words."""
-    if plan.strategy.whole_groups:
-        return (f"{plan.strategy.word}, under which the events left out decide a group",)
-    if any(alternative.absent for alternative in plan.alternatives):
+    if any(alternative.absent or alternative.passes_over for alternative in plan.alternatives):
         return ("a component that may be absent",)
     if len(plan.alternatives) > 1:
         return ("OR",)
@@ -40,23 +38,36 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     groups = kleene_components(alternative)
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
-    found = list(_at_its_place(alternative, groups[0]))
-    if alternative.member_timings:
-        found.append("a condition on the time of the first or last member of a group")
-    if alternative.absent_together:
-        found.append("!SEQ or !AND")
-    if (groups[0],) not in alternative.blocks:
-        found.append("a Kleene group inside AND")
+    found = ["a pattern of a Kleene group alone"] if alternative.positive == groups else []
     variable = alternative.components[groups[0]].variable
-    found += [
-        f"a predicate over {what} of {variable}[]"
-        for link in alternative.links
-        if (what := _beyond_single_members(link)) is not None
-    ]
     if any(_reads(column.expression, variable) for column in plan.returns):
         found.append(f"RETURN of {variable}[], which stands for many groups")
     if any(isinstance(each, ReachedTick) for column in plan.returns for each in walk(column.expression)):
         found.append("reached(...), which differs between the groups of a row")
+    return tuple(dict.fromkeys(found))
+
+
+def listing_reasons(plan: Plan) -> tuple[str, ...]:
+    """Why the groups of a plan that has a summary are listed for it, in words; none where nothing asks it."""
+    if plan.strategy.whole_groups:
+        return (f"{plan.strategy.word}, under which the events left out decide a group",)
+    (alternative,) = plan.alternatives
+    (group,) = kleene_components(alternative)
+    found = _at_its_place(alternative, group)
+    if alternative.member_timings:
+        found.append("a condition on the time of the first or last member of a group")
+    if alternative.absent_together:
+        found.append("!SEQ or !AND")
+    if (group,) not in alternative.blocks:
+        found.append("a Kleene group inside AND")
+    component = alternative.components[group]
+    if component.least > 1:
+        found.append(f"a group of at least {component.least} members")
+    found += [
+        f"a predicate over {what} of {component.variable}[]"
+        for link in alternative.links
+        if (what := _beyond_single_members(link)) is not None
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -104,8 +115,6 @@ def with_nothing(alternative: Alternative, group: int) -> Alternative:
 
 def _at_its_place(alternative: Alternative, group: int) -> list[str]:
     """What stands beside the group so that its members decide more than their own presence."""
-    if alternative.positive == (group,):
-        return ["a pattern of a Kleene group alone"]
     negated = {i for i, component in enumerate(alternative.components) if component.negated}
     last = len(alternative.components) - 1
     beside = {group - 1, group + 1} & negated

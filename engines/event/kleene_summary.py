@@ -16,21 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take_matches
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.event.summary_rows import SummaryBatch, reaching
 from cepctl.engines.pattern.blocks import RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
-from cepctl.engines.rows.order import encoded_ids
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.search.search import enumeration_parts
@@ -42,31 +40,6 @@ from cepctl.plan.summary import kleene_components, owning_component, with_nothin
 _ROWS_AT_ONCE = 1 << 12
 _SAFE_SHARE = 1e-3
 """A difference below this share of what it is taken from loses more than three digits."""
-PLACE_OF_GROUP = "*"
-"""Stands in a signature where the groups differ."""
-
-
-@dataclass(frozen=True)
-class SummaryBatch:
-    """n rows: the neighbours with P(at least one match), and what may lie between them.
-
-    `members` has the events of each row in the order of their ids, `probability` P(it is in a match),
-    of shape (members,); `counts` the number of signatures per row, `signature` the column of that name.
-    """
-
-    matches: MatchBatch
-    members: Group
-    probability: Reals
-    counts: list[int]
-    signature: pa.Array
-
-    def columns(self, ids: pl.Series) -> dict[str, pa.Array]:
-        """The columns that groups do not have: `members` and `count`."""
-        return {
-            "members": _members_text(ids, self.members, self.probability),
-            # Python refuses to write an int of more than 4,300 digits; a Decimal of them it writes.
-            "count": pa.array([str(Decimal(each)) for each in self.counts], pa.string()),
-        }
 
 
 @dataclass(frozen=True)
@@ -137,19 +110,12 @@ class Summary:
     def _reaching(
         self, rows: Indexes, members: Group, matches: MatchBatch, probability: Reals, threshold: Threshold
     ) -> SummaryBatch:
-        first, last = self.groups.options.starting
-        starting = np.ones(len(matches), dtype=bool)
-        if first is not None:
-            starting &= matches.start >= first
-        if last is not None:
-            starting &= matches.start <= last
-        # A row that is not wanted takes no place among the best.
-        reaching = threshold.reached(np.where(starting, matches.confidence, -1.0), matches.start)
-        probability = probability[reaching[members.owner]]
-        at = np.flatnonzero(reaching)
+        at = reaching(matches, self.groups.options, threshold)
+        chosen = np.zeros(len(rows), dtype=bool)
+        chosen[at] = True
+        probability = probability[chosen[members.owner]]
         rows, members = rows[at], members.take(at)
-        counts = self._counts(rows, members)
-        return SummaryBatch(matches.take(at), members, probability, counts, self._signature(rows))
+        return SummaryBatch(matches.take(at), members, probability, self._counts(rows, members))
 
     def _bound(self, rows: Indexes) -> dict[int, Bindings]:
         """The neighbours of each row, by component."""
@@ -203,13 +169,6 @@ class Summary:
         component = self.nothing.shape.blocks[end.point.block].components[0]
         block = self.groups.shape.block_of(component)
         return replace(end, point=replace(end.point, block=block))
-
-    def _signature(self, rows: Indexes) -> pa.Array:
-        names = self.groups.events.names
-        singles = self.groups.search.singles
-        bound = self._bound(rows) | {self.group: np.full(len(rows), len(names))}
-        named = pa.concat_arrays([names, pa.array([PLACE_OF_GROUP], names.type)])
-        return signatures([bound[i] for i in singles], named)
 
     # --- counting --------------------------------------------------------------------------
 
@@ -270,14 +229,3 @@ def _limit_by_constant(timing: Timing, singles: tuple[int, ...], lower: Indexes,
     elif timing.left is None and timing.right in singles:
         column = lower[:, singles.index(timing.right)]
         np.maximum(column, -timing.bound, out=column)
-
-
-def _members_text(ids: pl.Series, members: Group, probability: Reals) -> pa.Array:
-    """`id:probability` of every member, joined by a blank; ids encoded as in `match`."""
-    names = pl.from_arrow(encoded_ids(ids.gather(members.members).to_arrow().cast(pa.string())))
-    assert isinstance(names, pl.Series)
-    frame = pl.DataFrame({"owner": members.owner, "id": names, "probability": probability})
-    written = pl.concat_str("id", pl.col("probability").cast(pl.String), separator=":")
-    rows = frame.with_columns(written=written).group_by("owner", maintain_order=True)
-    text = rows.agg(pl.col("written").str.join(" ")).get_column("written")
-    return text.to_arrow().cast(pa.string())
