@@ -13,6 +13,7 @@ from typing import Literal
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Variable
 from cepctl.language.traversal import walk
+from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 
 KleeneRows = Literal["groups", "summary"]
@@ -60,14 +61,13 @@ def listing_reasons(plan: Plan) -> tuple[str, ...]:
         found.append("!SEQ or !AND")
     if (group,) not in alternative.blocks:
         found.append("a Kleene group inside AND")
-    component = alternative.components[group]
-    if component.least > 1:
-        found.append(f"a group of at least {component.least} members")
-    found += [
-        f"a predicate over {what} of {component.variable}[]"
-        for link in alternative.links
-        if (what := _beyond_single_members(link)) is not None
-    ]
+    sizes, variable = sizes_asked(alternative, group), alternative.components[group].variable
+    if sizes is None:
+        found.append(f"a predicate over an aggregate of {variable}[]")
+    elif sizes.least > 1 or sizes.most == 0:
+        found.append(f"a least number of members of {variable}[]")
+    if any(_reads_ends(link) for link in alternative.links):
+        found.append(f"a predicate over the first or last member of {variable}[]")
     return tuple(dict.fromkeys(found))
 
 
@@ -128,17 +128,13 @@ def _at_its_place(alternative: Alternative, group: int) -> list[str]:
     return found
 
 
-def _beyond_single_members(link: Link) -> str | None:
-    """What a predicate asks of a group that its single members do not answer."""
-    if link.scope is Scope.GROUP:
-        return "an aggregate"
-    if link.scope is Scope.ORDER and any(
+def _reads_ends(link: Link) -> bool:
+    """Whether a predicate asks of a group what its single members do not answer."""
+    return link.scope is Scope.ORDER and any(
         (isinstance(each, Attribute | EventTime) and each.member in ("first", "last"))
         or (isinstance(each, Aggregate) and not each.before)
         for each in walk(link.expression)
-    ):
-        return "the first or last member"
-    return None
+    )
 
 
 def _reads(expression: Expression, variable: str) -> bool:

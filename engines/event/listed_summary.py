@@ -202,6 +202,6 @@ def _first_alike(match: Indexes, asked: Indexes, count: int) -> Indexes:
 def _refusal(plan: Plan, why: str) -> str:
     return (
         f"--kleene summary lists the groups of this query, for {listing_reasons(plan)[0]}, and how probable "
-        f"it is that one of a row matches cannot be computed: {why}; narrow the query (WITHIN, [attr], tighter "
-        "predicates), or ask for the groups one by one with --kleene groups"
+        f"it is that one of a row matches cannot be computed: {why}; narrow the query (WITHIN, [attr], "
+        "tighter predicates), or ask for the groups one by one with --kleene groups"
     )

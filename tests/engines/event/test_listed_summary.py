@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 import pyarrow as pa
@@ -80,7 +79,7 @@ def listed_cases(draw: st.DrawFn, *strategies: str) -> Case:
     within = [" WITHIN 4 ticks", " WITHIN 5 ticks", " WITHIN 7 ticks"]
     query += draw(st.sampled_from([*([] if negated or place in (0, size - 1) else [""]), *within]))
     wanted = [each.split("|")[0] for each in types]
-    found = draw(streams([*wanted, wanted[place]], draw(st.sampled_from([300, 1000]))))
+    found = draw(streams([*wanted, wanted[place]], 300))
     return Case(query, found)
 
 
@@ -150,5 +149,5 @@ def test_groups_that_share_too_much_are_refused_with_a_remedy() -> None:
     around = (Event("a", "A", 0, 8), Event("c", "C", 2, 10))
     with pytest.raises(QueryTooLargeError) as refused:
         summarised("PATTERN SEQ(A a, B{2} b[], C c)", *around, *members)
-    assert re.search("lists the groups of this query, for a group of at least 2 members", str(refused.value))
+    assert "lists the groups of this query, for a least number of members of b[]" in str(refused.value)
     assert "--kleene groups" in str(refused.value)
