@@ -15,6 +15,7 @@ from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Rea
 from cepctl.language.traversal import walk
 from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
+from cepctl.plan.rising_values import rising_values
 
 KleeneRows = Literal["groups", "summary"]
 KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
@@ -69,6 +70,15 @@ def listing_reasons(plan: Plan) -> tuple[str, ...]:
     if any(_reads_ends(link) for link in alternative.links):
         found.append(f"a predicate over the first or last member of {variable}[]")
     return tuple(dict.fromkeys(found))
+
+
+def lists_no_group(plan: Plan) -> bool:
+    """Whether a plan has a summary for which no group is listed, not even to count them."""
+    if summary_refusals(plan) or listing_reasons(plan):
+        return False
+    (alternative,) = plan.alternatives
+    ordered = any(link.scope is Scope.ORDER for link in alternative.links)
+    return not ordered or rising_values(alternative) is not None
 
 
 def kleene_components(alternative: Alternative) -> tuple[int, ...]:

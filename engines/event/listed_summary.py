@@ -1,7 +1,8 @@
 """`--kleene summary` by listing the groups: rows of all matches with the same neighbours.
 
 Where the presence of single members does not say which groups match, all groups are found, as for GROUP BY.
-A row is as probable as the union of its matches, a member as the union of those that hold it.
+A row is as probable as the union of its matches, a member as the union of those that hold it.  Where nothing
+but presence decides, a match with one member more adds nothing to a union.
 
     name here   meaning
     match       one group between its neighbours, as some alternative finds it
@@ -12,13 +13,14 @@ A row is as probable as the union of its matches, a member as the union of those
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, MatchBatch
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.clauses import clauses_of
@@ -45,7 +47,6 @@ class _Found:
 class ListedSummary:
     """The matches of all alternatives, one after the other: the row of each, and its members."""
 
-    plan: Plan
     found: tuple[_Found, ...]
 
     @classmethod
@@ -61,7 +62,7 @@ class ListedSummary:
             for source, batches in zip(prepared, found, strict=True)
             if (batch := joined_batches(batches)) is not None
         ]
-        return cls(prepared[0].plan, tuple(each for each in parts if len(each.batch)))
+        return cls(tuple(each for each in parts if len(each.batch)))
 
     def rows(self) -> Iterator[SummaryBatch]:
         """The rows, as one batch.
@@ -83,8 +84,9 @@ class ListedSummary:
         pairs = np.stack([row[members.owner], rank[members.members], members.members], axis=1)
         held, pair = np.unique(pairs, axis=0, return_inverse=True)
         of_row = np.searchsorted(held[:, 0], np.arange(count + 1))
-        match = np.concatenate([np.arange(len(row)), members.owner])
-        asked = np.concatenate([row, count + pair.reshape(-1)])
+        smallest, member = self._deciding
+        match = np.concatenate([np.flatnonzero(smallest), members.owner[member]])
+        asked = np.concatenate([row[smallest], count + pair.reshape(-1)[member]])
         probability = self._unions(match, asked, count + len(held))
         matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
         return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)
@@ -125,6 +127,17 @@ class ListedSummary:
             )
         counts: list[int] = np.bincount(row, minlength=len(self._neighbours)).tolist()
         return counts
+
+    @property
+    def _deciding(self) -> tuple[Flags, Flags]:
+        """The matches that decide about their row, and the members of matches about which these decide."""
+        members, row = self._members, self._row
+        if len(self.found) > 1 or not _decided_by_presence(self.found[0].source):
+            return np.ones(len(row), dtype=bool), np.ones(len(members.members), dtype=bool)
+        without = members_without(row, members)
+        more = np.bincount(members.owner[without], minlength=len(row))
+        # Without another member than this one it is still a match.
+        return more == 0, more[members.owner] - without == 0
 
     def _joined(self, name: str) -> Reals:
         return np.concatenate([getattr(each.batch, name) for each in self.found])
@@ -169,8 +182,49 @@ class ListedSummary:
         found = measured_clauses(source, source.events, clauses_of(problems, count, limited=limited))
         costly = np.flatnonzero(np.isnan(found.probability))
         if len(costly):
-            raise QueryTooLargeError(_refusal(self.plan, found.why(int(costly[0]))))
+            raise QueryTooLargeError(
+                "how probable it is that one of a row matches cannot be computed: "
+                f"{found.why(int(costly[0]))}; narrow the query (WITHIN, [attr], tighter predicates), or ask "
+                "for the groups one by one with --kleene groups"
+            )
         return found.probability
+
+
+def _decided_by_presence(source: PreparedAlternative) -> bool:
+    shape = source.shape
+    return not (shape.rules or shape.together or shape.member_timings)
+
+
+def members_without(row: Indexes, members: Group) -> Flags:
+    """Whether the match of each member, without it, is a match of the same row, too.
+
+    Groups are compared by two numbers of 64 bits each, drawn at random for each event, in their order.
+
+    Examples
+    --------
+    >>> found = Group(np.array([0, 1, 3, 4]), np.array([5, 5, 8, 9]))
+    >>> members_without(np.array([0, 0, 0]), found).tolist()
+    [False, False, True, False]
+    """
+    owner = members.owner
+    place = np.arange(len(owner)) - members.offsets[:-1][owner]
+    drawn = np.random.default_rng(0)
+    whole, less = [row.astype(np.uint64)], [row[owner].astype(np.uint64)]
+    for _ in range(2):
+        of_event = drawn.integers(1 << 63, size=int(members.members.max(initial=0)) + 1, dtype=np.uint64)
+        factor = 2 * int(drawn.integers(1 << 62)) + 1
+        powers = np.cumprod(np.full(int(members.sizes.max(initial=0)) + 1, factor, dtype=np.uint64))
+        term = of_event[members.members] * powers[place]
+        upto = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(term)])
+        total = upto[members.offsets[1:]] - upto[members.offsets[:-1]]
+        behind = upto[members.offsets[1:]][owner] - upto[1:]
+        whole.append(total)
+        less.append(total[owner] - term - behind + behind * np.uint64(pow(factor, -1, 1 << 64)))
+    names = [str(i) for i in range(len(whole))]
+    known = pl.DataFrame(dict(zip(names, whole, strict=True))).unique().with_columns(known=True)
+    asked = pl.DataFrame(dict(zip(names, less, strict=True)))
+    found = asked.join(known, on=names, how="left", maintain_order="left").get_column("known")
+    return found.is_not_null().to_numpy()
 
 
 def _of_alternative(source: PreparedAlternative, batch: MatchBatch, owned: tuple[int, int] | None) -> _Found:
@@ -199,9 +253,12 @@ def _first_alike(match: Indexes, asked: Indexes, count: int) -> Indexes:
     return found
 
 
-def _refusal(plan: Plan, why: str) -> str:
-    return (
-        f"--kleene summary lists the groups of this query, for {listing_reasons(plan)[0]}, and how probable "
-        f"it is that one of a row matches cannot be computed: {why}; narrow the query (WITHIN, [attr], "
-        "tighter predicates), or ask for the groups one by one with --kleene groups"
-    )
+@contextmanager
+def told_as_listing(plan: Plan) -> Iterator[None]:
+    """What is too large is said to be listed, and why it is."""
+    try:
+        yield
+    except QueryTooLargeError as error:
+        raise QueryTooLargeError(
+            f"--kleene summary lists the groups of this query, for {listing_reasons(plan)[0]}: {error}"
+        ) from error

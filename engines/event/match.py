@@ -221,6 +221,7 @@ def _of_each(
     found: list[list[MatchBatch]] = []
     count = size = 0
     what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
+    what = "a summary" if options.kleene == "summary" else what
     parts_of = [each.parts(owned) for each in prepared]
     every = iter(telling([part for parts in parts_of for part in parts], told))
     for parts in parts_of:
@@ -285,15 +286,16 @@ def _summaries(
         parts = [partial(_summarised, source, each) for each in summary.parts(owned, threshold)]
         yield from concurrently(telling(parts, told), options.threads)
         return
-    from cepctl.engines.event.listed_summary import ListedSummary
+    from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
     from cepctl.engines.event.summary_rows import reaching
 
     # A group in front may begin in an earlier slice than the neighbour that says whose the row is.
     ahead = alternative.positive[0] == owning_component(alternative, "summary")
-    found = _of_each(prepared, owned if ahead else None, options, told)
-    listed = ListedSummary.of(prepared, found, owned)
+    with told_as_listing(source.plan):
+        found = _of_each(prepared, owned if ahead else None, options, told)
+        rows = list(ListedSummary.of(prepared, found, owned).rows())
     yield from _summarised(
-        source, lambda: (rows.take(reaching(rows.matches, options, threshold)) for rows in listed.rows())
+        source, lambda: (each.take(reaching(each.matches, options, threshold)) for each in rows)
     )
 
 

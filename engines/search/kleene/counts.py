@@ -153,6 +153,8 @@ class GroupBudget:
 
     allowed: int
     made: int = 0
+    summary: bool = True
+    """Whether one row for all groups would make none."""
 
     @property
     def left(self) -> int:
@@ -171,8 +173,7 @@ class GroupBudget:
     def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:
         if groups <= self.allowed:
             return
-        # Sequences are listed even for a summary.
-        summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
+        summary = "ask for one row for all with --kleene summary, " if self.summary else ""
         raise QueryTooLargeError(
             f"the Kleene groups {component.variable}[] of this query are too many to list: {_shown(groups)} "
             f"{what}, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be in "
