@@ -72,6 +72,29 @@ def listing_reasons(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def summary_text(plan: Plan) -> str | None:
+    """What `--kleene summary` does for a plan, in words; None where there is no group, or keys are asked for.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse
+    >>> from cepctl.plan import analyze
+    >>> summary_text(analyze(parse("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > b[i-1].x WITHIN 9 ticks"), None))
+    '--kleene summary lists no group'
+    """
+    if plan.group_by is not None or not any(kleene_components(each) for each in plan.alternatives):
+        return None
+    refused = summary_refusals(plan)
+    if refused:
+        return f"--kleene summary does not run {', '.join(refused)}"
+    listed = listing_reasons(plan)
+    if listed:
+        return f"--kleene summary lists the groups, for {', '.join(listed)}"
+    if lists_no_group(plan):
+        return "--kleene summary lists no group"
+    return "--kleene summary lists the groups to count them, for an order that is not that of one value"
+
+
 def lists_no_group(plan: Plan) -> bool:
     """Whether a plan has a summary for which no group is listed, not even to count them."""
     if summary_refusals(plan) or listing_reasons(plan):

@@ -75,7 +75,7 @@ _NEEDS = {
     "and": {"any-match"},
     "intervals": {"any-match"},
     "tied-clocks": {"clocks"},
-    "summary": {"kleene", "any-match"},
+    "summary": {"kleene"},
 }
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
 _NOT_UNDER_LAWS = {
@@ -97,13 +97,13 @@ _NOT_UNDER_LAWS = {
     *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
-    "absent-together": {"intervals", "summary"},
-    "quantified": {"intervals", "summary"},
+    "absent-together": {"intervals"},
+    "quantified": {"intervals"},
     "bystanders": {"any-match", "next-match"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
-    "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},
+    "summary": {"or", "reached", "clocks", "given", "intervals"},
 }
 
 
