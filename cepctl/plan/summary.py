@@ -1,8 +1,8 @@
 """`--kleene summary`: which queries have one, and the readings of their pattern that it is made from.
 
 A summary has one row for each binding of the single events around a group, and stands for every group
-between them.  Any part of a possible group is possible too, so that two readings without groups
-say all of it: with one member in the group's place, and with nothing in it.
+between them.  Where any part of a possible group is possible too, two readings without groups say all of it:
+with one member in the group's place, and with nothing in it.  Else groups are listed (`listing_reasons`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Literal
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Variable
 from cepctl.language.traversal import walk
+from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
+from cepctl.plan.rising_values import rising_values
 
 KleeneRows = Literal["groups", "summary"]
 KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
@@ -34,9 +36,7 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
         return ("RUNNING, which has a row for each of its groups",)
     if any(each.repeated for each in plan.alternatives):
         return ("SEQ(...)+",)
-    if plan.strategy.whole_groups:
-        return (f"{plan.strategy.word}, under which the events left out decide a group",)
-    if any(alternative.absent for alternative in plan.alternatives):
+    if any(alternative.absent or alternative.passes_over for alternative in plan.alternatives):
         return ("a component that may be absent",)
     if len(plan.alternatives) > 1:
         return ("OR",)
@@ -44,24 +44,68 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     groups = kleene_components(alternative)
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
-    found = list(_at_its_place(alternative, groups[0]))
-    if alternative.member_timings:
-        found.append("a condition on the time of the first or last member of a group")
-    if alternative.absent_together:
-        found.append("!SEQ or !AND")
-    if (groups[0],) not in alternative.blocks:
-        found.append("a Kleene group inside AND")
+    found = ["a pattern of a Kleene group alone"] if alternative.positive == groups else []
     variable = alternative.components[groups[0]].variable
-    found += [
-        f"a predicate over {what} of {variable}[]"
-        for link in alternative.links
-        if (what := _beyond_single_members(link)) is not None
-    ]
     if any(_reads(column.expression, variable) for column in plan.returns):
         found.append(f"RETURN of {variable}[], which stands for many groups")
     if any(isinstance(each, ReachedTick) for column in plan.returns for each in walk(column.expression)):
         found.append("reached(...), which differs between the groups of a row")
     return tuple(dict.fromkeys(found))
+
+
+def listing_reasons(plan: Plan) -> tuple[str, ...]:
+    """Why the groups of a plan that has a summary are listed for it, in words; none where nothing asks it."""
+    if plan.strategy.whole_groups:
+        return (f"{plan.strategy.word}, under which the events left out decide a group",)
+    (alternative,) = plan.alternatives
+    (group,) = kleene_components(alternative)
+    found = _at_its_place(alternative, group)
+    if alternative.member_timings:
+        found.append("a condition on the time of the first or last member of a group")
+    if alternative.absent_together:
+        found.append("!SEQ or !AND")
+    if (group,) not in alternative.blocks:
+        found.append("a Kleene group inside AND")
+    sizes, variable = sizes_asked(alternative, group), alternative.components[group].variable
+    if sizes is None:
+        found.append(f"a predicate over an aggregate of {variable}[]")
+    elif sizes.least > 1 or sizes.most == 0:
+        found.append(f"a least number of members of {variable}[]")
+    if any(_reads_ends(link) for link in alternative.links):
+        found.append(f"a predicate over the first or last member of {variable}[]")
+    return tuple(dict.fromkeys(found))
+
+
+def summary_text(plan: Plan) -> str | None:
+    """What `--kleene summary` does for a plan, in words; None where there is no group, or keys are asked for.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse
+    >>> from cepctl.plan import analyze
+    >>> summary_text(analyze(parse("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > b[i-1].x WITHIN 9 ticks"), None))
+    '--kleene summary lists no group'
+    """
+    if plan.group_by is not None or not any(kleene_components(each) for each in plan.alternatives):
+        return None
+    refused = summary_refusals(plan)
+    if refused:
+        return f"--kleene summary does not run {', '.join(refused)}"
+    listed = listing_reasons(plan)
+    if listed:
+        return f"--kleene summary lists the groups, for {', '.join(listed)}"
+    if lists_no_group(plan):
+        return "--kleene summary lists no group"
+    return "--kleene summary lists the groups to count them, for an order that is not that of one value"
+
+
+def lists_no_group(plan: Plan) -> bool:
+    """Whether a plan has a summary for which no group is listed, not even to count them."""
+    if summary_refusals(plan) or listing_reasons(plan):
+        return False
+    (alternative,) = plan.alternatives
+    ordered = any(link.scope is Scope.ORDER for link in alternative.links)
+    return not ordered or rising_values(alternative) is not None
 
 
 def kleene_components(alternative: Alternative) -> tuple[int, ...]:
@@ -108,8 +152,6 @@ def with_nothing(alternative: Alternative, group: int) -> Alternative:
 
 def _at_its_place(alternative: Alternative, group: int) -> list[str]:
     """What stands beside the group so that its members decide more than their own presence."""
-    if alternative.positive == (group,):
-        return ["a pattern of a Kleene group alone"]
     negated = {i for i, component in enumerate(alternative.components) if component.negated}
     last = len(alternative.components) - 1
     beside = {group - 1, group + 1} & negated
@@ -123,17 +165,13 @@ def _at_its_place(alternative: Alternative, group: int) -> list[str]:
     return found
 
 
-def _beyond_single_members(link: Link) -> str | None:
-    """What a predicate asks of a group that its single members do not answer."""
-    if link.scope is Scope.GROUP:
-        return "an aggregate"
-    if link.scope is Scope.ORDER and any(
+def _reads_ends(link: Link) -> bool:
+    """Whether a predicate asks of a group what its single members do not answer."""
+    return link.scope is Scope.ORDER and any(
         (isinstance(each, Attribute | EventTime) and each.member in ("first", "last"))
         or (isinstance(each, Aggregate) and not each.before)
         for each in walk(link.expression)
-    ):
-        return "the first or last member"
-    return None
+    )
 
 
 def _reads(expression: Expression, variable: str) -> bool:

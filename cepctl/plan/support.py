@@ -27,6 +27,10 @@ Engine = Literal["event", "point", "worlds"]
 ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
 
 
+SUMMARY = "--kleene summary"
+"""The option of `match` that writes one row for all groups between the same events."""
+
+
 class Construct(Enum):
     """A construct of the language, as the table of support names it."""
 
@@ -259,7 +263,13 @@ def support_table() -> str:
         for construct, others in pairs.items():
             without = " and without ".join(each.value for each in Construct if each in others)
             lines.append(f"The {engine} engine runs {construct.value} without {without}.")
-    lines += ["", *_lawful_lines()]
+    lines += [
+        "",
+        f"{SUMMARY} runs in the event and the worlds engine under every strategy.",
+        f"{SUMMARY} runs without OR, interval events, shared clocks, GIVEN, laws and GROUP BY.",
+        "",
+        *_lawful_lines(),
+    ]
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.explain import to_json, to_text
 from cepctl.plan.plan import Plan
+from cepctl.plan.summary import summary_text
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 
@@ -67,6 +68,9 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
         beside["records"] = list(facts.records)
     if facts.key_methods:
         planned["occurrence"] = [asdict(each) for each in facts.key_methods]
+    summary = summary_text(plan)
+    if summary is not None:
+        planned["summary"] = summary
     orders = {} if facts.order_figures is None else {"orders": facts.order_figures}
     return planned | beside | ties | orders
 
@@ -119,6 +123,9 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
         files = ", ".join(facts.records)
         lines.append(f"Records     offsets of clocks come from what hosts recorded of them: {files}")
     lines += _method_lines(facts)
+    summary = summary_text(plan)
+    if summary is not None:
+        lines.append(f"Summary     {summary}")
     lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:
         lines.append(f"Ties        {facts.ties}")

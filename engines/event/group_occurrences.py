@@ -93,7 +93,10 @@ class WantedGroups:
         problems, limited = self.problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
         rows = clauses_of(problems, int(sizes.sum()), limited=limited)
         return bounds_by_pairs(
-            probability, sizes, pairs, _measured(source, source.events, pairs.clauses(rows)).probability
+            probability,
+            sizes,
+            pairs,
+            measured_clauses(source, source.events, pairs.clauses(rows)).probability,
         )
 
     def by_row(self, groups: Indexes) -> RowProblems:
@@ -168,7 +171,7 @@ class AskedKeys:
 
     def measuring(self, clocks: EventClocks | None) -> MeasuringClauses:
         """How clauses of events are measured that may share clocks."""
-        measuring, options = partial(_measured, self.source), self.source.options
+        measuring, options = partial(measured_clauses, self.source), self.source.options
         if clocks is None:
             return measuring
         from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
@@ -217,7 +220,7 @@ def _given(keys: AskedKeys) -> Occurrences:
     source, ties = keys.source, keys.none.ties
     components = GroupComponents.of(keys.problems, ties)
     clauses = keys.clauses([components.ties_of(each, ties) for each in keys.problems])
-    found = _measured(source, source.events, clauses, components.weighted(ties, keys.count))
+    found = measured_clauses(source, source.events, clauses, components.weighted(ties, keys.count))
     share = components.probability(ties, source.events.masses, keys.count)
     return replace(found, probability=found.probability / share)
 
@@ -284,7 +287,7 @@ def _of_groups(problems: Problems, group: Indexes) -> Problems:
     return Problems(problems.structure, group, problems.variables, problems.factors)
 
 
-def _measured(
+def measured_clauses(
     source: PreparedAlternative, events: Events, clauses: Clauses, weighted: Weighted | None = None
 ) -> Occurrences:
     """Each group by itself, so that no other changes a bit; of those that are others moved in time one."""

@@ -9,64 +9,37 @@ those that do is a match.  So two readings of the pattern without groups say eve
 
 Where members are so improbable that the difference would lose digits, P(at least one) is a sum of positive
 terms instead: the members in a fixed order, x is between and none of those before x is.  Predicates that
-read the member before (`b[i-1]`) are not checked for the first one: they change the number of groups alone.
+read the member before (`b[i-1]`) are not checked for the first one, and how many members there may be is at
+least one: both change the number of groups alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take_matches
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.member_numbers import RowsOfMembers
 from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.event.summary_rows import SummaryBatch, reaching
 from cepctl.engines.pattern.blocks import RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
-from cepctl.engines.rows.order import encoded_ids
 from cepctl.engines.search.kleene.candidates import group_candidates
-from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.search.search import enumeration_parts
 from cepctl.engines.search.threshold import Threshold
 from cepctl.plan.evaluation_order import evaluation_order
-from cepctl.plan.plan import Timing
 from cepctl.plan.summary import kleene_components, owning_component, with_nothing, with_one_member
 
 _ROWS_AT_ONCE = 1 << 12
 _SAFE_SHARE = 1e-3
 """A difference below this share of what it is taken from loses more than three digits."""
-PLACE_OF_GROUP = "*"
-"""Stands in a signature where the groups differ."""
-
-
-@dataclass(frozen=True)
-class SummaryBatch:
-    """n rows: the neighbours with P(at least one match), and what may lie between them.
-
-    `members` has the events of each row in the order of their ids, `probability` P(it is in a match),
-    of shape (members,); `counts` the number of signatures per row, `signature` the column of that name.
-    """
-
-    matches: MatchBatch
-    members: Group
-    probability: Reals
-    counts: list[int]
-    signature: pa.Array
-
-    def columns(self, ids: pl.Series) -> dict[str, pa.Array]:
-        """The columns that groups do not have: `members` and `count`."""
-        return {
-            "members": _members_text(ids, self.members, self.probability),
-            # Python refuses to write an int of more than 4,300 digits; a Decimal of them it writes.
-            "count": pa.array([str(Decimal(each)) for each in self.counts], pa.string()),
-        }
 
 
 @dataclass(frozen=True)
@@ -137,19 +110,12 @@ class Summary:
     def _reaching(
         self, rows: Indexes, members: Group, matches: MatchBatch, probability: Reals, threshold: Threshold
     ) -> SummaryBatch:
-        first, last = self.groups.options.starting
-        starting = np.ones(len(matches), dtype=bool)
-        if first is not None:
-            starting &= matches.start >= first
-        if last is not None:
-            starting &= matches.start <= last
-        # A row that is not wanted takes no place among the best.
-        reaching = threshold.reached(np.where(starting, matches.confidence, -1.0), matches.start)
-        probability = probability[reaching[members.owner]]
-        at = np.flatnonzero(reaching)
+        at = reaching(matches, self.groups.options, threshold)
+        chosen = np.zeros(len(rows), dtype=bool)
+        chosen[at] = True
+        probability = probability[chosen[members.owner]]
         rows, members = rows[at], members.take(at)
-        counts = self._counts(rows, members)
-        return SummaryBatch(matches.take(at), members, probability, counts, self._signature(rows))
+        return SummaryBatch(matches.take(at), members, probability, self._counts(rows, members))
 
     def _bound(self, rows: Indexes) -> dict[int, Bindings]:
         """The neighbours of each row, by component."""
@@ -204,44 +170,31 @@ class Summary:
         block = self.groups.shape.block_of(component)
         return replace(end, point=replace(end.point, block=block))
 
-    def _signature(self, rows: Indexes) -> pa.Array:
-        names = self.groups.events.names
-        singles = self.groups.search.singles
-        bound = self._bound(rows) | {self.group: np.full(len(rows), len(names))}
-        named = pa.concat_arrays([names, pa.array([PLACE_OF_GROUP], names.type)])
-        return signatures([bound[i] for i in singles], named)
-
     # --- counting --------------------------------------------------------------------------
 
     def _counts(self, rows: Indexes, members: Group) -> list[int]:
-        """Signatures per row: in closed form where intervals decide, else by listing them."""
+        """Signatures per row: by a table or in closed form where intervals decide, else by listing them."""
         alternative = self.groups.alternative
-        listed = np.full(len(rows), alternative.components[self.group].ordered)
-        listed |= bool(self.neighbours.shape.rules) or any(t.not_equal for t in alternative.timings)
-        singles = [rows[:, column] for i, column in self._columns()]
+        listed = np.full(len(rows), bool(self.neighbours.shape.rules))
+        listed |= any(each.not_equal for each in alternative.timings)
+        singles = [rows[:, column] for _, column in self._columns()]
         listed |= np.any([self.uneven[each] for each in singles], axis=0)
         listed[members.owner[self.uneven[members.members]]] = True
-        counts = self._counts_in_closed_form(rows, members)
-        if listed.any():
-            at = np.flatnonzero(listed)
+        counts: list[int | None] = [None] * len(rows)
+        at = np.flatnonzero(~listed)
+        if len(at):
+            of = RowsOfMembers(self.one_member, self.group, rows[at], members.take(at))
+            for i, count in zip(at.tolist(), of.counts(), strict=True):
+                counts[i] = count
+        at = np.array([i for i, count in enumerate(counts) if count is None], dtype=np.int64)
+        if len(at):
             for i, count in zip(at.tolist(), self._counts_by_listing(rows[at]), strict=True):
                 counts[i] = count
-        return counts
+        return [0 if each is None else each for each in counts]
 
     def _columns(self) -> list[tuple[int, int]]:
         """Neighbours: component and column."""
         return [(i, c) for c, i in enumerate(self.groups.search.singles) if i != self.group]
-
-    def _counts_in_closed_form(self, rows: Indexes, members: Group) -> list[int]:
-        search, masses = self.one_member.search, self.groups.events.masses
-        row, column = members.owner, search.singles.index(self.group)
-        bound = rows[row]
-        bound[:, column] = members.members
-        lower, upper = masses.lower[bound], masses.upper[bound]
-        for timing in search.alternative.timings:
-            _limit_by_constant(timing, search.singles, lower, upper)
-        reach = latest_beginnings(lower, upper, search.system, column)
-        return count_sets(row, len(rows), lower[:, column], upper[:, column], reach)
 
     def _counts_by_listing(self, rows: Indexes) -> list[int]:
         """Raises QueryTooLargeError where there are more groups than `max_matches`."""
@@ -258,26 +211,3 @@ class Summary:
         totals = pl.concat(found).group_by(names).agg(pl.col("count").sum())
         joined = wanted.join(totals, on=names, how="left", maintain_order="left")
         return [int(each) for each in joined.get_column("count").fill_null(0)]
-
-
-def _limit_by_constant(timing: Timing, singles: tuple[int, ...], lower: Indexes, upper: Indexes) -> None:
-    """A timing constraint between an event and a constant cuts the event's interval, in place."""
-    if timing.not_equal or (timing.left is not None and timing.right is not None):
-        return
-    if timing.right is None and timing.left in singles:
-        column = upper[:, singles.index(timing.left)]
-        np.minimum(column, timing.bound, out=column)
-    elif timing.left is None and timing.right in singles:
-        column = lower[:, singles.index(timing.right)]
-        np.maximum(column, -timing.bound, out=column)
-
-
-def _members_text(ids: pl.Series, members: Group, probability: Reals) -> pa.Array:
-    """`id:probability` of every member, joined by a blank; ids encoded as in `match`."""
-    names = pl.from_arrow(encoded_ids(ids.gather(members.members).to_arrow().cast(pa.string())))
-    assert isinstance(names, pl.Series)
-    frame = pl.DataFrame({"owner": members.owner, "id": names, "probability": probability})
-    written = pl.concat_str("id", pl.col("probability").cast(pl.String), separator=":")
-    rows = frame.with_columns(written=written).group_by("owner", maintain_order=True)
-    text = rows.agg(pl.col("written").str.join(" ")).get_column("written")
-    return text.to_arrow().cast(pa.string())

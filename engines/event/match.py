@@ -33,12 +33,12 @@ from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
 from cepctl.memory import size_text
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
-from cepctl.plan.summary import require_summary
+from cepctl.plan.summary import listing_reasons, owning_component, require_summary
 from cepctl.plan.support import refuse_intervals, require_engine, require_known_clocks
 from cepctl.precision import CONFIDENCE_SLACK
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.kleene_summary import Summary, SummaryBatch
+    from cepctl.engines.event.summary_rows import SummaryBatch
 
 _HELD_AT_LEAST = 100_000
 _HELD_ROW_BYTES, _HELD_BYTES = 200, 80
@@ -166,13 +166,9 @@ def found_batches(
     batches: Iterator[FoundBatch]
     if options.kleene == "summary":
         require_summary(plan)
-        if prepared[0].lasting:
+        if any(each.lasting for each in prepared):
             refuse_intervals("--kleene summary")
-        from cepctl.engines.event.kleene_summary import Summary
-
-        summary = Summary.of(prepared[0].above(threshold))
-        parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
-        batches = concurrently(telling(parts, told), options.threads)
+        batches = _summaries(prepared, owned, threshold, told)
     elif len(plan.alternatives) == 1:
         parts = []
         for source in (each.above(threshold) for each in prepared):
@@ -225,6 +221,7 @@ def _of_each(
     found: list[list[MatchBatch]] = []
     count = size = 0
     what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
+    what = "a summary" if options.kleene == "summary" else what
     parts_of = [each.parts(owned) for each in prepared]
     every = iter(telling([part for parts in parts_of for part in parts], told))
     for parts in parts_of:
@@ -273,19 +270,42 @@ def _found(
         yield rows_of(matches)
 
 
-def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
-    source, schema = summary.groups, match_schema(summary.groups.plan, summary=True)
+def _summaries(
+    prepared: Sequence[PreparedAlternative],
+    owned: tuple[int, int] | None,
+    threshold: Threshold,
+    told: Callable[[int, int], None] | None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows that stand for all groups between the same neighbours."""
+    source, options = prepared[0], prepared[0].options
+    (alternative,) = source.plan.alternatives
+    if not listing_reasons(source.plan):
+        from cepctl.engines.event.kleene_summary import Summary
+
+        summary = Summary.of(source.above(threshold))
+        parts = [partial(_summarised, source, each) for each in summary.parts(owned, threshold)]
+        yield from concurrently(telling(parts, told), options.threads)
+        return
+    from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
+    from cepctl.engines.event.summary_rows import reaching
+
+    # A group in front may begin in an earlier slice than the neighbour that says whose the row is.
+    ahead = alternative.positive[0] == owning_component(alternative, "summary")
+    with told_as_listing(source.plan):
+        found = _of_each(prepared, owned if ahead else None, options, told)
+        rows = list(ListedSummary.of(prepared, found, owned).rows())
+    yield from _summarised(
+        source, lambda: (each.take(reaching(each.matches, options, threshold)) for each in rows)
+    )
+
+
+def _summarised(
+    source: PreparedAlternative, part: Callable[[], Iterator[SummaryBatch]]
+) -> Iterator[pa.RecordBatch]:
+    plan, schema = source.plan, match_schema(source.plan, summary=True)
     for found in part():
-        matches = found.matches
-        columns = {
-            "signature": found.signature,
-            "start": matches.start,
-            "end": matches.end,
-            "confidence": matches.confidence,
-            **found.columns(source.events.ids),
-            **return_columns(source.events, summary.neighbours.alternative, source.plan.returns, matches),
-        }
-        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
+        columns = found.columns(source.events, plan.alternatives[0], plan.returns)
+        yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns.values()], schema=schema)
 
 
 def _reached(source: PreparedAlternative, matches: MatchBatch, share: float) -> pl.Series:

@@ -178,7 +178,7 @@ def _point_engine(confirmed: Confirmed) -> bool:
 def _summary(confirmed: Confirmed) -> bool:
     """Rows of `--kleene summary` are those of the judge: their neighbours, members and counts."""
     plan, table = confirmed.plan, confirmed.table
-    if summary_refusals(plan) or plan.clocks:
+    if summary_refusals(plan) or plan.clocks or plan.given or plan.laws:
         return False
     try:
         found = match_events(replace(plan, returns=()), table, MatchOptions(kleene="summary")).to_pylist()

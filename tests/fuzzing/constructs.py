@@ -80,7 +80,7 @@ _NEEDS = {
     "and": {"any-match"},
     "intervals": {"any-match"},
     "tied-clocks": {"clocks"},
-    "summary": {"kleene", "any-match"},
+    "summary": {"kleene"},
 }
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
 _NOT_UNDER_LAWS = {
@@ -104,14 +104,14 @@ _NOT_UNDER_LAWS = {
     *("absent-together", "reached", "summary", "point-engine"),
 }
 _EXCLUDES = {
-    "absent-together": {"intervals", "summary"},
-    "quantified": {"intervals", "summary"},
+    "absent-together": {"intervals"},
+    "quantified": {"intervals"},
     "bystanders": {"any-match", "next-match"},
     "repeated": {"next-match", "kleene", "quantified", "or", "intervals", "absent-together", "summary"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "reached"},
-    "summary": {"or", "reached", "clocks", "given", "intervals", "order", "aggregates"},
+    "summary": {"or", "reached", "clocks", "given", "intervals"},
 }
 
 

@@ -17,6 +17,7 @@ Where a threshold limits sets, they are tried (`count_tries`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -57,8 +58,10 @@ def latest_beginnings(lower: Ticks, upper: Ticks, system: Ticks, member: int) ->
     return reach
 
 
-def count_sets(row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Ticks) -> list[int]:
-    """Number of possible non-empty sets per row, exact however large.
+def count_sets(
+    row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Ticks, most: int | None = None
+) -> list[int]:
+    """Number of possible non-empty sets per row, of at most `most` members if it says so, exact.
 
     `row`: the row of every candidate, ascending, shape (m,); each candidate alone must be possible.  `lower`,
     `upper`: intervals of the candidates, shape (m,).  `reach`: latest tick of a member beside each candidate,
@@ -76,6 +79,10 @@ def count_sets(row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Tick
     _company(offsets, lower[order], reach[order], exponents)
     sizes = np.diff(offsets)
     totals = np.zeros(count, dtype=object)
+    if most is not None:
+        for at in np.flatnonzero(sizes):
+            totals[at] = _sum_of_few(exponents[offsets[at] : offsets[at + 1]], most)
+        return list(totals)
     small = np.flatnonzero((sizes > 0) & (sizes <= _SAFE_BITS))
     if len(small):
         powers = np.where(np.repeat(sizes, sizes) <= _SAFE_BITS, 1 << np.minimum(exponents, _SAFE_BITS), 0)
@@ -90,6 +97,15 @@ def _sum_of_powers(exponents: Indexes) -> int:
     bits = np.bincount(exponents, minlength=int(exponents.max()) + _SAFE_BITS)
     _carry(bits)
     return int.from_bytes(np.packbits(bits.astype(np.uint8), bitorder="little").tobytes(), "little")
+
+
+def _sum_of_few(exponents: Indexes, most: int) -> int:
+    """How many sets there are of a member and fewer than `most` of those that may go with it, for each."""
+    others, times = np.unique(exponents, return_counts=True)
+    return sum(
+        number * sum(comb(of, few) for few in range(min(most - 1, of) + 1))
+        for of, number in zip(others.tolist(), times.tolist(), strict=True)
+    )
 
 
 @kernel
@@ -137,6 +153,8 @@ class GroupBudget:
 
     allowed: int
     made: int = 0
+    summary: bool = True
+    """Whether one row for all groups would make none."""
 
     @property
     def left(self) -> int:
@@ -155,8 +173,7 @@ class GroupBudget:
     def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:
         if groups <= self.allowed:
             return
-        # Sequences are listed even for a summary.
-        summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
+        summary = "ask for one row for all with --kleene summary, " if self.summary else ""
         raise QueryTooLargeError(
             f"the Kleene groups {component.variable}[] of this query are too many to list: {_shown(groups)} "
             f"{what}, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be in "

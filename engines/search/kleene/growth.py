@@ -29,6 +29,7 @@ from cepctl.engines.search.kleene.choices import GroupChoices, WholeSpans, disti
 from cepctl.engines.search.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Component, Plan, Scope
+from cepctl.plan.summary import lists_no_group
 
 _GROWN_AT_ONCE = 1 << 20
 """Longer groups that one step makes, where memory allows."""
@@ -68,7 +69,8 @@ def with_groups(
         i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
     }
     kleene = [i for i in search.singles if components[i].kleene]
-    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches), memory, foresee=foresee)
+    budget = GroupBudget(max_matches, summary=lists_no_group(plan))
+    expansion = _Expansion(search, shape, events, plan, budget, memory, foresee=foresee)
     for completed in expansion.extend(rows, bound, kleene):
         yield {i: completed[i] for i in search.singles}
 

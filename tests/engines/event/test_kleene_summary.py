@@ -17,6 +17,7 @@ from cepctl.engines.rows.order import ordered
 from cepctl.engines.worlds.groups import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import summary_refusals
+from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
@@ -40,7 +41,7 @@ def members_of(row: dict[str, object]) -> dict[str, float]:
 
 def agrees_with_the_judge(case: Case) -> None:
     plan = plan_of(case.query)
-    assume(not summary_refusals(plan))
+    assume(not summary_refusals(plan) and not engine_refusals(plan, "event"))
     expected = exact_summaries(plan, case.table)
     rows = match_events(plan, case.table, SUMMARY).to_pylist()
     found = {tuple(map(tuple, row["signature"])): row for row in rows}
@@ -181,9 +182,9 @@ def test_ids_in_the_members_are_encoded_as_in_the_match() -> None:
 
 
 def test_groups_that_only_listing_can_count_are_refused_above_the_cap() -> None:
-    """A predicate over order decides how many sequences there are."""
+    """A predicate over the members before the last one decides how many sequences there are."""
     events = [Event(f"b{i:02}", "B", i, i, x=i) for i in range(1, 20)]
-    query = "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].x >= b[i-1].x"
+    query = "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].x >= b[i-2].x"
     around = (Event("a", "A", 0, 0), Event("c", "C", 30, 30))
     assert [row["count"] for row in summarised(query, *around, *events[:8])] == [str(2**8 - 1)]
     with pytest.raises(QueryTooLargeError, match="Kleene group"):
@@ -195,13 +196,9 @@ REFUSED = {
     "PATTERN SEQ(A+ a[])": "a pattern of a Kleene group alone",
     "PATTERN SEQ(A+ a[], B b, C+ c[])": "several Kleene groups",
     "PATTERN OR(SEQ(A a, B+ b[]), SEQ(B c, A+ d[]))": "OR",
-    "PATTERN SEQ(A a, B+ b[]) STRATEGY strict_contiguity": "strict_contiguity",
-    "PATTERN SEQ(A a, B+ b[], C c) WHERE avg(b[].x) > 2": "an aggregate of b[]",
-    "PATTERN SEQ(A a, B+ b[], C c) WHERE b[last].x > 2": "the first or last member of b[]",
+    "PATTERN SEQ(A a, B* b[], C c)": "a component that may be absent",
+    "PATTERN SEQ(A a, B+ b[], C? c)": "a component that may be absent",
     "PATTERN SEQ(A a, B+ b[], C c) RETURN count(b[])": "RETURN of b[]",
-    "PATTERN SEQ(A a, B+ b[], !N n, C c)": "a negation whose gap ends at the Kleene group",
-    "PATTERN SEQ(!N n, A a, B+ b[]) WITHIN 9 ticks": "a negation whose gap ends at the Kleene group",
-    "PATTERN SEQ(A a, !N n, B b, C+ c[]) WHERE n.x = c[i].x": "between a negated component and the Kleene",
 }
 
 

@@ -1,0 +1,264 @@
+"""`--kleene summary` by listing the groups: rows of all matches with the same neighbours.
+
+Where the presence of single members does not say which groups match, all groups are found, as for GROUP BY.
+A row is as probable as the union of its matches, a member as the union of those that hold it.  Where nothing
+but presence decides, a match with one member more adds nothing to a union.
+
+    name here   meaning
+    match       one group between its neighbours, as some alternative finds it
+    row         all matches with the same neighbours
+    asked       a row, or a member of a row: what the probability of a union is asked for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Group, MatchBatch
+from cepctl.engines.confidence.measured import Total
+from cepctl.engines.confidence.occurrence.clauses import clauses_of
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.group_occurrences import measured_clauses
+from cepctl.engines.event.summary_rows import SummaryBatch
+from cepctl.engines.event.union import joined_batches
+from cepctl.errors import QueryTooLargeError
+from cepctl.plan.plan import Plan
+from cepctl.plan.summary import kleene_components, listing_reasons, owning_component
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All matches of one alternative: what it binds, and the same as rows show it."""
+
+    source: PreparedAlternative
+    batch: MatchBatch
+    neighbours: Indexes
+    members: Group
+
+
+@dataclass(frozen=True)
+class ListedSummary:
+    """The matches of all alternatives, one after the other: the row of each, and its members."""
+
+    found: tuple[_Found, ...]
+
+    @classmethod
+    def of(
+        cls,
+        prepared: Sequence[PreparedAlternative],
+        found: Sequence[Sequence[MatchBatch]],
+        owned: tuple[int, int] | None,
+    ) -> ListedSummary:
+        """`owned` keeps rows whose first neighbour has its `lower` between two ticks, both included."""
+        parts = [
+            _of_alternative(source, batch, owned)
+            for source, batches in zip(prepared, found, strict=True)
+            if (batch := joined_batches(batches)) is not None
+        ]
+        return cls(tuple(each for each in parts if len(each.batch)))
+
+    def rows(self) -> Iterator[SummaryBatch]:
+        """The rows, as one batch.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If the matches of a row share too much for the probability of their union to be computed.
+        """
+        if self.found:
+            yield self._rows()
+
+    def _rows(self) -> SummaryBatch:
+        row, members = self._row, self._members
+        source, count = self.found[0].source, len(self._neighbours)
+        total = Total(count)
+        total.widen(row, self._joined("start"), self._joined("end"))
+        rank = source.events.id_rank
+        pairs = np.stack([row[members.owner], rank[members.members], members.members], axis=1)
+        held, pair = np.unique(pairs, axis=0, return_inverse=True)
+        of_row = np.searchsorted(held[:, 0], np.arange(count + 1))
+        smallest, member = self._deciding
+        match = np.concatenate([np.flatnonzero(smallest), members.owner[member]])
+        asked = np.concatenate([row[smallest], count + pair.reshape(-1)[member]])
+        probability = self._unions(match, asked, count + len(held))
+        matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
+        return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)
+
+    @cached_property
+    def _numbered(self) -> tuple[Indexes, Indexes]:
+        whole = np.concatenate([each.neighbours for each in self.found])
+        neighbours, row = np.unique(whole, axis=0, return_inverse=True)
+        return neighbours, row.reshape(-1)
+
+    @property
+    def _neighbours(self) -> Indexes:
+        """The events around the group in each row, shape (rows, l)."""
+        return self._numbered[0]
+
+    @property
+    def _row(self) -> Indexes:
+        """The row of each match."""
+        return self._numbered[1]
+
+    @cached_property
+    def _members(self) -> Group:
+        sizes = np.concatenate([each.members.sizes for each in self.found])
+        members = np.concatenate([each.members.members for each in self.found])
+        return Group(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), members)
+
+    @property
+    def _counts(self) -> list[int]:
+        """How many signatures each row stands for; several alternatives may give one."""
+        row = self._row
+        if len(self.found) > 1:
+            texts = pl.DataFrame({"match": self._members.owner, "event": self._members.members})
+            frame = texts.group_by("match").agg(pl.col("event").cast(pl.String).str.join("+"))
+            row = (
+                frame.with_columns(row=row[frame["match"].to_numpy()])
+                .unique(["row", "event"])["row"]
+                .to_numpy()
+            )
+        counts: list[int] = np.bincount(row, minlength=len(self._neighbours)).tolist()
+        return counts
+
+    @property
+    def _deciding(self) -> tuple[Flags, Flags]:
+        """The matches that decide about their row, and the members of matches about which these decide."""
+        members, row = self._members, self._row
+        if len(self.found) > 1 or not _decided_by_presence(self.found[0].source):
+            return np.ones(len(row), dtype=bool), np.ones(len(members.members), dtype=bool)
+        without = members_without(row, members)
+        more = np.bincount(members.owner[without], minlength=len(row))
+        # Without another member than this one it is still a match.
+        return more == 0, more[members.owner] - without == 0
+
+    def _joined(self, name: str) -> Reals:
+        return np.concatenate([getattr(each.batch, name) for each in self.found])
+
+    # --- probabilities of unions -----------------------------------------------------------
+
+    def _unions(self, match: Indexes, asked: Indexes, count: int) -> Reals:
+        """The probability that some match holds of those that each of `count` unions is asked of.
+
+        `match`, `asked`: pairs of a match and a union, shape (n,).
+        """
+        confidence = self._joined("confidence")
+        least, most = np.zeros(count), np.zeros(count)
+        np.maximum.at(least, asked, confidence[match])
+        np.add.at(most, asked, confidence[match])
+        most = np.minimum(most, 1.0)
+        several = (np.bincount(asked, minlength=count) > 1) & (least < 1.0)
+        found, same = least.copy(), _first_alike(match, asked, count)
+        number = np.full(count, -1)
+        number[several & (same == np.arange(count))] = np.arange(np.sum(several & (same == np.arange(count))))
+        wanted = number[asked] >= 0
+        measured = self._measured(match[wanted], number[asked[wanted]], int(number.max()) + 1)
+        found[number >= 0] = measured
+        return np.clip(found[same], least, most)
+
+    def _measured(self, match: Indexes, union: Indexes, count: int) -> Reals:
+        """The same of unions of several matches that are not certain."""
+        if not count:
+            return np.zeros(0)
+        problems, limited, begin = [], False, 0
+        for each in self.found:
+            own = np.flatnonzero((match >= begin) & (match < begin + len(each.batch)))
+            chosen, begin = match[own] - begin, begin + len(each.batch)
+            if not len(own):
+                continue
+            source, batch = each.source, each.batch.take(chosen)
+            timings = (*source.shape.timings, *source.shape.member_timings)
+            limited |= any(None in (timing.left, timing.right) for timing in timings)
+            bound = dict(zip(source.search.singles, batch.bound, strict=True))
+            problems += [replace(some, match=union[own[some.match]]) for some in source.problems(bound)]
+        source = self.found[0].source
+        found = measured_clauses(source, source.events, clauses_of(problems, count, limited=limited))
+        costly = np.flatnonzero(np.isnan(found.probability))
+        if len(costly):
+            raise QueryTooLargeError(
+                "how probable it is that one of a row matches cannot be computed: "
+                f"{found.why(int(costly[0]))}; narrow the query (WITHIN, [attr], tighter predicates), or ask "
+                "for the groups one by one with --kleene groups"
+            )
+        return found.probability
+
+
+def _decided_by_presence(source: PreparedAlternative) -> bool:
+    shape = source.shape
+    return not (shape.rules or shape.together or shape.member_timings)
+
+
+def members_without(row: Indexes, members: Group) -> Flags:
+    """Whether the match of each member, without it, is a match of the same row, too.
+
+    Groups are compared by two numbers of 64 bits each, drawn at random for each event, in their order.
+
+    Examples
+    --------
+    >>> found = Group(np.array([0, 1, 3, 4]), np.array([5, 5, 8, 9]))
+    >>> members_without(np.array([0, 0, 0]), found).tolist()
+    [False, False, True, False]
+    """
+    owner = members.owner
+    place = np.arange(len(owner)) - members.offsets[:-1][owner]
+    drawn = np.random.default_rng(0)
+    whole, less = [row.astype(np.uint64)], [row[owner].astype(np.uint64)]
+    for _ in range(2):
+        of_event = drawn.integers(1 << 63, size=int(members.members.max(initial=0)) + 1, dtype=np.uint64)
+        factor = 2 * int(drawn.integers(1 << 62)) + 1
+        powers = np.cumprod(np.full(int(members.sizes.max(initial=0)) + 1, factor, dtype=np.uint64))
+        term = of_event[members.members] * powers[place]
+        upto = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(term)])
+        total = upto[members.offsets[1:]] - upto[members.offsets[:-1]]
+        behind = upto[members.offsets[1:]][owner] - upto[1:]
+        whole.append(total)
+        less.append(total[owner] - term - behind + behind * np.uint64(pow(factor, -1, 1 << 64)))
+    names = [str(i) for i in range(len(whole))]
+    known = pl.DataFrame(dict(zip(names, whole, strict=True))).unique().with_columns(known=True)
+    asked = pl.DataFrame(dict(zip(names, less, strict=True)))
+    found = asked.join(known, on=names, how="left", maintain_order="left").get_column("known")
+    return found.is_not_null().to_numpy()
+
+
+def _of_alternative(source: PreparedAlternative, batch: MatchBatch, owned: tuple[int, int] | None) -> _Found:
+    folded, shown = source.folded(batch), source.shown
+    bound = dict(zip(shown.positive, folded.bound, strict=True))
+    (group,) = kleene_components(shown)
+    members = bound.pop(group)
+    neighbours: list[Indexes] = [each for each in bound.values() if not isinstance(each, Group)]
+    assert isinstance(members, Group)
+    rows = np.stack(neighbours, axis=1)
+    if owned is None:
+        return _Found(source, batch, rows, members)
+    lower = source.events.stated_lower[rows[:, list(bound).index(owning_component(shown, "summary"))]]
+    kept = np.flatnonzero((lower >= owned[0]) & (lower <= owned[1]))
+    return _Found(source, batch.take(kept), rows[kept], members.take(kept))
+
+
+def _first_alike(match: Indexes, asked: Indexes, count: int) -> Indexes:
+    """Of the unions that are asked of the same matches the first, for each; shape (count,)."""
+    order = np.lexsort((match, asked))
+    frame = pl.DataFrame({"asked": asked[order], "match": match[order]})
+    sets = frame.group_by("asked", maintain_order=True).agg(pl.col("match").cast(pl.String).str.join(" "))
+    first = sets.with_columns(first=pl.col("asked").first().over("match"))
+    found = np.arange(count)
+    found[first["asked"].to_numpy()] = first["first"].to_numpy()
+    return found
+
+
+@contextmanager
+def told_as_listing(plan: Plan) -> Iterator[None]:
+    """What is too large is said to be listed, and why it is."""
+    try:
+        yield
+    except QueryTooLargeError as error:
+        raise QueryTooLargeError(
+            f"--kleene summary lists the groups of this query, for {listing_reasons(plan)[0]}: {error}"
+        ) from error

@@ -1,0 +1,153 @@
+"""`--kleene summary` where the groups are listed: every strategy, condition and number of members."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.order import ordered
+from cepctl.errors import QueryTooLargeError
+from tests.engines.agreement import EXAMPLES, check
+from tests.engines.event.test_kleene_summary import (
+    SUMMARY,
+    agrees_with_the_judge,
+    members_of,
+    summarised,
+)
+from tests.plans import Event, event_table, plan_of
+from tests.random_events import streams
+from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
+from tests.strategies import Case
+
+RISING = (
+    Event("a1", "A", 0, 1, x=0),
+    Event("b1", "B", 1, 3, x=1),
+    Event("b2", "B", 2, 4, x=2),
+    Event("b3", "B", 3, 5, x=1),
+    Event("c1", "C", 4, 6, x=2),
+    Event("c2", "C", 6, 7, x=1),
+)
+"""The events of the worked numbers."""
+Q = "PATTERN SEQ(A a, B+ b[], C c)"
+ORDERED = f"{Q} WHERE b[i].x >= b[i-1].x"
+
+CONDITIONS = (
+    "{g}[i].x >= {g}[i-1].x",
+    "{g}[i].x < {g}[i-1].x",
+    "{g}[i].x >= 1",
+    "{g}[i].x >= {o}.x",
+    "avg({g}[].x) > 1",
+    "sum({g}[].x) <= 2",
+    "count({g}[]) = 2",
+    "max({g}[].x) > 1",
+    "{g}[last].x >= 1",
+    "{g}[first].x > 0",
+    "{g}[first].time < '1970-01-01T00:00:00.004Z'",
+    "{g}[last].time - {o}.time <= 2 ticks",
+)
+
+
+@st.composite
+def listed_cases(draw: st.DrawFn, *strategies: str) -> Case:
+    """A pattern with one group and one or two single events, often a negation, a quantifier, a condition."""
+    strategy = draw(st.sampled_from(strategies))
+    size = draw(st.sampled_from([2, 3, 3]))
+    place = draw(st.integers(0, size - 1))
+    types = [draw(st.sampled_from(["A", "B", "C", "A|B"])) for _ in range(size)]
+    many = draw(st.sampled_from(["+", "+", "+", "{2}", "{2,}", "{1,2}", "{2,3}"]))
+    parts = [
+        f"{types[i]}{f'{many} {name}[]' if i == place else f' {name}'}" for i, name in enumerate("abc"[:size])
+    ]
+    negated = draw(st.integers(0, 3)) == 0
+    if negated:
+        parts.insert(draw(st.integers(0, size)), f"!{draw(st.sampled_from('ABC'))} n")
+    elif strategy == ANY and size == 3 and draw(st.integers(0, 3)) == 0:
+        parts = [f"AND({parts[0]}, {parts[1]})", parts[2]]
+    group, other = "abc"[place], "abc"[(place + draw(st.integers(1, size - 1))) % size]
+    pool = [each.format(g=group, o=other) for each in CONDITIONS]
+    conditions = draw(st.lists(st.sampled_from(pool), max_size=2, unique=True))
+    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
+        conditions.append("[k]")
+    query = f"PATTERN SEQ({', '.join(parts)})"
+    query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    query += f" STRATEGY {strategy}"
+    within = [" WITHIN 4 ticks", " WITHIN 5 ticks", " WITHIN 7 ticks"]
+    query += draw(st.sampled_from([*([] if negated or place in (0, size - 1) else [""]), *within]))
+    wanted = [each.split("|")[0] for each in types]
+    found = draw(streams([*wanted, wanted[place]], 300))
+    return Case(query, found)
+
+
+CASES = {name: listed_cases(name) for name in (ANY, NEXT, STRICT, PARTITION)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_summary_of_listed_groups_says_what_the_worlds_say(name: str) -> None:
+    check(CASES[name], agrees_with_the_judge, EXAMPLES)
+
+
+# --- by hand -------------------------------------------------------------------------------
+
+WORKED = {
+    (f"{ORDERED} STRATEGY skip_till_next_match", "a1 * c1"): (
+        "80/81",
+        {"b1": "13/18", "b2": "8/9", "b3": "11/27"},
+    ),
+    (f"{ORDERED} STRATEGY skip_till_next_match", "a1 * c2"): ("29/162", None),
+    (f"{ORDERED} STRATEGY strict_contiguity", "a1 * c1"): ("56/81", None),
+    (ORDERED, "a1 * c1"): ("80/81", {"b1": "5/6", "b2": "8/9", "b3": "2/3"}),
+}
+
+
+@pytest.mark.parametrize(("query", "match"), WORKED)
+def test_worked_numbers(query: str, match: str) -> None:
+    confidence, members = WORKED[query, match]
+    (row,) = (row for row in summarised(query, *RISING) if row["match"] == match)
+    assert row["count"] == "7"
+    assert row["confidence"] == pytest.approx(float(Fraction(confidence)), rel=1e-12)
+    if members is not None:
+        exact = {name: float(Fraction(each)) for name, each in members.items()}
+        assert members_of(row) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("strategy", [NEXT, STRICT])
+@pytest.mark.parametrize("pattern", ["SEQ(A+ a[], B b)", "SEQ(B b, A+ a[], C c)"])
+def test_slices_of_time_share_the_rows_out_by_the_first_neighbour(pattern: str, strategy: str) -> None:
+    """Also where the group comes first, whose members may begin in an earlier slice."""
+    plan = plan_of(f"PATTERN {pattern} WHERE a[i].x >= a[i-1].x STRATEGY {strategy} WITHIN 6 ticks")
+    events = event_table([Event(f"e{i}", "ABAC"[i % 4], i, i + i % 3, x=i % 3) for i in range(16)])
+    whole = match_events(plan, events, SUMMARY)
+    slices = [
+        pa.Table.from_batches(batches, whole.schema)
+        for owned in ((-9, 4), (5, 7), (8, 99))
+        if (batches := list(match_batches(plan, events, SUMMARY, owned)))
+    ]
+    assert len(slices) > 1
+    assert ordered(pa.concat_tables(slices)).equals(ordered(whole))
+
+
+def test_a_threshold_keeps_the_rows_that_reach_it() -> None:
+    query = f"{ORDERED} STRATEGY skip_till_next_match"
+    assert [row["match"] for row in summarised(f"{query} CONFIDENCE >= 0.5", *RISING)] == ["a1 * c1"]
+    best = MatchOptions(kleene="summary", top=1)
+    assert [row["match"] for row in summarised(query, *RISING, options=best)] == ["a1 * c1"]
+
+
+def test_what_the_neighbours_have_is_returned() -> None:
+    query = f"{ORDERED} STRATEGY skip_till_next_match RETURN c.x"
+    assert [row["c.x"] for row in summarised(query, *RISING)] == [2.0, 1.0]
+
+
+def test_groups_that_share_too_much_are_refused_with_a_remedy() -> None:
+    """2 of 12 events make 66 sets, and whether they are between the neighbours is open for all of them."""
+    members = [Event(f"b{i:02}", "B", 1, 9) for i in range(12)]
+    around = (Event("a", "A", 0, 8), Event("c", "C", 2, 10))
+    with pytest.raises(QueryTooLargeError) as refused:
+        summarised("PATTERN SEQ(A a, B{2} b[], C c)", *around, *members)
+    assert "lists the groups of this query, for a least number of members of b[]" in str(refused.value)
+    assert "--kleene groups" in str(refused.value)
