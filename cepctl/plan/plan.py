@@ -143,6 +143,8 @@ class Alternative:
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
+    `orders`: pairs of components of one block, the first of which a branch of AND has before the other; they
+    are among the timings, too.
     """
 
     components: tuple[Component, ...]
@@ -155,6 +157,7 @@ class Alternative:
     sequences: tuple[tuple[int, ...], ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
     passes_over: bool = False
+    orders: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -179,13 +182,20 @@ class Alternative:
     def reads_ends(self) -> bool:
         """Whether a condition speaks of the end of an event, so that its start alone says too little."""
         ends = any(each.left_end or each.right_end for each in (*self.timings, *self.member_timings))
-        return ends or bool(self.choices or self.absent_anywhere)
+        anywhere = set(self.absent_anywhere) - set(self.absent_in_branches)
+        return ends or bool(self.choices or anywhere)
 
     @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
         groups = (block for block in self.blocks if len(block) > 1 and block not in self.absent_together)
         return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @cached_property
+    def absent_in_branches(self) -> tuple[int, ...]:
+        """Negated components between two others of a branch of AND."""
+        ordered = {i for pair in self.orders for i in pair}
+        return tuple(i for i in self.absent_anywhere if i in ordered)
 
     @cached_property
     def absent_together(self) -> tuple[tuple[int, ...], ...]:

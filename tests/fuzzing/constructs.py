@@ -72,7 +72,6 @@ _NEEDS = {
     "absent-together": {"negation"},
     "runs": {"kleene"},
     "aggregates": {"kleene"},
-    "and": {"any-match"},
     "intervals": {"any-match"},
     "tied-clocks": {"clocks"},
     "summary": {"kleene", "any-match"},
