@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from tests.random_events import streams
+from tests.random_patterns import ANY, NEXT, PARTITION
 from tests.strategies import WORLDS, Case
 
 LINKS = ("a.x <= b.x", "b.k = c.k", "a.x + b.x > 1", "a.k <> c.k")
 
 
 @st.composite
-def and_branch_cases(draw: st.DrawFn) -> Case:
-    """AND of two or three branches, perhaps between other components."""
+def and_branch_cases(draw: st.DrawFn, *strategies: str) -> Case:
+    """AND of two or three branches, perhaps between other components; groups in it under any match alone."""
+    strategy = draw(st.sampled_from(strategies or (ANY,)))
     types = st.sampled_from(["A", "B", "C", "B", "*"])
     names, wanted = iter("abcdefghijkl"), list[str]()
 
@@ -34,26 +36,35 @@ def and_branch_cases(draw: st.DrawFn) -> Case:
             return f"SEQ({component()}, AND({component()}, {component()}))"
         return component(form)
 
-    groups = draw(st.booleans())
+    groups = strategy == ANY and draw(st.booleans())
     forms: Iterator[str]
     if groups:
         forms = iter(
             [draw(st.sampled_from(["+", "{2}", "{1,2}", "*"])), draw(st.sampled_from(["", "", "+"]))]
         )
     else:
-        form = draw(st.sampled_from(["sequence", "sequence", "absence", "nested"]))
-        forms = iter([form, draw(st.sampled_from(["", "", "?", "sequence"]))])
+        plain = [] if strategy == ANY else ["", "", ""]
+        form = draw(st.sampled_from(["sequence", "sequence", "absence", "nested", *plain]))
+        rest = ["", "", "" if strategy == NEXT else "?", "sequence"]
+        forms = iter([form, draw(st.sampled_from(rest))])
     before = [component()] if draw(st.booleans()) else []
     parts = [branch(form) for form in forms]
     draw(st.randoms(use_true_random=False)).shuffle(parts)
-    after = [component()] if len(wanted) < 4 and draw(st.booleans()) else []
-    conditions = [link for link in LINKS if draw(st.integers(0, 5)) == 0] if not groups else []
+    after = []
+    if len(wanted) < 4 and draw(st.booleans()):
+        group = strategy != ANY and draw(st.integers(0, 3)) == 0
+        after = [component("+" if group else "")]
+    single = "abcdefghijkl"[: len(wanted) - ("+ " in "".join(after))]
+    usable = [each for each in LINKS if {*each} & {*"abc"} <= {*single} and not groups]
+    conditions = [link for link in usable if draw(st.integers(0, 5)) == 0]
     together = f"AND({', '.join(parts)})"
     clauses = [f"PATTERN SEQ({', '.join([*before, together, *after])})"]
-    if draw(st.integers(0, 4)) == 0:
+    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
         conditions.append("[k]")
     if conditions:
         clauses.append(f"WHERE {' AND '.join(conditions)}")
-    if draw(st.booleans()):
+    if strategy != ANY:
+        clauses.append(f"STRATEGY {strategy}")
+    if "+ " in "".join(after) or draw(st.booleans()):
         clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))

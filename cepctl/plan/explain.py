@@ -353,12 +353,9 @@ def _drawn(alternative: Alternative, block: tuple[int, ...]) -> str:
 
 def _orders_in(alternative: Alternative, block: tuple[int, ...]) -> Iterator[str]:
     """What of an AND comes before what."""
-    for each in alternative.timings:
-        if each.left in block and each.right in block and each.bound == -1 and not each.not_equal:
-            assert each.left is not None
-            assert each.right is not None
-            earlier, later = alternative.components[each.left], alternative.components[each.right]
-            yield f"{earlier.variable} before {later.variable}"
+    for pair in alternative.orders:
+        if pair[0] in block:
+            yield " before ".join(alternative.components[i].variable for i in pair)
 
 
 def _block(components: list[Component], orders: list[str]) -> str:

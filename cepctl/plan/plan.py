@@ -151,6 +151,8 @@ class Alternative:
     `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
     `repeated`: components that take events in turn, all as often; each is a group in order, and rows show all
     of their events together.
+    `orders`: pairs of components of one block, the first of which a branch of AND has before the other; they
+    are among the timings, too.
     """
 
     components: tuple[Component, ...]
@@ -164,6 +166,7 @@ class Alternative:
     member_timings: tuple[MemberTiming, ...] = ()
     passes_over: bool = False
     repeated: tuple[tuple[int, ...], ...] = ()
+    orders: tuple[tuple[int, int], ...] = ()
 
     def turn(self, component: int) -> tuple[int, ...]:
         """The components that take events in turn with one, itself among them."""
@@ -194,13 +197,20 @@ class Alternative:
     def reads_ends(self) -> bool:
         """Whether a condition speaks of the end of an event, so that its start alone says too little."""
         ends = any(each.left_end or each.right_end for each in (*self.timings, *self.member_timings))
-        return ends or bool(self.choices or self.absent_anywhere)
+        anywhere = set(self.absent_anywhere) - set(self.absent_in_branches)
+        return ends or bool(self.choices or anywhere)
 
     @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
         groups = (block for block in self.blocks if len(block) > 1 and block not in self.absent_together)
         return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @cached_property
+    def absent_in_branches(self) -> tuple[int, ...]:
+        """Negated components between two others of a branch of AND."""
+        ordered = {i for pair in self.orders for i in pair}
+        return tuple(i for i in self.absent_anywhere if i in ordered)
 
     @cached_property
     def absent_together(self) -> tuple[tuple[int, ...], ...]:

@@ -106,18 +106,20 @@ def alternative_of(
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
     bounds = (link for i, component in enumerate(components) for link in _bounds(i, component))
+    orders = _orders(pattern)
     alternative = Alternative(
         components,
         pattern.blocks,
         (*found.links, *bounds),
         tuple(found.equalities),
-        (*found.timings, *_orders(pattern, lasting=lasting)),
+        (*found.timings, *(Timing(*pair, -1, left_end=lasting) for pair in orders)),
         tuple(found.choices),
         tuple(component_name(component) for component in pattern.absent),
         tuple(pattern.blocks[pattern.parts.index(parts)] for parts in pattern.sequences),
         tuple(found.member_timings),
         passed_over and any(component.optional for component in pattern.components),
         tuple(tuple(pattern.components.index(each) for each in turn) for turn in pattern.repeated),
+        orders,
     )
     for i in alternative.absent_anywhere:
         if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
@@ -151,11 +153,10 @@ def in_cases(
     yield from product(*ways)
 
 
-def _orders(pattern: OrFreePattern, *, lasting: bool) -> Iterator[Timing]:
-    """What stands in order inside AND, as differences."""
+def _orders(pattern: OrFreePattern) -> tuple[tuple[int, int], ...]:
+    """What stands in order inside AND."""
     place = {id(component): i for i, component in enumerate(pattern.components)}
-    for earlier, later in pattern.orders:
-        yield Timing(place[id(earlier)], place[id(later)], -1, left_end=lasting)
+    return tuple((place[id(earlier)], place[id(later)]) for earlier, later in pattern.orders)
 
 
 def _bounds(number: int, component: Component) -> Iterator[Link]:

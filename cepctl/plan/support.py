@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, ReachedTick
-from cepctl.language.strategies import STRATEGIES, Absent, Strategy
+from cepctl.language.ast import NOWHERE, Composite, Pattern, Query, ReachedTick
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
@@ -25,6 +25,7 @@ from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
 ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
+_ANY = SKIP_TILL_ANY_MATCH.word
 
 
 SUMMARY = "--kleene summary"
@@ -52,8 +53,10 @@ class Construct(Enum):
     INTERVALS = "interval events"
 
 
-_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.INTERVALS})
+_WITHOUT_OTHERS = frozenset({Construct.INTERVALS})
 """What is defined where no other event decides a match, and refused where one does."""
+_NO_RIVALS: Mapping[Engine, frozenset[Construct]] = {"point": frozenset({Construct.AND_GROUP})}
+"""What an engine runs only where no other event decides a match."""
 _LACKING: Mapping[Engine, frozenset[Construct]] = {
     "event": frozenset(),
     "point": frozenset(
@@ -83,7 +86,8 @@ _CONTIGUOUS_UNDER_A_LAW: frozenset[Engine] = frozenset({"worlds"})
 
 def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
     """Whether an engine runs a construct under a strategy."""
-    return construct not in _LACKING[engine] and _is_defined(construct, strategy)
+    beside_rivals = not strategy.asks_others or construct not in _NO_RIVALS.get(engine, ())
+    return construct not in _LACKING[engine] and beside_rivals and _is_defined(construct, strategy)
 
 
 def _is_defined(construct: Construct, strategy: Strategy) -> bool:
@@ -304,9 +308,9 @@ def check_support(
     if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
-    if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
-        message = f"AND(...) under {name}; it runs under skip_till_any_match"
-        problems.refuse(query.pattern.span, message)
+    if strategy.asks_others:
+        for what in _beside_rivals(alternative, strategy, query.pattern):
+            problems.refuse(query.pattern.span, what)
     _check_running(pattern, alternative, strategy, problems)
     if alternative.repeated and strategy.absent is Absent.NEARER:
         message = f"SEQ(...)+ under {name}; it runs under skip_till_any_match and contiguity"
@@ -336,6 +340,39 @@ def _check_running(
                 f"RUNNING stands before the last component, and {behind} comes after "
                 f"{component.variable}[]: leave RUNNING or what follows out",
             )
+
+
+def _beside_rivals(alternative: Alternative, strategy: Strategy, pattern: Pattern) -> Iterator[str]:
+    """What no engine runs of AND and ISEQ where other events decide a match."""
+    if _has_iseq(pattern):
+        yield f"ISEQ(...) under {strategy.word}; it runs under {_ANY}, and AND(...) of points here"
+    components, before = alternative.components, list[Component]()
+    for block in alternative.positive_blocks:
+        members = [components[i] for i in block]
+        if len(block) > 1:
+            for each in members:
+                if each.kleene:
+                    yield f"{each.variable}[] inside AND under {strategy.word}; it runs under {_ANY}"
+                elif not each.least and strategy.absent is Absent.NEARER:
+                    yield (
+                        f"{each.variable}, which may be absent, inside AND under {strategy.word}; "
+                        "write an OR of two patterns"
+                    )
+            if strategy.absent is Absent.NEARER and any(i.kleene or not i.least for i in before):
+                yield (
+                    f"AND behind a group, or behind what may be absent, under {strategy.word}; "
+                    f"it runs under {_ANY}"
+                )
+        before = members
+    if alternative.in_runs(strategy) and any(len(block) > 1 for block in alternative.positive_blocks):
+        what = "AND beside groups in order, or what may be absent,"
+        yield f"{what} under {strategy.word}; it runs under {_ANY}"
+
+
+def _has_iseq(pattern: Pattern) -> bool:
+    if not isinstance(pattern, Composite):
+        return False
+    return pattern.operator == "ISEQ" or any(map(_has_iseq, pattern.parts))
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:

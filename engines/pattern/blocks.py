@@ -160,15 +160,18 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
             gaps[-1].append(block[0])
             continue
         if len(block) > 1:
-            kind = BlockKind.UNORDERED if timed & set(block) else BlockKind.SET
+            apart = plan.strategy.asks_others or timed & set(block)
+            kind = BlockKind.UNORDERED if apart else BlockKind.SET
         elif components[block[0]].kleene:
             kind = kind_of_group(components[block[0]].ordered, block[0] in named)
         else:
             kind = BlockKind.SINGLE
-        blocks.append(Block(block, kind))
+        members = tuple(i for i in block if i not in alternative.absent_in_branches)
+        blocks.append(Block(members, kind))
         gaps.append([])
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
+    rules += [_absence(shape, n, []) for n in alternative.absent_in_branches]
     rules += _rivals(shape, plan.strategy)
     of_members = tuple(each for each in alternative.member_timings if not _negated_side(alternative, each))
     return replace(shape, rules=tuple(rules), together=tuple(together), member_timings=of_members)
@@ -274,6 +277,11 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
         ends.append(_window_start(shape, shape.window))
     elif gap > last:
         ends += _window_end(shape)
+    return _absence(shape, negated, ends)
+
+
+def _absence(shape: Shape, negated: int, ends: Sequence[RegionEnd]) -> AbsenceRule:
+    """A negated component between some ends, and where conditions on its time say."""
     regions: list[Region] = [tuple(ends)]
     spared: list[tuple[Point, int]] = []
     for timing in shape.alternative.timings:
@@ -336,7 +344,9 @@ def _next_match(shape: Shape) -> list[AbsenceRule]:
     last = len(shape.blocks) - 1
     for number, block in enumerate(shape.blocks):
         component = block.components[0]
-        if number > 0:
+        if len(block.components) > 1:
+            rules += [_next_in_branch(shape, number, each) for each in block.components]
+        elif number > 0:
             after_group = _is_group(shape, number - 1)
             lower = _after(number - 1, "first" if after_group else "last")
             if after_group or not _is_group(shape, number):
@@ -348,9 +358,21 @@ def _next_match(shape: Shape) -> list[AbsenceRule]:
     return rules
 
 
+def _next_in_branch(shape: Shape, number: int, component: int) -> AbsenceRule:
+    """Rivals of one event of an AND group: from the one before in its branch, or before the group, on."""
+    before = [
+        i for i, j in shape.alternative.orders if j == component and i in shape.blocks[number].components
+    ]
+    lower = [RegionEnd(point_of(shape, each), 1, True) for each in before]
+    if not before:
+        lower = [_after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)]
+    return AbsenceRule(component, ((*lower, RegionEnd(point_of(shape, component), -1, False)),))
+
+
 def _contiguity(shape: Shape) -> list[AbsenceRule]:
     """Strangers (semantics, rows contiguity and `B+` under it)."""
     regions: list[Region] = []
+    spared: list[tuple[Point, int]] = []
     last = len(shape.blocks) - 1
     for number in range(len(shape.blocks)):
         if _is_group(shape, number):
@@ -359,4 +381,8 @@ def _contiguity(shape: Shape) -> list[AbsenceRule]:
             regions.append((lower, upper))
         elif number > 0 and not _is_group(shape, number - 1):
             regions.append((_after(number - 1), _before(number)))
-    return [AbsenceRule(None, tuple(regions))] if regions else []
+        if len(shape.blocks[number].components) > 1:
+            # Between two of its events that follow each other, so anywhere but at the tick of one.
+            regions.append((_after(number, "first"), RegionEnd(Point(number, "last"), -1, False)))
+            spared.append((Point(number, "each"), 0))
+    return [AbsenceRule(None, tuple(regions), spared=tuple(spared))] if regions else []

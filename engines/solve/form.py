@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cepctl.engines.confidence.sets.between import has_set_between
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.total_orders import has_total_orders
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Form:
     def plain(self) -> bool:
         """Whether order and window alone decide single points, however these depend on each other."""
         return self.shape.plain_chain and not (self.rivals or self.joint or self.lasting or self.within)
+
+    @property
+    def in_each_order(self) -> bool:
+        """Whether matches are single events and AND groups, each by its name, that only their order ties."""
+        return self.independent and not self.joint and has_total_orders(self.shape)
 
     @property
     def set_between(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.total_orders import total_orders
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import METHODS
 from cepctl.plan.unrolled import with_members
@@ -53,6 +54,11 @@ def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:
 
 def _asked(form: Form) -> Iterator[_Method]:
     taking = [each for each in METHODS if each.takes(form)]
+    if form.in_each_order:
+        chain = next(total_orders(form.shape)).chain
+        yield from (each for each in taking if each.guarantee is not Guarantee.EXACT)
+        yield from _asked(replace(form, shape=chain))
+        return
     yield from taking
     if form.lasting:
         yield from _sums()

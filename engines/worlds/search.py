@@ -22,6 +22,7 @@ from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.absent_together import happens
+from cepctl.engines.worlds.contiguity import holds_contiguously
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.repetitions import in_one_group, repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
@@ -280,17 +281,29 @@ class Search:
 
     def _next_match_holds(self, ticks: Ticks, bound: Bound) -> bool:
         order = self.alternative.positive
+        used = set(_events(bound))
         for place, component in enumerate(order):
-            kleene_before = place > 0 and self.alternative.components[order[place - 1]].kleene
+            before = self._blocks_before[component]
+            kleene_before = any(self.alternative.components[j].kleene for j in before)
             if self.alternative.components[component].kleene:
                 if not self._next_group_holds(ticks, bound, place):
                     return False
-            elif place > 0 and not kleene_before:
+            elif not kleene_before:
                 earlier = {j: bound[j] for j in order[:place]}
-                lo, hi = _last(ticks, earlier[order[place - 1]]), _first(ticks, bound[component])
-                if any(lo < ticks[e] < hi for e in self.fitting(component, earlier)):
+                lo, hi = self._next_after(ticks, bound, component), _first(ticks, bound[component])
+                if any(lo < ticks[e] < hi for e in self.fitting(component, earlier) if e not in used):
                     return False
         return True
+
+    def _next_after(self, ticks: Ticks, bound: Bound, component: int) -> Edge:
+        """The tick after which a single component takes its first fitting event."""
+        block = next(each for each in self.alternative.positive_blocks if component in each)
+        in_branch = [i for i, j in self.alternative.orders if j == component and i not in self._negated]
+        if in_branch:
+            return _last(ticks, _of(bound, in_branch))
+        before = _of(bound, self._blocks_before[component])
+        # Of an AND that begins the pattern at or after its first tick, of a single event anywhere.
+        return _last(ticks, before) if before else _first(ticks, _of(bound, block)) - 1
 
     def _next_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
         """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
@@ -302,7 +315,7 @@ class Search:
         if place == 0:
             b1 = _first(ticks, group)
         else:
-            previous = _last(ticks, earlier[order[place - 1]])
+            previous = _last(ticks, _of(earlier, self._blocks_before[order[place]]))
             b1 = min(ticks[e] for e in fitting if ticks[e] > previous)
         if place + 1 < len(order):
             following = order[place + 1]
@@ -316,38 +329,6 @@ class Search:
         return {e for e in fitting if b1 <= ticks[e] < end} == set(group)
 
     # --- contiguity ------------------------------------------------------------------------
-
-    def _contiguity_holds(self, ticks: Ticks, bound: Bound) -> bool:
-        order = self.alternative.positive
-        components = [self.alternative.components[j] for j in order]
-        is_set = [each.kleene and not each.ordered for each in components]
-        for place in range(len(order) - 1):
-            here, there = bound[order[place]], bound[order[place + 1]]
-            if order[place + 1] in turn_of(self.alternative, order[place]):
-                continue
-            if not is_set[place] and not is_set[place + 1]:
-                gap = (_last(ticks, here), _first(ticks, there))
-                if self._between(ticks, bound, *gap):
-                    return False
-        ordered = {j: bound[j] for j, each in zip(order, components, strict=True) if each.ordered}
-        sequences = list(in_one_group(self.alternative, ordered))
-        return not any(
-            self._between(ticks, bound, ticks.ends[one], ticks[other])
-            for group in sequences
-            for one, other in pairwise(group)
-        ) and all(
-            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if is_set[place]
-        )
-
-    def _contiguous_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
-        """The row "B+ under contiguity": what lies between the neighbours is the group."""
-        order = self.alternative.positive
-        group = set(bound[order[place]])
-        leading, trailing = place == 0, place == len(order) - 1
-        lo = _first(ticks, group) if leading else _last(ticks, bound[order[place - 1]])
-        hi = _last(ticks, group) if trailing else _first(ticks, bound[order[place + 1]])
-        between = self._between(ticks, bound, lo, hi)
-        return between <= group if leading or trailing else between == group
 
     def _between(self, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
         """Events of the input (of the match's partition) strictly between two ticks, of any type."""
@@ -382,15 +363,11 @@ def _next_match(search: Search, ticks: Ticks, bound: Bound) -> bool:
     return search._next_match_holds(ticks, bound)
 
 
-def _contiguity(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    return search._contiguity_holds(ticks, bound)
-
-
 _READINGS: Mapping[str, Reading] = {
     "skip_till_any_match": Reading(_anything, "fitting"),
     "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True, as_runs=True),
-    "strict_contiguity": Reading(_contiguity, "all"),
-    "partition_contiguity": Reading(_contiguity, "key"),
+    "strict_contiguity": Reading(holds_contiguously, "all"),
+    "partition_contiguity": Reading(holds_contiguously, "key"),
 }
 
 

@@ -1,4 +1,4 @@
-"""SEQ and groups inside AND: a branch keeps its order, nothing orders branches."""
+"""AND, with SEQ and groups inside: branches keep their order, nothing orders them, under all strategies."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, asser
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
 from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, lasting, plan_of
+from tests.random_patterns import NEXT, PARTITION, STRICT
 from tests.strategies import Case
 from tests.worked_events import PAGE
 
@@ -31,6 +32,54 @@ def test_worked_numbers(query: str, signature: tuple[tuple[str, ...], ...], conf
     plan = plan_of(f"PATTERN {query}")
     assert exact_matches(plan, PAGE)[signature].confidence == confidence
     assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
+
+
+@pytest.mark.parametrize(
+    ("query", "match", "confidence"),
+    [
+        (f"SEQ(A a, AND(B b, C c)) STRATEGY {NEXT}", "a1 b3 c2", Fraction(7, 324)),
+        (f"SEQ(A a, AND(B b, C c)) STRATEGY {STRICT}", "a1 b2 c1", Fraction(16, 81)),
+        (f"AND(B b, C c) STRATEGY {NEXT}", "b3 c1", Fraction(26, 27)),
+        (f"AND(B b, C c) STRATEGY {NEXT}", "b3 c2", Fraction(5, 18)),
+        (f"SEQ(A a, AND(C c, SEQ(B x, B y))) STRATEGY {NEXT}", "a1 c1 b1 b2", Fraction(4, 9)),
+    ],
+)
+def test_worked_numbers_where_other_events_decide(query: str, match: str, confidence: Fraction) -> None:
+    plan = plan_of(f"PATTERN {query}")
+    assert exact_matches(plan, PAGE)[tuple((each,) for each in match.split())].confidence == confidence
+    assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
+
+
+def test_other_events_decide_as_the_judge_says() -> None:
+    check(and_branch_cases(NEXT, STRICT, PARTITION), event_engine_agrees, EXAMPLES)
+
+
+@pytest.mark.slow
+def test_other_events_decide_as_the_judge_says_in_many_cases() -> None:
+    check(and_branch_cases(NEXT, STRICT, PARTITION), event_engine_agrees, MANY_EXAMPLES)
+
+
+def test_occurrences_and_thresholds_agree_where_other_events_decide() -> None:
+    def agrees(case: Case) -> None:
+        all_of_them_agree(case)
+        event_engine_agrees_above(case, 0.4)
+
+    check(and_branch_cases(NEXT, STRICT, PARTITION), agrees, FEW_EXAMPLES)
+
+
+def test_a_leading_and_takes_from_its_first_tick_on() -> None:
+    """At the tick of c1 another C is no rival of c2, before it none counts."""
+    events = event_table(
+        (Event("b1", "B", 2, 2), Event("c0", "C", 1, 1), Event("c1", "C", 2, 3), Event("c2", "C", 3, 3))
+    )
+    plan = plan_of(f"PATTERN AND(B b, C c) STRATEGY {NEXT}")
+    found = {signature: each.confidence for signature, each in exact_matches(plan, events).items()}
+    assert found == {
+        (("b1",), ("c0",)): 1,
+        (("b1",), ("c1",)): 1,
+        (("b1",), ("c2",)): Fraction(1, 2),
+    }
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
 def test_the_event_engine_agrees_with_the_judge() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import clocks, search, stream
+from cepctl.engines.worlds import clocks, contiguity, search, stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
 from cepctl.engines.worlds.stream import Mass, Row
@@ -162,8 +162,8 @@ MUTANTS = [
     Mutant(
         "contiguity takes any group",
         kleene_cases(STRICT, PARTITION),
-        Search,
-        "_contiguous_group_holds",
+        contiguity,
+        "_set_holds",
         _always,
     ),
 ]

@@ -77,7 +77,6 @@ _NEEDS = {
     "runs": {"kleene"},
     "running": {"kleene", "next-match"},
     "aggregates": {"kleene"},
-    "and": {"any-match"},
     "intervals": {"any-match"},
     "tied-clocks": {"clocks"},
     "summary": {"kleene"},

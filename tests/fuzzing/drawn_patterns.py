@@ -59,7 +59,7 @@ def _branches(
     """Members of AND, sometimes one of them a sequence, with an absence inside, or a group."""
     place, form = rng.randrange(len(members)), rng.choice(["", "", "", "sequence", "absence", "group"])
     own: Pattern = members[place]
-    if form == "group" and "kleene" in wanted:
+    if form == "group" and {"kleene", "any-match"} <= wanted.names:
         own = replace(members[place], kleene=True)
     elif form in ("sequence", "absence"):
         behind = Part(next(names), _types(rng, wanted))

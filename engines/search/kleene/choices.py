@@ -23,6 +23,8 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.plan.plan import Component, Plan
 
+_NO_EVENTS = Group(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
 
 @dataclass(frozen=True)
 class GroupChoices:
@@ -189,9 +191,8 @@ def _extreme(
 
 def _single(bound: dict[int, Bindings], components: tuple[int, ...]) -> int:
     """The one component of a block, if it is bound to single events, else -1."""
-    (component,) = components
-    known = component in bound and not isinstance(bound[component], Group)
-    return component if known else -1
+    known = len(components) == 1 and not isinstance(bound.get(components[0], _NO_EVENTS), Group)
+    return components[0] if known else -1
 
 
 def positions(begin: Indexes, end: Indexes) -> Group:

@@ -91,6 +91,9 @@ MATCHES = {
         "a0 a1 a3 a4",
     ),
     "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
+    "sum over the orders of AND": Asked(
+        "SEQ(A a, AND(B b, N n), C c) STRATEGY strict_contiguity", (A, B, N, C), "a b n c"
+    ),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
 THREE_STARTS = "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start"

@@ -1,0 +1,75 @@
+"""Contiguity in one possible world: no other event strictly between bound events that follow each other.
+
+They follow each other in time, those of an AND group and of repetitions, too; of a Kleene set nothing but the
+group lies between its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cepctl.engines.worlds.repetitions import turn_of
+
+if TYPE_CHECKING:
+    from cepctl.engines.worlds.search import Bound, Search, Ticks
+
+
+def holds_contiguously(search: Search, ticks: Ticks, bound: Bound) -> bool:
+    """Whether the rows of contiguity hold of a finished combination."""
+    blocks = _blocks(search)
+    return not any(search._between(ticks, bound, *gap) for gap in _gaps(search, ticks, bound)) and all(
+        _set_holds(search, ticks, bound, place)
+        for place, block in enumerate(blocks)
+        if _is_set(search, block)
+    )
+
+
+def _blocks(search: Search) -> list[Sequence[int]]:
+    """The positive components between which rows are ordered, those of repetitions together."""
+    found: list[Sequence[int]] = []
+    for block in search.alternative.positive_blocks:
+        turn = turn_of(search.alternative, block[0])
+        if not turn or turn[0] in block:
+            found.append(turn or block)
+    return found
+
+
+def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
+    """The ticks of what follows each other, but for sets."""
+    for before, block in pairwise(((), *_blocks(search))):
+        here, there = _of(bound, before), _of(bound, block)
+        if here and not (_is_set(search, before) or _is_set(search, block)):
+            yield _last(ticks, here), _first(ticks, there)
+        if len(there) > 1 and not _is_set(search, block):
+            by_time = sorted(there, key=lambda e: (ticks[e], ticks.ends[e]))
+            yield from ((ticks.ends[one], ticks[other]) for one, other in pairwise(by_time))
+
+
+def _set_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
+    """The row "B+ under contiguity": what lies between the neighbours is the group."""
+    blocks = _blocks(search)
+    group = set(_of(bound, blocks[place]))
+    leading, trailing = place == 0, place == len(blocks) - 1
+    lo = _first(ticks, group) if leading else _last(ticks, _of(bound, blocks[place - 1]))
+    hi = _last(ticks, group) if trailing else _first(ticks, _of(bound, blocks[place + 1]))
+    between = search._between(ticks, bound, lo, hi)
+    return between <= group if leading or trailing else between == group
+
+
+def _is_set(search: Search, block: Sequence[int]) -> bool:
+    components = [search.alternative.components[j] for j in block]
+    return any(each.kleene and not each.ordered for each in components)
+
+
+def _of(bound: Bound, block: Sequence[int]) -> list[int]:
+    return [event for component in block for event in bound.get(component, ())]
+
+
+def _first(ticks: Ticks, events: Sequence[int] | set[int]) -> int:
+    return min(ticks[e] for e in events)
+
+
+def _last(ticks: Ticks, events: Sequence[int] | set[int]) -> int:
+    return max(ticks.ends[e] for e in events)
