@@ -97,6 +97,11 @@ class Events:
         return {}
 
     @cached_property
+    def key_codes(self) -> dict[tuple[str, ...], Indexes]:
+        """Codes of several attributes together, as `cepctl.engines.columns.join_keys` has made them."""
+        return {}
+
+    @cached_property
     def endpoints(self) -> Endpoints:
         """Start and end of every event; those of a point are one.  Own parts, where events have clocks."""
         return of_points(self.stamps.own) if self.ends is None else self.ends

@@ -80,13 +80,17 @@ def join_key(
 
 
 def partition_codes(partition_by: Sequence[str], events: Events) -> Indexes:
-    """One code per event for all `[attr]` of a query together, -1 where one is null."""
+    """One code per event for all `[attr]` of a query together, -1 where one is null; made once."""
+    names = tuple(partition_by)
+    if names in events.key_codes:
+        return events.key_codes[names]
     folded = np.zeros(len(events), dtype=np.int64)
     for name in partition_by:
         codes = events.codes_of(name)
         usable = (folded >= 0) & (codes >= 0)
         together = folded * (int(codes.max(initial=0)) + 1) + codes
         folded = Numbering.of(together, usable)[1]
+    events.key_codes[names] = folded
     return folded
 
 

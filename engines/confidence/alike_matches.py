@@ -4,8 +4,8 @@ Where clocks are coarse, many events share one interval, and the matches that bi
 one problem.  Where stamps are regular, as those of samples are, what happens around one match happens around
 others at other times.  Each problem is measured once.  Two matches are alike where both lists agree:
 
-    bound events     the shape of each and its distance from the first, in pattern order
-    rivals           the same of each and the rules that it may break, in the order of events
+    events bound alone   the shape of each and its distance from the first, in pattern order
+    members, rivals      the same of each, and its group or the rules it may break, in the order of events
 
 No method looks at more of an event than its mass and its place among others, and none knows of time but
 distances, where no rule compares a rival's tick with a constant; so alike matches get the same number to the
@@ -21,14 +21,13 @@ their time ranges are as far apart as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, alike_events, mixed, shapes_of
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.rivals import Rivals
 
 
 class PlacedShapes(NamedTuple):
@@ -51,22 +50,31 @@ def placed_shapes(masses: Masses, *, movable: bool) -> PlacedShapes | None:
     return None if (found.shape == np.arange(count)).all() else found
 
 
-def alike_matches(event: Indexes, rivals: Sequence[Rivals], shapes: PlacedShapes) -> Indexes:
+class Pairs(Protocol):
+    """Pairs of a match and an event: rivals under one rule, or members in one place."""
+
+    @property
+    def row(self) -> Indexes: ...
+    @property
+    def event(self) -> Indexes: ...
+
+
+def alike_matches(event: Indexes, others: Sequence[Pairs], shapes: PlacedShapes) -> Indexes:
     """For each of n matches the first one that is alike, shape (n,).
 
     Parameters
     ----------
     event
-        Shape (n, l): the events of each match, which binds single ones.
-    rivals
-        Pairs of a match and an event, for every rule.
+        Shape (n, l): the events of each match that components bind alone; l >= 1.
+    others
+        What else decides a match: the members of its groups, and rivals under every rule.
     shapes
         Those of all events, as `placed_shapes` gives them.
     """
     count, length = event.shape
-    bits = len(rivals).bit_length()
+    bits = len(others).bit_length()
     sizes = np.full(count, length, dtype=np.int64)
-    for each in rivals:
+    for each in others:
         sizes += np.bincount(each.row, minlength=count)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     keys, places = np.empty((2, offsets[-1]), dtype=np.int64)
@@ -75,7 +83,7 @@ def alike_matches(event: Indexes, rivals: Sequence[Rivals], shapes: PlacedShapes
     keys[own] = shapes.shape[event]
     places[own] = shapes.place[event]
     at = begin.copy()
-    for rule, each in enumerate(rivals):
+    for rule, each in enumerate(others):
         _put_rivals(each.row, each.event, rule, bits, at, keys)
     _name_by_shape(begin, offsets, shapes.shape, shapes.place, bits, keys, places)
     found = np.empty(count, dtype=np.int64)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +66,30 @@ class Search:
     pairs_at_once: int = PAIRS_AT_ONCE
     gaps: tuple[CertainGap, ...] = ()
     growth: Growth | None = None
+
+    @cached_property
+    def group_joins(self) -> dict[tuple[int, frozenset[int]], GroupJoin]:
+        """How Kleene components are joined to what is bound, as far as that was asked for."""
+        return {}
+
+    def group_join(self, events: Events, component: int, bound: frozenset[int]) -> GroupJoin:
+        """How a Kleene component is joined to matches that bind these others; made once."""
+        found = self.group_joins.get((component, bound))
+        if found is None or found.events is not events:
+            event = self.candidates[component]
+            key = join_key(self.alternative, self.partition_by, events, component, bound, event)
+            found = GroupJoin(events, key, indexed_events(events.masses, event, key.candidate_codes))
+            self.group_joins[component, bound] = found
+        return found
+
+
+@dataclass(frozen=True)
+class GroupJoin:
+    """Events that can be in a group, by key and time."""
+
+    events: Events
+    key: JoinKey
+    index: IntervalIndex
 
 
 class Growth(Protocol):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
+from cepctl.engines.pattern.blocks import BlockKind
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 from cepctl.engines.solve.form import Form
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.confidence.intervals.search import IntervalSearch
+
+
+class Members(NamedTuple):
+    """Pairs of a match and an event that it binds in one place."""
+
+    row: Indexes
+    event: Indexes
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,29 @@ class Batch:
 
     @cached_property
     def events(self) -> Indexes:
-        """The events of matches that bind single ones, shape (n, l)."""
+        """The events of components that bind single ones, shape (n, l)."""
         return single_events([self.bound[i] for i in sorted(self.bound)])
+
+    @property
+    def binds_some_alone(self) -> bool:
+        """Whether some component binds a single event."""
+        return any(not isinstance(each, Group) for each in self.bound.values())
+
+    @property
+    def members(self) -> Iterator[Members]:
+        """The members of each group, of sequences those of each place in it."""
+        for block in self.measure.shape.blocks:
+            for component in block.components:
+                group = self.bound[component]
+                if not isinstance(group, Group):
+                    continue
+                owner, begin = group.owner, group.offsets[:-1]
+                if block.kind is not BlockKind.SEQUENCE:
+                    yield Members(owner, group.members)
+                    continue
+                place = np.arange(len(owner)) - begin[owner]
+                for each in range(int(group.sizes.max(initial=0))):
+                    yield Members(owner[place == each], group.members[place == each])
 
     @cached_property
     def valid(self) -> tuple[Ticks, Ticks]:
@@ -120,10 +149,10 @@ class Batch:
 
 
 def simplest(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
-    """Measure matches of single events: none that cannot happen, and those that are alike only once."""
-    if not batch.form.in_order or batch.form.plain:
+    """Measure matches of independent events: no chain that cannot happen, and those that are alike once."""
+    if batch.form.plain or batch.form.joint or not (batch.form.independent and batch.binds_some_alone):
         return measuring(batch)
-    if batch.measure.sifted:
+    if batch.measure.sifted or not batch.form.in_order:
         return _once(batch, measuring)
     rows = np.flatnonzero(possible(*batch.valid))
     if len(rows) == len(batch):
@@ -139,7 +168,7 @@ def _once(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
     measure = batch.measure
     if measure.sampling is not None or measure.shapes is None:
         return measuring(batch)
-    first = alike_matches(batch.events, batch.rivals, measure.shapes)
+    first = alike_matches(batch.events, [*batch.members, *batch.rivals], measure.shapes)
     rows = np.flatnonzero(first == np.arange(len(first)))
     if len(rows) == len(batch):
         return measuring(batch)

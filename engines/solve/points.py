@@ -6,6 +6,7 @@
     at one edge of the window                                intervals, few ticks of wide ones
     three events and rivals that stay out of both gaps       a sum over both ends and cells between
     rivals that stay out of gaps one after the other         a table over ticks and who has its place
+    nothing, since all of it holds in every world            1
     no rivals, a set of members between two events           a sum over both of a product over members
     anything else                                            nested sums (coupled problems)
 
@@ -134,6 +135,21 @@ def placed(batch: Batch, rows: Indexes) -> Found:
     )
     solved = np.flatnonzero(~np.isnan(confidence))
     return rows[solved], Measured.exact(confidence, start, end, start <= end).taken(solved)
+
+
+def settled(batch: Batch, rows: Indexes) -> Found:
+    """Matches that every world returns, since all intervals are apart and none of the events is a rival."""
+    from cepctl.engines.confidence.certainty import certainly_in_order
+    from cepctl.engines.pattern.rivals import spans_of
+
+    masses, groups = batch.measure.masses, batch.groups
+    certain = certainly_in_order(batch.measure.shape, masses, groups)
+    for each in batch.rivals:
+        certain[each.row] = False
+    some = rows[certain[rows]]
+    spans = spans_of(masses, groups)
+    start, end = spans.first_lower[some].min(axis=1), spans.last_upper[some].max(axis=1)
+    return some, Measured.exact(np.ones(len(some)), start, end, np.ones(len(some), dtype=bool))
 
 
 def sets(batch: Batch, rows: Indexes) -> Found:

@@ -48,12 +48,16 @@ def once(work: Callable[[], Result]) -> tuple[Timing, Result]:
 def in_process(script: str, *arguments: object, python: str = sys.executable) -> dict[str, Any]:
     """Run a script of this folder in a fresh process; the JSON object that it prints last."""
     folder = Path(__file__).parent
+    searched = os.pathsep.join([str(folder), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
     done = subprocess.run(
         [python, str(folder / script), *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(folder)},  # Spark's session forbids the script's own folder
+        env={
+            **os.environ,
+            "PYTHONPATH": searched.rstrip(os.pathsep),
+        },  # Spark's session forbids the script's own folder
     )
     if done.returncode != 0:
         raise CheckFailed(f"{script} ended with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")

@@ -21,9 +21,9 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import join_key, partition_codes
+from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
-from cepctl.engines.columns.range_join import indexed_events, overlapping
+from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import link_holds_for_pairs, some_event
 from cepctl.engines.search.search import Search, reach
@@ -45,7 +45,7 @@ def group_candidates(
     Returns two arrays of one length; the rows ascend, the events of a row come in the order of their ids.
     """
     known = [i for i, each in bound.items() if not isinstance(each, Group)]
-    row, found = _in_reach(search, shape, events, rows, known, component)
+    row, found = _in_reach(search, events, rows, known, component)
     fresh = (rows[row] != found[:, None]).all(axis=1)
     for each in bound.values():
         if isinstance(each, Group):
@@ -65,16 +65,14 @@ def group_candidates(
 
 
 def _in_reach(
-    search: Search, shape: Shape, events: Events, rows: Indexes, known: list[int], component: int
+    search: Search, events: Events, rows: Indexes, known: list[int], component: int
 ) -> tuple[Indexes, Indexes]:
     """Pairs with equal keys whose interval reaches between the events that are bound."""
-    event = search.candidates[component]
-    key = join_key(shape.alternative, search.partition_by, events, component, set(known), event)
-    codes = key.codes_of(rows, search.singles) if known else np.zeros(len(rows), dtype=np.int64)
-    index = indexed_events(events.masses, event, key.candidate_codes)
+    join = search.group_join(events, component, frozenset(known))
+    codes = join.key.codes_of(rows, search.singles) if known else np.zeros(len(rows), dtype=np.int64)
     columns = tuple(search.singles.index(i) for i in known)
     first, last = reach(events.masses, search.system, rows, columns, search.singles.index(component))
-    parts = list(overlapping(index, codes, first, last))
+    parts = list(overlapping(join.index, codes, first, last))
     row = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
     return row, np.concatenate([np.zeros(0, np.int64), *(part[1] for part in parts)])
 

@@ -14,9 +14,27 @@ from cepctl.engines.solve import methods
 from cepctl.engines.solve.batch import Batch
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
-from tests.strategies import Case, contiguity_cases, negation_cases, next_match_cases
+from tests.strategies import (
+    Case,
+    and_cases,
+    contiguity_cases,
+    group_timing_cases,
+    kleene_cases,
+    negation_cases,
+    next_match_cases,
+    sequence_cases,
+)
 
 NEXT = "PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match"
+CASES = (
+    next_match_cases,
+    contiguity_cases,
+    negation_cases,
+    kleene_cases,
+    sequence_cases,
+    and_cases,
+    group_timing_cases,
+)
 
 
 @pytest.fixture
@@ -56,7 +74,7 @@ def test_what_tells_matches_apart_makes_another_problem(
 ) -> None:
     events = [Event("a", "A", 0, 0), *(Event(f"b{i}", "B", 1, 3) for i in range(3)), other]
     match_events(plan_of(NEXT), event_table([*events, Event("c", "C", 12, 12)]))
-    assert measured == [problems]
+    assert sum(measured) == problems
 
 
 def test_what_happens_every_minute_is_measured_once(measured: list[int]) -> None:
@@ -76,6 +94,29 @@ def test_what_happens_every_minute_is_measured_once(measured: list[int]) -> None
             assert row["end"] - first["end"] == row["start"] - first["start"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "order", "problems"),
+    [
+        ("B+ b[]", "", 3),  # one of the first two, the other, both; in whichever of four minutes
+        ("B+ b[]", "b[first].x >= 0", 4),  # besides, both the other way round
+        ("AND(B b, B d)", "", 2),  # which of them is b
+    ],
+)
+def test_groups_that_happen_every_minute_are_measured_once(
+    kind: str, order: str, problems: int, measured: list[int]
+) -> None:
+    each = [("A", 0, 3), ("B", 2, 5), ("B", 3, 7), ("C", 5, 9)]
+    events = [
+        Event(f"{minute} {i}", kind, 60 * minute + lower, 60 * minute + upper, x=i)
+        for minute in range(4)
+        for i, (kind, lower, upper) in enumerate(each)
+    ]
+    query = f"PATTERN SEQ(A a, {kind}, C c) {'WHERE' if order else ''} {order} WITHIN 20 ticks"
+    rows = match_events(plan_of(query), event_table(events)).to_pylist()
+    assert len(rows) == 4 * problems
+    assert sum(measured) == problems
+
+
 def test_matches_at_other_times_are_others_where_a_constant_limits_what_must_be_absent() -> None:
     """The first C counts for nothing, the second breaks its match in half of the worlds."""
     query = "PATTERN SEQ(!C n, A a) WHERE n.time >= '1970-01-01T00:00:00.003Z' WITHIN 2 ticks"
@@ -89,7 +130,7 @@ def test_matches_at_other_times_are_others_where_a_constant_limits_what_must_be_
     assert [(row["start"], row["confidence"]) for row in rows] == [(2, 1.0), (12, 0.5)]
 
 
-@pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
+@pytest.mark.parametrize("cases", CASES)
 def test_measuring_once_changes_no_bit(cases: Any) -> None:
     """Every event on a grid of four ticks, so that many are alike."""
 
@@ -102,7 +143,7 @@ def test_measuring_once_changes_no_bit(cases: Any) -> None:
     check(cases(), partial(_assert_same_bits, on_a_grid), FEW_EXAMPLES)
 
 
-@pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
+@pytest.mark.parametrize("cases", CASES)
 def test_measuring_what_is_moved_once_changes_no_bit(cases: Any) -> None:
     """All events a second time, so much later that no window holds both."""
 

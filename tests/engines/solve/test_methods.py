@@ -94,6 +94,11 @@ MATCHES = {
     "sum over the orders of AND": Asked(
         "SEQ(A a, AND(B b, N n), C c) STRATEGY strict_contiguity", (A, B, N, C), "a b n c"
     ),
+    "certain without a sum": Asked(
+        "SEQ(A a, B+ b[], C c) WITHIN 41 ticks STRATEGY skip_till_next_match",
+        (A, replace(B, lower=9), replace(B, event_id="d", lower=12), replace(C, lower=21, upper=40)),
+        "a b+d c",
+    ),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
 THREE_STARTS = "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start"
@@ -145,6 +150,13 @@ def heard_of(asked: Asked, error: float | None = None, spans: TickSpans | None =
 
 def test_a_match_that_a_rival_breaks_in_every_world_is_not_summed() -> None:
     assert heard_of(BROKEN) == ["nothing to sum"]
+
+
+def test_a_group_is_not_summed_where_it_is_in_order_in_every_world() -> None:
+    asked = MATCHES["certain without a sum"]
+    shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
+    assert [each.method for each in shown.methods] == ["certain without a sum"]
+    assert (shown.confidence, shown.start, shown.end) == (1.0, 0, 40)
 
 
 def test_where_an_error_is_allowed_worlds_are_sampled_if_exact_sums_cost_too_much() -> None:
