@@ -141,7 +141,7 @@ class PatternParser:
         stream.place = outside
         kleene = stream.accept_symbol("+") is not None
         stream.depth -= 1
-        if kleene and operator == "SEQ":
+        if kleene and operator == "SEQ" and not negated:
             parts = [_repeated(part) for part in parts]
             self.members = []
         self.members = before + self.members

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.contiguity import holds_contiguously
 from cepctl.engines.worlds.expressions import Members, holds
-from cepctl.engines.worlds.repetitions import in_one_group, repetitions, turn_of
+from cepctl.engines.worlds.repetitions import repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.engines.worlds.timings import named, timing_holds

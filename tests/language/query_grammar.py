@@ -97,6 +97,21 @@ def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expressio
 
 
 EXPRESSIONS = st.recursive(LEAVES, _larger, max_leaves=8)
+
+
+def _with_repetitions(pattern: Composite) -> Composite:
+    """Of a repeated SEQ the single components bind an event in each repetition."""
+    if pattern.operator != "SEQ" or pattern.negated or not pattern.kleene:
+        return pattern
+    parts = (
+        replace(each, kleene=True, repeated=True)
+        if isinstance(each, ComponentPattern) and not (each.negated or each.kleene or each.quantifier)
+        else each
+        for each in pattern.parts
+    )
+    return replace(pattern, parts=tuple(parts))
+
+
 COMPONENTS = st.builds(
     ComponentPattern,
     st.lists(NAMES, max_size=2).map(tuple),
@@ -107,6 +122,7 @@ COMPONENTS = st.builds(
     lambda component: st.sampled_from(
         [
             component,
+            replace(component, kleene=True, running=True),
             replace(component, kleene=False, quantifier=Quantifier(0, 1)),
             replace(component, kleene=True, quantifier=Quantifier(0, None)),
             replace(component, kleene=True, quantifier=Quantifier(2, 2, braces=True)),
@@ -123,7 +139,7 @@ PATTERNS: st.SearchStrategy[Pattern] = st.recursive(
         st.lists(inner, min_size=1, max_size=3).map(tuple),
         st.booleans(),
         st.booleans(),
-    ),
+    ).map(_with_repetitions),
     max_leaves=6,
 )
 QUERIES = st.builds(

@@ -104,7 +104,7 @@ def test_the_strategies_reach_plans_and_every_kind_of_error() -> None:
     many = "PATTERN SEQ(" + ", ".join(f"OR(A a{i}, B b{i})" for i in range(9)) + ")"
 
     @settings(max_examples=300, deadline=None, database=None, derandomize=True)
-    @given(st.one_of(TEXTS, st.just(many)))
+    @given(st.one_of(TEXTS, st.just(many), st.just("PATTERN AND(A a, B b)+")))
     def collect(text: str) -> None:
         try:
             query: Query = parse(text)

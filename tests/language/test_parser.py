@@ -80,7 +80,11 @@ X = Attribute("a", "x")
         ("A|B{2} b[]", ComponentPattern(("A", "B"), "b", True, quantifier=Quantifier(2, 2, braces=True))),
         ("B{2, 3} b", ComponentPattern(("B",), "b", kleene=True, quantifier=Quantifier(2, 3, braces=True))),
         ("B{0,}", ComponentPattern(("B",), kleene=True, quantifier=Quantifier(0, None, braces=True))),
-        ("SEQ(A, B)+", Composite("SEQ", (ComponentPattern(("A",)), ComponentPattern(("B",))), kleene=True)),
+        ("SEQ(A, B b[])+", Composite("SEQ", (
+            ComponentPattern(("A",), kleene=True, repeated=True),
+            ComponentPattern(("B",), "b", kleene=True, repeated=True)), kleene=True)),
+        ("RUNNING B{2,} b[]",
+         ComponentPattern(("B",), "b", True, quantifier=Quantifier(2, None, braces=True), running=True)),
     ],
 )  # fmt: skip
 def test_patterns(text: str, pattern: Pattern) -> None:

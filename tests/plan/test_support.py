@@ -208,7 +208,7 @@ REFUSED = {
     "AND(A a, SEQ(!N n, C c))": "negation inside AND but between two of a SEQ there",
     "AND(A a, SEQ(B b, !SEQ(B x, B y), C c))": "!SEQ or !AND inside AND; write it next to the group",
     "SEQ(A a, !SEQ(B b, AND(C c, D d)), A e)": "anything but single events in !SEQ(...)",
-    "SEQ(A a, SEQ(B b, C c)+)": "a repeated SEQ",
+    "SEQ(A a, SEQ(B b, C+ c[])+)": "anything but single events in SEQ(...)+; write SEQ of it so many times",
     "SEQ(A a, !AND(B b, C+ c[]), A d)": "anything but single events in !AND(...)",
     "SEQ(A a, AND(B b, C c)+)": "a repeated AND",
     "SEQ(A a, !OR(B b, C c), A d)": "a negated OR: !OR(...); write !A|B x",
