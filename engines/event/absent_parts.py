@@ -179,8 +179,8 @@ class _Block:
         ]
         none = np.zeros((len(row), 0), dtype=np.int64)
         before, behind = (np.concatenate([none, *each], axis=1) for each in edges)
-        for part, rows in _by_ties(batch):
-            yield Part(part, row[rows], before[rows], behind[rows])
+        for tied, rows in _by_ties(batch):
+            yield Part(tied, row[rows], before[rows], behind[rows])
 
     def _of_rules(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         for each in self.rivals:
@@ -245,7 +245,7 @@ def _beside(chosen: Sequence[HiddenEvents], count: int) -> list[HiddenEvents]:
 
 
 def _hidden_by_any(each_hides: Sequence[HiddenEvents], part: Indexes, event: Indexes) -> Flags:
-    return np.any([each.hides(part, event) for each in each_hides], axis=0)
+    return np.asarray(np.any([each.hides(part, event) for each in each_hides], axis=0))
 
 
 def _by_ties(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:

@@ -19,6 +19,7 @@ from cepctl.engines.event.chained_pairs import Fitting
 from cepctl.engines.event.hidden_events import (
     Absences,
     HiddenEvents,
+    Kinds,
     entries_of,
     first_of,
     require_few,
@@ -67,7 +68,7 @@ class FirstParts:
 
     def _hidden(self, row: Indexes, hidden: Indexes, absent: list[Absences]) -> HiddenEvents:
         in_order = self.together.in_order
-        kinds = "in order" if in_order else "in any order"
+        kinds: Kinds = "in order" if in_order else "in any order"
         strictly = np.zeros((len(row), max(hidden.shape[1] - 1, 0)), dtype=bool) if in_order else None
         return HiddenEvents(row, hidden, tuple(first_of(self.events, hidden, absent, kinds)), strictly)
 

@@ -74,7 +74,7 @@ class HiddenEvents:
     @property
     def count(self) -> int:
         """How many events each part hides."""
-        return self.events.shape[1]
+        return int(self.events.shape[1])
 
     @property
     def order(self) -> tuple[bool, ...] | None:
