@@ -67,8 +67,9 @@ def negation_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(Level(strategies=strategies or (ANY,), negation=True))
 
 
-def and_cases() -> st.SearchStrategy[Case]:
-    return cases(Level(groups=True))
+def and_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """AND groups, under any match unless told."""
+    return cases(Level(strategies=strategies or (ANY,), groups=True))
 
 
 def kleene_cases(*strategies: str) -> st.SearchStrategy[Case]:
@@ -198,7 +199,7 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "contiguity": contiguity_cases(),
     "negation": negation_cases(),
     "negation under next match and contiguity": negation_cases(NEXT, STRICT, PARTITION),
-    "AND": and_cases(),
+    "AND": and_cases(ANY, NEXT, STRICT, PARTITION),
     "Kleene sets": kleene_cases(),
     "Kleene sequences": sequence_cases(),
     "Kleene under next match": kleene_cases(NEXT),

@@ -45,9 +45,11 @@ def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
 
 def together_condition(plan: Plan, shape: Shape) -> Condition:
     """What must not happen as a whole, in the words of the query."""
-    (together,) = shape.together
-    names = ", ".join(shape.alternative.components[part].variable for part in together.parts)
-    return Condition("absence", f"no {'SEQ' if together.in_order else 'AND'}({names})")
+    found = []
+    for each in shape.together:
+        names = ", ".join(shape.alternative.components[part].variable for part in each.parts)
+        found.append(f"no {'SEQ' if each.in_order else 'AND'}({names})")
+    return Condition("absence", ", ".join(found))
 
 
 def _absence_of(alternative: Alternative, component: int) -> Condition:
@@ -95,7 +97,7 @@ class PointChecks:
         """The rules of absence, by their number."""
         plan, shape = prepared.plan, prepared.shape
         found = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
-        return found | {len(shape.rules): together_condition(plan, shape) for _ in shape.together}
+        return found | {len(shape.rules): together_condition(plan, shape) for _ in shape.together[:1]}
 
     @classmethod
     def of(

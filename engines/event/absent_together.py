@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, count_of, take_matches
+from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems, reordered
 from cepctl.engines.confidence.coupled.solve import tick_range
@@ -20,7 +20,6 @@ from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.absent_parts import AbsentParts, Part, Source
 from cepctl.engines.pattern.rivals import Rivals
-from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import UnsupportedQueryError
 
@@ -66,8 +65,8 @@ class AbsentTogether:
         for part in self.of.parts(bound, rivals):
             found = measure(part.batch)
             start, end = found.start, found.end
-            if self.of.at_edge and self.of.hides(part):
-                start, end = self._visible_range(part)
+            if part.at_edge:
+                start, end = visible_range(part)
             total.add(part.row, found.confidence, start, end)
         return total.measured()
 
@@ -80,16 +79,10 @@ class AbsentTogether:
         for part in self.of.parts(bound, rivals):
             own = [replace(each, match=part.row[each.match]) for each in coupled_problems(part.batch.coupled)]
             problems += own
-            total.widen(part.row, *self._visible_range(part))
+            total.widen(part.row, *visible_range(part))
         _, share = sampling.probabilities(self.source.measure.groups(bound), problems)
         total.confidence[:] = share[0] if len(share) else 0.0
         return replace(total.measured(), error=np.full(1, sampling.error))
-
-    def _visible_range(self, part: Part) -> tuple[Ticks, Ticks]:
-        hidden = None
-        if self.of.at_edge and self.of.hides(part):
-            hidden = part.batch.groups[0 if self.of.together.gap == 0 else -1]
-        return visible_range(part.batch, hidden, leading=self.of.together.gap == 0)
 
     def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
         """The coupled problems of all parts, `match` being the row of the match."""
@@ -98,8 +91,12 @@ class AbsentTogether:
             for each in coupled_problems(part.batch.coupled):
                 yield replace(each, match=part.row[each.match])
 
+    @property
+    def _at_edge(self) -> bool:
+        return self.of.at_edge(leading=True) or self.of.at_edge(leading=False)
+
     def _require_independent(self) -> None:
-        if self.of.at_edge and not self.source.events.independent:
+        if self._at_edge and not self.source.events.independent:
             raise UnsupportedQueryError(_AT_EDGE)
 
 
@@ -115,23 +112,25 @@ _ESTIMATED = (
 )
 
 
-def visible_range(batch: Batch, hidden: Group | None, *, leading: bool) -> tuple[Ticks, Ticks]:
-    """First and last tick of what matches show; hidden events lie before that (`leading`) or behind it.
+def visible_range(part: Part) -> tuple[Ticks, Ticks]:
+    """First and last tick of what matches show, before and behind which hidden events may lie.
 
     The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
     """
-    total = Total(len(batch))
+    batch, total = part.batch, Total(len(part.row))
     for problems in coupled_problems(batch.coupled):
         if not len(problems.match):
             continue
         # Several at one tick are one variable.
-        own = np.zeros(0, np.int64) if hidden is None else hidden.take(problems.match[:1]).members
-        is_hidden = np.isin(problems.variables.event[0], own)
-        at_edge, shown = np.flatnonzero(is_hidden).tolist(), np.flatnonzero(~is_hidden).tolist()
+        match, events = problems.match[0], problems.variables.event[0]
+        before, behind = (np.isin(events, each[match]) for each in (part.before, part.behind))
+        shown = np.flatnonzero(~(before | behind)).tolist()
+        early, late = np.flatnonzero(before).tolist(), np.flatnonzero(behind).tolist()
         if len(shown) == 1:
-            first, last = reordered(problems, [*shown, *at_edge]), reordered(problems, [*at_edge, *shown])
+            hidden = [*early, *late]
+            first, last = reordered(problems, [*shown, *hidden]), reordered(problems, [*hidden, *shown])
         else:
-            order = [shown[0], *at_edge, *shown[1:]] if leading else [*shown[:-1], *at_edge, shown[-1]]
+            order = [shown[0], *early, *shown[1:-1], *late, shown[-1]]
             first = last = reordered(problems, order)
         start, end = tick_range(batch.measure.masses, first, last)
         total.widen(problems.match, start, end)

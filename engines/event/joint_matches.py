@@ -79,7 +79,7 @@ class JointMatches:
         if source is None:
             raise UnsupportedQueryError(_ONE_SIGNATURE)
         of = AbsentParts(source, self._measure)
-        if of.together.gap == 0 and source.alternative.decided_by_window(source.plan.strategy):
+        if of.at_edge(leading=True) and source.alternative.decided_by_window(source.plan.strategy):
             raise UnsupportedQueryError(_REACHED_AT_EDGES)
         found = np.zeros(len(rows))
         bound = take_matches(self._bound, rows)

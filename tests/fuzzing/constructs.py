@@ -50,7 +50,7 @@ CHECKS = {
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
-    "absent-together": "!SEQ and !AND of two components",
+    "absent-together": "!SEQ and !AND of two or three components",
     "quantified": "components that may be absent, groups of a number of events",
     "order": "predicates over the order of a Kleene group",
     "runs": "groups in order, and what reads them, where other events decide",

@@ -138,12 +138,13 @@ def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[P
     if rng.random() < 0.2:
         places.append(rng.choice(places))
     found: list[Pattern] = list(blocks)
-    together = False
+    wholes = iter(["uvw", "xyz"] if rng.random() < 0.3 else ["uvw"])
     for place in sorted(places[:4], reverse=True):
         absent: Pattern = Part(next(names), _absent_types(rng, wanted), negated=True)
-        if "absent-together" in wanted and not together:
-            together = True
-            parts = (Part(name, _absent_types(rng, wanted), negated=True) for name in ("u", "v"))
+        whole = next(wholes, None) if "absent-together" in wanted else None
+        if whole is not None:
+            size = rng.choice([2, 2, 3])
+            parts = (Part(name, _absent_types(rng, wanted), negated=True) for name in whole[:size])
             absent = Group(rng.choice(["!SEQ", "!SEQ", "!AND"]), tuple(parts))
         beside = found[place] if place < len(blocks) else None
         if (

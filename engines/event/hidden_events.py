@@ -1,0 +1,139 @@
+"""Events that a match does not show, and those that must be absent beside them: what its parts are made of.
+
+Whatever must not happen as a whole leaves parts that exclude each other.  Each has some hidden events in the
+gap, perhaps none, and events that are absent from it, from a hidden one on, or up to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.errors import QueryTooLargeError
+
+ROWS_AT_ONCE = 512
+MOST_PARTS = 4_000_000
+"""Pairs of a part and an event that may be in it, of so many matches."""
+Kinds: TypeAlias = Literal["of one kind", "in order", "in any order"]
+"""Of which kinds hidden events are, and how they follow each other."""
+OF_GAP = -1
+"""In place of a hidden event: the end of the gap."""
+
+
+@dataclass(frozen=True)
+class Absences:
+    """Pairs (part, event): events that are absent after one hidden event and before another, shape (p,).
+
+    `after`, `before`: places of these, or OF_GAP.  `at_first`, `at_last`: whether they are absent from the
+    tick of the one and of the other, too.
+    """
+
+    part: Indexes
+    event: Indexes
+    after: int = OF_GAP
+    before: int = OF_GAP
+    at_first: Flags | None = None
+    at_last: Flags | None = None
+
+    def alike(self) -> Iterator[tuple[bool, bool, Indexes, Indexes]]:
+        """Those apart that are absent from the ticks of their ends, or not."""
+        none = np.zeros(len(self.part), dtype=bool)
+        first = none if self.at_first is None else self.at_first
+        last = none if self.at_last is None else self.at_last
+        for at_first, at_last in ((False, False), (False, True), (True, False), (True, True)):
+            here = (first == at_first) & (last == at_last)
+            yield at_first, at_last, self.part[here], self.event[here]
+
+    def taken(self, parts: Indexes, count: int) -> Absences:
+        """Those of some of so many parts, which may repeat, and are numbered anew."""
+        at, found = entries_of(self.part, parts, count)
+        first, last = (each if each is None else each[found] for each in (self.at_first, self.at_last))
+        return replace(self, part=at, event=self.event[found], at_first=first, at_last=last)
+
+
+@dataclass(frozen=True)
+class HiddenEvents:
+    """Parts of matches: `row` is the match of each, `events` those that it hides, shape (n, m).
+
+    `shares`, shape (n, m - 1): whether each may share its tick with the next one, which it precedes else;
+    None where nothing orders them.
+    """
+
+    row: Indexes
+    events: Indexes
+    absent: tuple[Absences, ...]
+    shares: Flags | None = None
+
+    @property
+    def count(self) -> int:
+        """How many events each part hides."""
+        return int(self.events.shape[1])
+
+    @property
+    def order(self) -> tuple[bool, ...] | None:
+        """The same of all parts, where they are ordered alike."""
+        if self.shares is None:
+            return None
+        return tuple(bool(each) for each in self.shares[0]) if len(self.shares) else ()
+
+    def taken(self, parts: Indexes) -> HiddenEvents:
+        """Some of the parts, which may repeat."""
+        absent = tuple(each.taken(parts, len(self.row)) for each in self.absent)
+        shares = None if self.shares is None else self.shares[parts]
+        return HiddenEvents(self.row[parts], self.events[parts], absent, shares)
+
+    def hides(self, part: Indexes, event: Indexes) -> Flags:
+        """Whether an event is one that a part hides."""
+        return np.asarray((self.events[part] == event[:, None]).any(axis=1))
+
+
+def entries_of(owner: Indexes, wanted: Indexes, count: int) -> tuple[Indexes, Indexes]:
+    """For each wanted one of `count` owners the entries that it has: its place in `wanted`, and the entry."""
+    entries = Group.of_owners(count, owner, np.arange(len(owner))).take(wanted)
+    return entries.owner, entries.members
+
+
+def with_another(events: Indexes, part: Indexes, event: Indexes) -> Indexes:
+    """Hidden events of some parts, and one more behind them."""
+    return np.column_stack([events[part], event])
+
+
+def first_of(events: Events, hidden: Indexes, absent: Sequence[Absences], kinds: Kinds) -> Iterator[Absences]:
+    """What is absent before each hidden event, the first of its kind, and in the gap behind the last.
+
+    `absent`: pairs for the place before each of them, and for that behind the last one.  The hidden events
+    are all of one kind, or each is of its own: the first behind the one before, or in the whole gap.  Of
+    several of a kind at one tick the one with the smaller id is the first.
+    """
+    rank, count = events.id_rank, hidden.shape[1]
+    for place, each in enumerate(absent):
+        part, event = each.part, each.event
+        first, last = None, None
+        if kinds == "of one kind" and place > 0:
+            before = hidden[part, place - 1]
+            first = (rank[event] > rank[before]) & _may_share_tick(events.masses, event, before)
+        if place < count:
+            behind = hidden[part, place]
+            last = (rank[event] < rank[behind]) & _may_share_tick(events.masses, event, behind)
+        after = OF_GAP if kinds == "in any order" else place - 1
+        yield Absences(part, event, after, place if place < count else OF_GAP, first, last)
+
+
+def _may_share_tick(masses: Masses, one: Indexes, other: Indexes) -> Flags:
+    return np.asarray((masses.lower[one] <= masses.upper[other]) & (masses.lower[other] <= masses.upper[one]))
+
+
+def require_few(pairs: int) -> None:
+    """Raise QueryTooLargeError where so many are too many."""
+    if pairs > MOST_PARTS:
+        raise QueryTooLargeError(
+            f"what !SEQ or !AND leaves of {ROWS_AT_ONCE:,} matches takes more than {MOST_PARTS:,} pairs of "
+            "events; narrow it (WITHIN, [attr], predicates on its events)"
+        )
