@@ -36,6 +36,7 @@ from results import CheckFailed, Part, Plot, Row, Setup
 from runs import runs
 from shared_clocks import shared_clocks
 from start_up import start_up
+from summaries import summaries
 from thresholds import push_down
 from uncertain_groups import uncertain_groups
 from widths import widths
@@ -61,6 +62,7 @@ PARTS = (
     Part("engines", "Event engine and point engine (ZDI10, Fig. 4a, 4e)", engines, Plot(WIDTHS, "ratio")),
     Part("orders", "Orders of binding (ZDI10, Fig. 4b to 4d)", orders, Plot("l, or percent", "seconds")),
     Part("kleene", "Kleene groups as W grows (ZDI14, Fig. 6a)", kleene, Plot("W in ticks", "seconds")),
+    Part("summaries", "One row for all groups that an order decides", summaries),
     Part("uncertain-groups", "Kleene groups in uncertain order, above a threshold", uncertain_groups),
     Part("push-down", "Thresholds inside the search", push_down, Plot("percent kept", "ratio")),
     Part("memory", "Memory", memory),
