@@ -37,10 +37,12 @@ def judged(way: str, cases: st.SearchStrategy[Case]) -> Judged:
         "reached": (asking(cases), is_decided_as_judged),
     }
     asked, test = ways[way]
-    return asked, _where_it_runs(test)
+    return asked, where_it_runs(test)
 
 
-def _where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
+def where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The test of cases that the event engine runs."""
+
     def asked(case: Any) -> None:
         clocks = case.clocks if isinstance(case, ClockCase) else None
         try:
