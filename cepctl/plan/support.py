@@ -134,8 +134,7 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     if engine == "event":
         lacking += _sets_beside_runs(plan)
-        if any(each.repeated for each in plan.alternatives) and len(plan.alternatives) > 1:
-            lacking.append("SEQ(...)+ beside OR or what may be absent")
+        lacking += _groups_beside_repetitions(plan)
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
@@ -193,6 +192,17 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
         found = [each.variable for each in components if each.kleene and not each.ordered]
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+
+
+def _groups_beside_repetitions(plan: Plan) -> Iterator[str]:
+    """Kleene groups where another reading may bind the same events in repetitions."""
+    if len(plan.alternatives) < 2 or not any(each.repeated for each in plan.alternatives):
+        return
+    for each in plan.alternatives:
+        in_turn = {i for turn in each.repeated for i in turn}
+        for i, component in enumerate(each.components):
+            if component.kleene and i not in in_turn:
+                yield f"{component.variable}[] in a pattern with OR and SEQ(...)+"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:

@@ -91,10 +91,10 @@ def one_match(
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     require_engine(plan, "event", lasting=of_intervals)
     known = known_events(plan, events)
-    if fitting[0].repeated:
+    if any(each.repeated for each in fitting):
         if of_intervals:
             refuse_intervals("SEQ(...)+")
-        apart = written_out(plan, known, rows)
+        apart = written_out(plan, fitting, known, rows)
         (single,) = apart.plan.alternatives
         return _explained(
             apart.plan, single, events, known, apart.rows, bins, of_intervals=False, failed=apart.reasons

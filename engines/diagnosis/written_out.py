@@ -40,15 +40,20 @@ def has_form(alternative: Alternative, parts: Sequence[int]) -> bool:
     )
 
 
-def written_out(plan: Plan, events: Events, rows: Rows) -> WrittenOut:
-    """The match of the one alternative of a plan; `rows`: its events, part by part.
+def written_out(plan: Plan, fitting: Sequence[Alternative], events: Events, rows: Rows) -> WrittenOut:
+    """The match of one alternative, which alone is `fitting`; `rows`: its events, part by part.
 
     Raises
     ------
     UnsupportedQueryError
-        If conditions say what must not be there.
+        If conditions say what must not be there, or several alternatives fit.
     """
-    (alternative,) = plan.alternatives
+    alternative = fitting[0]
+    if len(fitting) > 1:
+        raise UnsupportedQueryError(
+            "not supported yet: a match that several readings of a pattern with SEQ(...)+ may give; write "
+            "each reading as a query"
+        )
     if any(alternative.components[link.decides].negated for link in alternative.links):
         raise UnsupportedQueryError(
             "not supported yet: a match of SEQ(...)+ beside a condition on what is absent; write each of its "
