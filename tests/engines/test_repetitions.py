@@ -116,7 +116,8 @@ def test_each_row_is_shown_with_its_confidence() -> None:
         plan = plan_of(case.query)
         try:
             rows = match_events(plan, case.table).to_pylist()
-            shown = [one_match(plan, case.table, [tuple(part) for part in row["signature"]]) for row in rows]
+            signatures = [tuple(tuple(part) for part in row["signature"]) for row in rows]
+            shown = [one_match(plan, case.table, each) for each in signatures]
         except UnsupportedQueryError:
             assume(condition=False)
         for row, each in zip(rows, shown, strict=True):

@@ -29,7 +29,7 @@ def kept(query: str, *events: Event) -> list[int]:
     batch = Batch(source.measure, {0: np.array([0]), 1: group}, [])
     found = without_inner_members(batch).bound[1]
     assert isinstance(found, Group)
-    return found.members.tolist()
+    return [int(each) for each in found.members]
 
 
 A = Event("a", "A", 0, 2)
