@@ -21,6 +21,7 @@ from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.plan.read_sets import sets_without_order
+from cepctl.plan.running import check_repetitions, check_running
 from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
@@ -307,35 +308,11 @@ def check_support(
     if strategy.asks_others and any(len(block) > 1 for block in alternative.positive_blocks):
         message = f"AND(...) under {name}; it runs under skip_till_any_match"
         problems.refuse(query.pattern.span, message)
-    _check_running(pattern, alternative, strategy, problems)
-    if alternative.repeated and strategy.absent is Absent.NEARER:
-        message = f"SEQ(...)+ under {name}; it runs under skip_till_any_match and contiguity"
-        problems.refuse(pattern.components[alternative.repeated[0][0]].span, message)
+    check_running(pattern, alternative, strategy, problems)
+    check_repetitions(pattern, alternative, strategy, problems)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
-
-
-def _check_running(
-    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
-) -> None:
-    """RUNNING stands before the last group, where a component takes the nearest event."""
-    for i, (component, written) in enumerate(zip(alternative.components, pattern.components, strict=True)):
-        if not component.running:
-            continue
-        if strategy.absent is not Absent.NEARER:
-            problems.error(
-                written.span,
-                f"RUNNING has no meaning under {strategy.word}: write STRATEGY skip_till_next_match, or "
-                "leave RUNNING out",
-            )
-        elif i != alternative.positive[-1]:
-            behind = alternative.components[alternative.positive[-1]].variable
-            problems.error(
-                written.span,
-                f"RUNNING stands before the last component, and {behind} comes after "
-                f"{component.variable}[]: leave RUNNING or what follows out",
-            )
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:

@@ -25,7 +25,7 @@ from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
-from cepctl.engines.diagnosis.written_out import has_form, written_out
+from cepctl.engines.diagnosis.written_out import WrittenOut, has_form, written_out
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -94,11 +94,7 @@ def one_match(
     if any(each.repeated for each in fitting):
         if of_intervals:
             refuse_intervals("SEQ(...)+")
-        apart = written_out(plan, fitting, known, rows)
-        (single,) = apart.plan.alternatives
-        return _explained(
-            apart.plan, single, events, known, apart.rows, bins, of_intervals=False, failed=apart.reasons
-        )
+        return _of_repetitions(written_out(plan, fitting, known, rows), events, known, bins)
     found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]
     if not matching:
@@ -111,6 +107,13 @@ def one_match(
     ]
     whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
     return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
+
+
+def _of_repetitions(apart: WrittenOut, events: Events, known: Events, bins: int) -> OneMatch:
+    plan, (alternative,) = apart.plan, apart.plan.alternatives
+    return _explained(
+        plan, alternative, events, known, apart.rows, bins, of_intervals=False, failed=apart.reasons
+    )
 
 
 def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
