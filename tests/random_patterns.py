@@ -103,10 +103,11 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
         for _ in range(draw(st.integers(1, 2))):
             place = draw(st.integers(0, len(blocks)))
             blocks.insert(place, [Part(next(names), draw(types), negated=True)])
-    blocks = draw(quantified(blocks)) if level.quantified else blocks
+    blocks = draw(quantified(blocks)) if level.quantified and not level.repeated else blocks
     if level.running:
         return draw(with_running_group(blocks))
-    return draw(with_repetitions(blocks)) if level.repeated else blocks
+    blocks = draw(with_repetitions(blocks)) if level.repeated else blocks
+    return draw(optional_beside_repetitions(blocks)) if level.repeated and level.quantified else blocks
 
 
 @st.composite
@@ -124,14 +125,25 @@ def with_repetitions(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Par
     there = [place for place, block in enumerate(blocks) if not block[0].negated]
     place = draw(st.sampled_from(there))
     types = draw(st.lists(st.sampled_from(["A", "B", "C", "A", "B", "A|B"]), min_size=1, max_size=3))
-    turn = [Part(name, each, kleene=True, repeated=True) for name, each in zip("xyz", types, strict=False)]
+    turn = [Part(name, each, kleene=True, repeated=True) for name, each in zip("xyw", types, strict=False)]
     return [*blocks[:place], turn, *blocks[place + 1 :]]
+
+
+@st.composite
+def optional_beside_repetitions(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, where some of what stands beside repetitions may be absent."""
+    return [
+        block
+        if len(block) > 1 or block[0].repeated or block[0].negated or draw(st.booleans())
+        else [replace(block[0], how_many="?")]
+        for block in blocks
+    ]
 
 
 @st.composite
 def choices(draw: st.DrawFn, level: Level, blocks: list[list[Part]]) -> list[Part]:
     """A positive component, and another that may stand in its place: the members of an OR."""
-    alone = [block[0] for block in blocks if len(block) == 1 and not block[0].negated]
+    alone = [block[0] for block in blocks if len(block) == 1 and not (block[0].negated or block[0].repeated)]
     if not alone:
         return []
     part = draw(st.sampled_from(alone))

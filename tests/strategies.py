@@ -117,7 +117,8 @@ def repeated_cases(*strategies: str) -> st.SearchStrategy[Case]:
     """A `SEQ(...)+` beside single events and absences; conditions within a repetition, and of all of them."""
     level = Level(strategies=strategies or (ANY,), repeated=True, order=True)
     beside = replace(level, groups=True) if level.strategies == (ANY,) else replace(level, timing=True)
-    return cases(level) | cases(replace(level, negation=True, timing=True)) | cases(beside)
+    readings = cases(replace(level, choice=True)) | cases(replace(level, quantified=True))
+    return cases(level) | cases(replace(level, negation=True, timing=True)) | cases(beside) | readings
 
 
 def _is_told_apart(case: Case) -> bool:

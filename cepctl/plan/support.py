@@ -13,21 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Composite, Pattern, Query, ReachedTick
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Absent, Strategy
+from cepctl.language.ast import NOWHERE, Query, ReachedTick
+from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
+from cepctl.plan.and_beside_rivals import check_and
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.plan.read_sets import sets_without_order
+from cepctl.plan.running import check_repetitions, check_running
 from cepctl.schema import CLOCK
 
 Engine = Literal["event", "point", "worlds"]
 ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
-_ANY = SKIP_TILL_ANY_MATCH.word
-
-
 SUMMARY = "--kleene summary"
 """The option of `match` that writes one row for all groups between the same events."""
 
@@ -142,8 +141,7 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     if engine == "event":
         lacking += _sets_beside_runs(plan)
-        if any(each.repeated for each in plan.alternatives) and len(plan.alternatives) > 1:
-            lacking.append("SEQ(...)+ beside OR or what may be absent")
+        lacking += _groups_beside_repetitions(plan)
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
         lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
@@ -210,6 +208,17 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
         found = [each.variable for each in components if each.kleene and not each.ordered]
     for name in dict.fromkeys(found):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+
+
+def _groups_beside_repetitions(plan: Plan) -> Iterator[str]:
+    """Kleene groups where another reading may bind the same events in repetitions."""
+    if len(plan.alternatives) < 2 or not any(each.repeated for each in plan.alternatives):
+        return
+    for each in plan.alternatives:
+        in_turn = {i for turn in each.repeated for i in turn}
+        for i, component in enumerate(each.components):
+            if component.kleene and i not in in_turn:
+                yield f"{component.variable}[] in a pattern with OR and SEQ(...)+"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
@@ -318,70 +327,12 @@ def check_support(
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, f"{name} needs [attr], the key that makes the partitions")
     if strategy.asks_others:
-        for what in _beside_rivals(alternative, strategy, query.pattern):
-            problems.refuse(query.pattern.span, what)
-    _check_running(pattern, alternative, strategy, problems)
-    if alternative.repeated and strategy.absent is Absent.NEARER:
-        message = f"SEQ(...)+ under {name}; it runs under skip_till_any_match and contiguity"
-        problems.refuse(pattern.components[alternative.repeated[0][0]].span, message)
+        check_and(query.pattern, alternative, strategy, problems)
+    check_running(pattern, alternative, strategy, problems)
+    check_repetitions(pattern, alternative, strategy, problems)
     _check_times_of_parts(alternative, query, problems)
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
-
-
-def _check_running(
-    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
-) -> None:
-    """RUNNING stands before the last group, where a component takes the nearest event."""
-    for i, (component, written) in enumerate(zip(alternative.components, pattern.components, strict=True)):
-        if not component.running:
-            continue
-        if strategy.absent is not Absent.NEARER:
-            problems.error(
-                written.span,
-                f"RUNNING has no meaning under {strategy.word}: write STRATEGY skip_till_next_match, or "
-                "leave RUNNING out",
-            )
-        elif i != alternative.positive[-1]:
-            behind = alternative.components[alternative.positive[-1]].variable
-            problems.error(
-                written.span,
-                f"RUNNING stands before the last component, and {behind} comes after "
-                f"{component.variable}[]: leave RUNNING or what follows out",
-            )
-
-
-def _beside_rivals(alternative: Alternative, strategy: Strategy, pattern: Pattern) -> Iterator[str]:
-    """What no engine runs of AND and ISEQ where other events decide a match."""
-    if _has_iseq(pattern):
-        yield f"ISEQ(...) under {strategy.word}; it runs under {_ANY}, and AND(...) of points here"
-    components, before = alternative.components, list[Component]()
-    for block in alternative.positive_blocks:
-        members = [components[i] for i in block]
-        if len(block) > 1:
-            for each in members:
-                if each.kleene:
-                    yield f"{each.variable}[] inside AND under {strategy.word}; it runs under {_ANY}"
-                elif not each.least and strategy.absent is Absent.NEARER:
-                    yield (
-                        f"{each.variable}, which may be absent, inside AND under {strategy.word}; "
-                        "write an OR of two patterns"
-                    )
-            if strategy.absent is Absent.NEARER and any(i.kleene or not i.least for i in before):
-                yield (
-                    f"AND behind a group, or behind what may be absent, under {strategy.word}; "
-                    f"it runs under {_ANY}"
-                )
-        before = members
-    if alternative.in_runs(strategy) and any(len(block) > 1 for block in alternative.positive_blocks):
-        what = "AND beside groups in order, or what may be absent,"
-        yield f"{what} under {strategy.word}; it runs under {_ANY}"
-
-
-def _has_iseq(pattern: Pattern) -> bool:
-    if not isinstance(pattern, Composite):
-        return False
-    return pattern.operator == "ISEQ" or any(map(_has_iseq, pattern.parts))
 
 
 def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:

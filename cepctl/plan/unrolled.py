@@ -69,7 +69,8 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         size = sizes.get(block[0], 1)
         apart = reading.components[block[0]].ordered or size == 0
         members = [block] * size if apart else [block * size]
-        members = [(each,) for each in turn] * size if len(turn) > 1 else members
+        if len(turn) > 1:
+            members = [turn[at : at + 1] for at in range(len(turn))] * size
         for each in members:
             blocks.append(tuple(range(len(origin), len(origin) + len(each))))
             origin += each

@@ -25,6 +25,7 @@ from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
+from cepctl.engines.diagnosis.written_out import WrittenOut, has_form, written_out
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -36,8 +37,8 @@ from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
-from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.support import require_engine
+from cepctl.plan.plan import Alternative, Component, Plan
+from cepctl.plan.support import refuse_intervals, require_engine
 
 Ids = tuple[tuple[str, ...], ...]
 
@@ -83,11 +84,6 @@ def one_match(
             f"not supported yet: a match of what may be absent under {plan.strategy.word}; with STRATEGY "
             "skip_till_any_match it is told what order and times leave"
         )
-    if any(each.repeated for each in plan.alternatives):
-        raise UnsupportedQueryError(
-            "not supported yet: a match of SEQ(...)+; show it as that of a pattern that writes each of its "
-            "repetitions"
-        )
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
         raise UsageError(_wrong_form(plan, signature))
@@ -95,6 +91,10 @@ def one_match(
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     require_engine(plan, "event", lasting=of_intervals)
     known = known_events(plan, events)
+    if any(each.repeated for each in fitting):
+        if of_intervals:
+            refuse_intervals("SEQ(...)+")
+        return _of_repetitions(written_out(plan, fitting, known, rows), events, known, bins)
     found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]
     if not matching:
@@ -107,6 +107,13 @@ def one_match(
     ]
     whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
     return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
+
+
+def _of_repetitions(apart: WrittenOut, events: Events, known: Events, bins: int) -> OneMatch:
+    plan, (alternative,) = apart.plan, apart.plan.alternatives
+    return _explained(
+        plan, alternative, events, known, apart.rows, bins, of_intervals=False, failed=apart.reasons
+    )
 
 
 def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
@@ -151,6 +158,8 @@ def _rows(events: Events, signature: Ids) -> tuple[tuple[int, ...], ...]:
 
 
 def _has_form(alternative: Alternative, signature: Ids) -> bool:
+    if alternative.repeated:
+        return has_form(alternative, [len(part) for part in signature])
     positive = alternative.positive
     return len(positive) == len(signature) and all(
         alternative.components[i].kleene or len(part) == 1
@@ -161,12 +170,19 @@ def _has_form(alternative: Alternative, signature: Ids) -> bool:
 def _wrong_form(plan: Plan, signature: Ids) -> str:
     forms = []
     for alternative in plan.alternatives:
-        components = [alternative.components[i] for i in alternative.positive]
-        forms.append(" ".join(each.variable + ("+" if each.kleene else "") for each in components))
+        turns = [alternative.turn(i) for i in alternative.positive if i == alternative.turn(i)[0]]
+        groups = [[alternative.components[i] for i in turn] for turn in turns]
+        forms.append(" ".join(map(_form, groups)))
     return (
         f"--match names {len(signature)} components, which is not the form of the pattern: "
         f"{' or '.join(dict.fromkeys(forms))} (ids in pattern order, those of a group joined by '+')"
     )
+
+
+def _form(components: Sequence[Component]) -> str:
+    """How a part of a match is written: one event, or those of a group or of repetitions."""
+    names = "+".join(each.variable for each in components)
+    return f"{names}+" if components[0].kleene else names
 
 
 def _explained(
@@ -178,8 +194,9 @@ def _explained(
     bins: int,
     *,
     of_intervals: bool,
+    failed: tuple[Reason, ...] = (),
 ) -> OneMatch:
-    """`known` are the events in the worlds that remain."""
+    """`known` are the events in the worlds that remain; `failed`: conditions that the events fail."""
     prepared = prepared_alternative(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
     bound = _bound(alternative, events, rows)
     if prepared.lasting:
@@ -188,7 +205,7 @@ def _explained(
     event = np.array(demands.events)
     system = demands.system()
     valid_lower, valid_upper = valid_of(known, system, event[None, :])
-    reasons = reasons_against(prepared, bound)
+    reasons = (*failed, *reasons_against(prepared, bound))
     if (np.diag(system) < 0).any() or not possible(*valid_of(events, system, event[None, :]))[0]:
         reasons = (*reasons, *times_against(demands, events))
     elif not possible(valid_lower, valid_upper)[0]:

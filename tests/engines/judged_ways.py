@@ -31,16 +31,18 @@ def judged(way: str, cases: st.SearchStrategy[Case]) -> Judged:
     ways: dict[str, Judged] = {
         "rows": (cases, event_engine_agrees),
         "thresholds": (cases, lambda case: event_engine_agrees_above(case, 0.4)),
-        "GROUP BY": (grouped(cases), lambda case: assume(groups_agree_or_refused(case))),
+        "GROUP BY": (grouped(cases), _groups_agree),
         "GIVEN": (with_given(cases), agrees_with_what_is_given),
         "shared clocks": (clock_cases(cases), _agrees_on_clocks),
         "reached": (asking(cases), is_decided_as_judged),
     }
     asked, test = ways[way]
-    return asked, _where_it_runs(test)
+    return asked, where_it_runs(test)
 
 
-def _where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
+def where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The test of cases that the event engine runs."""
+
     def asked(case: Any) -> None:
         clocks = case.clocks if isinstance(case, ClockCase) else None
         try:
@@ -50,6 +52,10 @@ def _where_it_runs(test: Callable[[Any], None]) -> Callable[[Any], None]:
         test(case)
 
     return asked
+
+
+def _groups_agree(case: Case) -> None:
+    assume(groups_agree_or_refused(case))
 
 
 def _agrees_on_clocks(case: ClockCase) -> None:

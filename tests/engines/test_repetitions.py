@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import assume
 
+from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
+from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError, UsageError
 from cepctl.language.parser import parse
 from cepctl.language.printer import to_text
 from cepctl.plan.summary import require_summary
@@ -21,7 +23,7 @@ from tests.engines.test_own_numbers import same_every_way
 from tests.plans import Event, event_table, plan_of
 from tests.random_patterns import PARTITION, STRICT
 from tests.state.test_equivalence import delayed_runs_amount_to_one, deliveries
-from tests.strategies import repeated_cases
+from tests.strategies import Case, repeated_cases
 from tests.worked_events import PAGE
 
 CASES = repeated_cases() | repeated_cases(STRICT, PARTITION)
@@ -97,6 +99,34 @@ def test_incremental_runs_give_the_rows_of_one() -> None:
     check(deliveries(CASES), delayed_runs_amount_to_one, FEW_EXAMPLES)
 
 
+def test_a_match_is_shown_as_of_a_pattern_that_writes_each_repetition() -> None:
+    plan = plan_of("PATTERN SEQ(B b[], C c[])+ WHERE c[i].x <= b[i].x")
+    whole = (("b1", "c1", "b3", "c2"),)
+    shown = one_match(plan, PAGE, whole)
+    assert [each.variable for each in shown.members] == ["b[1]", "c[1]", "b[2]", "c[2]"]
+    assert [each.condition.text for each in shown.reasons] == ["c[i].x <= b[i].x"]
+    shown = one_match(plan_of("PATTERN SEQ(B b[], C c[])+"), PAGE, whole)
+    assert shown.confidence == pytest.approx(1 / 9)
+    with pytest.raises(UsageError, match=r"not the form of the pattern: a b\+c\+"):
+        one_match(plan_of("PATTERN SEQ(A a, SEQ(B b[], C c[])+)"), PAGE, (("a1",), ("b1", "c1", "b3")))
+
+
+def test_each_row_is_shown_with_its_confidence() -> None:
+    def agrees(case: Case) -> None:
+        plan = plan_of(case.query)
+        try:
+            rows = match_events(plan, case.table).to_pylist()
+            signatures = [tuple(tuple(part) for part in row["signature"]) for row in rows]
+            shown = [one_match(plan, case.table, each) for each in signatures]
+        except UnsupportedQueryError:
+            assume(condition=False)
+        for row, each in zip(rows, shown, strict=True):
+            assert not each.reasons
+            assert each.confidence == pytest.approx(row["confidence"], abs=1e-9)
+
+    check(CASES, agrees, FEW_EXAMPLES)
+
+
 @pytest.mark.parametrize(
     ("query", "remedy"),
     [
@@ -121,9 +151,9 @@ def test_what_is_refused_names_place_and_remedy(query: str, remedy: str) -> None
     assert remedy in str(refused.value)
 
 
-def test_beside_other_readings_the_judge_runs_it() -> None:
-    plan = plan_of("PATTERN OR(SEQ(A a, SEQ(B b[], C c[])+), SEQ(A a, C d))")
-    with pytest.raises(UnsupportedQueryError, match=r"SEQ\(...\)\+ beside OR .* --engine worlds runs it"):
+def test_beside_groups_of_other_readings_the_judge_runs_it() -> None:
+    plan = plan_of("PATTERN OR(SEQ(A a, SEQ(B b[], C c[])+), SEQ(A a, C+ d[]))")
+    with pytest.raises(UnsupportedQueryError, match=r"d\[\] in a pattern with OR .* --engine worlds runs it"):
         require_engine(plan, "event")
     assert match_table(plan, PAGE).num_rows
     with pytest.raises(UnsupportedQueryError, match=r"does not run SEQ\(...\)\+"):

@@ -99,7 +99,8 @@ def _quantified(rng: Random, pattern: Pattern) -> Pattern:
     if pattern.word == "OR":
         return replace(pattern, members=tuple(_quantified(rng, member) for member in pattern.members))
     choice = [part for group in groups_of(pattern) if group.word == "OR" for part in group.members]
-    positive = [part for part in parts_of(pattern) if not part.negated and part not in choice]
+    parts = [part for part in parts_of(pattern) if not (part.negated or part.repeated)]
+    positive = [part for part in parts if part not in choice]
     always = rng.choice(positive) if positive and not choice else None
     chosen = {
         part: replace(part, how_many=rng.choice(GROUP_QUANTIFIERS if part.kleene else ("?",)))

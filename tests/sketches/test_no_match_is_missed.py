@@ -28,7 +28,7 @@ from tests.engines.clock_cases import clocked_any_cases
 from tests.engines.confidence.intervals.random_intervals import queries, streams
 from tests.plans import ATTRIBUTES, Event, event_table, plan_of
 from tests.sketched_tables import kept_events, sketch_of_table
-from tests.strategies import any_cases, chain_cases
+from tests.strategies import Case, any_cases, chain_cases, repeated_cases, running_cases
 
 INDEXES = (Indexed(), Indexed(("k", "x")), Indexed(("k", "g"), ("x",)), Indexed(("x",), ("x",)))
 
@@ -65,8 +65,8 @@ class Sketched:
 
 
 @st.composite
-def sketched_cases(draw: st.DrawFn) -> Sketched:
-    case = draw(chain_cases() | any_cases() | clocked_any_cases())
+def sketched_cases(draw: st.DrawFn, cases: st.SearchStrategy[Case] | None = None) -> Sketched:
+    case = draw((chain_cases() | any_cases() | clocked_any_cases()) if cases is None else cases)
     return Sketched(
         case.query,
         case.table,
@@ -148,6 +148,10 @@ def holds(case: Sketched) -> None:
 
 def test_every_match_lies_in_a_row_and_reading_less_changes_no_match() -> None:
     check(sketched_cases(), holds, 2 * FEW_EXAMPLES)
+
+
+def test_every_match_of_repetitions_and_running_groups_lies_in_a_row() -> None:
+    check(sketched_cases(repeated_cases() | running_cases()), holds, FEW_EXAMPLES)
 
 
 def test_every_match_of_values_that_are_asked_lies_in_a_row() -> None:
