@@ -101,6 +101,8 @@ _LAW = OrderLaw("k", following={("A", "B"): 4.0}, before={("B", "C"): 2.0})
 _IN_RUNS = (
     "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].k = b[i-1].k STRATEGY skip_till_next_match WITHIN W ticks"
 )
+# Sequences that rise in one value are counted by a table.
+_RISING = "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].k >= b[i-1].k"
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW, _NARROW_WINDOW = 30, 12
@@ -218,6 +220,8 @@ def _runs() -> list[_Run]:
     runs.append((analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS), plain))
     # So are keys.
     runs.append((analyze(parse(_OF_MANY_KEYS), schema), _many_keys(), plain))
+    runs.append((analyze(parse(_RISING), schema), _events(1, _EVENTS + 6), _SUMMARY))
+    runs.append((analyze(parse(_in_ticks(_IN_RUNS, 1)), schema), _events(1), _SUMMARY))
     return runs
 
 

@@ -31,7 +31,7 @@ from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.search.search import Search
-from cepctl.plan.counted_sets import CountedSets
+from cepctl.plan.group_sizes import CountedSets
 
 _ROWS_AT_ONCE = 1 << 12
 _NO_MOST = np.iinfo(np.int64).max

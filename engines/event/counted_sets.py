@@ -22,7 +22,7 @@ from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.kleene.counts import GroupBudget
-from cepctl.plan.counted_sets import CountedSets
+from cepctl.plan.group_sizes import CountedSets
 
 _ROWS_AT_ONCE, _SETS_AT_ONCE = 1 << 12, 1 << 15
 

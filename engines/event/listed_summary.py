@@ -2,7 +2,8 @@
 
 Where the presence of single members does not say which groups match, all groups are found, as for GROUP BY.
 A row is as probable as the union of its matches, a member as the union of those that hold it.  Where nothing
-but presence decides, a match with one member more adds nothing to a union.
+but presence decides, a match with one member more adds nothing to a union; where other events decide, matches
+exclude each other (`exclusive_groups`).
 
     name here   meaning
     match       one group between its neighbours, as some alternative finds it
@@ -25,6 +26,7 @@ from cepctl.engines.columns.bindings import Group, MatchBatch
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.summary_rows import SummaryBatch
 from cepctl.engines.event.union import joined_batches
@@ -79,7 +81,8 @@ class ListedSummary:
         row, members = self._row, self._members
         source, count = self.found[0].source, len(self._neighbours)
         total = Total(count)
-        total.widen(row, self._joined("start"), self._joined("end"))
+        for each, own in zip(self.found, self._rows_of_each, strict=True):
+            total.widen(own, each.batch.start, each.batch.end)
         rank = source.events.id_rank
         pairs = np.stack([row[members.owner], rank[members.members], members.members], axis=1)
         held, pair = np.unique(pairs, axis=0, return_inverse=True)
@@ -139,8 +142,15 @@ class ListedSummary:
         # Without another member than this one it is still a match.
         return more == 0, more[members.owner] - without == 0
 
-    def _joined(self, name: str) -> Reals:
-        return np.concatenate([getattr(each.batch, name) for each in self.found])
+    @property
+    def _rows_of_each(self) -> list[Indexes]:
+        """The row of each match, by alternative."""
+        ends = np.cumsum([len(each.batch) for each in self.found])
+        return np.split(self._row, ends[:-1])
+
+    @cached_property
+    def _confidence(self) -> Reals:
+        return np.concatenate([each.batch.confidence for each in self.found])
 
     # --- probabilities of unions -----------------------------------------------------------
 
@@ -149,18 +159,33 @@ class ListedSummary:
 
         `match`, `asked`: pairs of a match and a union, shape (n,).
         """
-        confidence = self._joined("confidence")
-        least, most = np.zeros(count), np.zeros(count)
-        np.maximum.at(least, asked, confidence[match])
-        np.add.at(most, asked, confidence[match])
-        most = np.minimum(most, 1.0)
-        several = (np.bincount(asked, minlength=count) > 1) & (least < 1.0)
+        least, most = _bounds(self._confidence[match], asked, count)
+        # What excludes each other adds up.
+        parts, part = np.unique(np.stack([asked, self._classes[match]], axis=1), axis=0, return_inverse=True)
+        of_part = self._parts(match, part.reshape(-1), len(parts))
+        return np.clip(np.bincount(parts[:, 0], of_part, count), least, most)
+
+    @property
+    def _classes(self) -> Indexes:
+        """A number for each match, different where two of a row exclude each other."""
+        source = self.found[0].source
+        shown = source.shown
+        (group,) = kleene_components(shown)
+        return classes_of(source.plan, shown, group, self._row, self._members, source.events.masses)
+
+    def _parts(self, match: Indexes, asked: Indexes, count: int) -> Reals:
+        """What `_unions` says, of unions of matches that may hold together."""
+        least, most = _bounds(self._confidence[match], asked, count)
+        sizes = np.bincount(asked, minlength=count)
         found, same = least.copy(), _first_alike(match, asked, count)
-        number = np.full(count, -1)
-        number[several & (same == np.arange(count))] = np.arange(np.sum(several & (same == np.arange(count))))
-        wanted = number[asked] >= 0
-        measured = self._measured(match[wanted], number[asked[wanted]], int(number.max()) + 1)
-        found[number >= 0] = measured
+        chosen = np.flatnonzero((sizes > 1) & (least < 1.0) & (same == np.arange(count)))
+        chosen = chosen[np.argsort(-sizes[chosen], kind="stable")]
+        # The largest says whether all can be computed, before the others take their time.
+        for some in (chosen[:1], chosen[1:]):
+            number = np.full(count, -1)
+            number[some] = np.arange(len(some))
+            wanted = number[asked] >= 0
+            found[some] = self._measured(match[wanted], number[asked[wanted]], len(some))
         return np.clip(found[same], least, most)
 
     def _measured(self, match: Indexes, union: Indexes, count: int) -> Reals:
@@ -188,6 +213,13 @@ class ListedSummary:
                 "for the groups one by one with --kleene groups"
             )
         return found.probability
+
+
+def _bounds(confidence: Reals, asked: Indexes, count: int) -> tuple[Reals, Reals]:
+    """The largest confidence of each union of matches, and their sum, up to 1; shape (count,)."""
+    least = np.zeros(count)
+    np.maximum.at(least, asked, confidence)
+    return least, np.minimum(np.bincount(asked, confidence, count), 1.0)
 
 
 def _decided_by_presence(source: PreparedAlternative) -> bool:

@@ -41,6 +41,8 @@ ENTRIES = {
     "confidence.intervals.orders._sum_orders",
     "confidence.intervals.few_endpoints._sum_rows",
     "confidence.orders.sweep.sweep",
+    "search.kleene.sequence_tables._count",
+    "event.exclusive_groups._join",
 }
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

@@ -175,6 +175,9 @@ def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
         "The event engine runs interval events without !SEQ and !AND.",
         "The point engine runs interval events without OR and without shared clocks.",
         "",
+        "--kleene summary runs in the event and the worlds engine under every strategy.",
+        "--kleene summary runs without OR, interval events, shared clocks, GIVEN, laws and GROUP BY.",
+        "",
         "Under a law of order the event engine runs SEQ of single events, negation, GROUP BY; under any "
         "match, next match.",
         "Under a law of order the point engine runs nothing.",

@@ -38,13 +38,13 @@ class Steps:
     def longest(self, begin: int, until: int) -> int:
         """The number of members of the longest sequence after a tick, and until another."""
         earliest = np.full(len(self.length) * int(self.length.max()) + 1, UNBOUNDED, dtype=np.int64)
-        return _longest(self.first, self.last, self.length, self.offsets, begin, until, earliest)
+        steps = self.first, self.last, self.length, self.offsets
+        return int(_longest(*steps, begin, until, earliest))
 
     def work(self, ends: Ticks) -> int:
         """How many ends all steps start from, and more for those they need not look at one by one."""
-        looked_at = np.searchsorted(ends, self.last, side="right") - np.searchsorted(
-            ends, self.first - self.length
-        )
+        begin = np.searchsorted(ends, self.first - self.length)
+        looked_at = np.searchsorted(ends, self.last, side="right") - begin
         return int(np.maximum(looked_at, 0).sum()) + 16 * len(self.length)
 
     def totals(self, ends: Ticks, begins: Ticks, until: Ticks, most: int | None) -> list[int]:

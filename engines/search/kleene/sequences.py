@@ -156,16 +156,17 @@ def _steps_of(layer: Indexes, lower: Ticks, upper: Ticks, most: int | None) -> S
     begins, parts = np.cumsum(sizes) - sizes, []
     for size in np.unique(sizes).tolist():
         clusters = np.flatnonzero(sizes == size)
-        for length in range(1, size + 1 if most is None else min(size, most) + 1):
-            orders = np.array(list(permutations(range(size), length)))
+        for many in range(1, size + 1 if most is None else min(size, most) + 1):
+            orders = np.array(list(permutations(range(size), many)))
             if len(clusters) * len(orders) > _MOST_STEPS:
                 return None
             member = begins[clusters][:, None, None] + orders
             parts.append((np.repeat(clusters, len(orders)), *_in_order(lower[member], upper[member])))
     of, first, last, length, possible = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.argsort(of[possible], kind="stable")
-    offsets = np.searchsorted(of[possible][order], np.arange(len(sizes) + 1))
-    return Steps(*(each[possible][order] for each in (first, last, length)), offsets)
+    order = np.flatnonzero(possible)
+    order = order[np.argsort(of[order], kind="stable")]
+    offsets = np.searchsorted(of[order], np.arange(len(sizes) + 1))
+    return Steps(first[order], last[order], length[order], offsets)
 
 
 def _in_order(lower: Ticks, upper: Ticks) -> tuple[Ticks, Ticks, Indexes, Flags]:

@@ -151,3 +151,21 @@ def test_groups_that_share_too_much_are_refused_with_a_remedy() -> None:
         summarised("PATTERN SEQ(A a, B{2} b[], C c)", *around, *members)
     assert "lists the groups of this query, for a least number of members of b[]" in str(refused.value)
     assert "--kleene groups" in str(refused.value)
+
+
+@pytest.mark.parametrize("strategy", [NEXT, STRICT])
+def test_sets_that_exclude_each_other_add_up_however_many_there_are(strategy: str) -> None:
+    """Each of 8 events is between its neighbours in a third of the worlds: 255 sets, more than are united."""
+    members = [Event(f"b{i}", "B", 4, 6) for i in range(8)]
+    around = (Event("a", "A", 0, 0), Event("c", "C", 5, 5))
+    (row,) = summarised(f"{Q} STRATEGY {strategy}", *around, *members)
+    assert row["count"] == "255"
+    assert row["confidence"] == pytest.approx(1 - (2 / 3) ** 8, rel=1e-12)
+    assert members_of(row) == pytest.approx({f"b{i}": 1 / 3 for i in range(8)}, rel=1e-12)
+
+
+def test_a_sequence_at_the_end_may_begin_another_under_contiguity() -> None:
+    """Whenever b1 and b2 match, b1 alone does: the row is as probable as b1."""
+    events = (Event("a", "A", 0, 0), Event("b1", "B", 1, 4, x=1), Event("b2", "B", 3, 6, x=2))
+    query = f"PATTERN SEQ(A a, B+ b[]) WHERE b[i].x >= b[i-1].x STRATEGY {STRICT} WITHIN 9 ticks"
+    check(st.just(Case(query, events)), agrees_with_the_judge, 1)

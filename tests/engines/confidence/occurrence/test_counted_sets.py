@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cepctl.engines.event import counted_sets as engine
 from cepctl.engines.event.match import match_events
-from cepctl.plan.counted_sets import CountedSets, counted_sets
+from cepctl.plan.counted_sets import counted_sets
+from cepctl.plan.group_sizes import CountedSets
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.confidence.given.given_cases import agrees, with_given
 from tests.engines.confidence.occurrence.groups_agree import groups_agree
