@@ -70,6 +70,6 @@ def and_branch_cases(draw: st.DrawFn, *strategies: str) -> Case:
         clauses.append(f"WHERE {' AND '.join(conditions)}")
     if strategy != ANY:
         clauses.append(f"STRATEGY {strategy}")
-    if beside or draw(st.booleans()):
+    if bool(beside) or draw(st.booleans()):
         clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
