@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from tests.random_events import streams
-from tests.random_patterns import ANY, NEXT, PARTITION
+from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
 from tests.strategies import WORLDS, Case
 
 LINKS = ("a.x <= b.x", "b.k = c.k", "a.x + b.x > 1", "a.k <> c.k")
@@ -47,16 +47,21 @@ def and_branch_cases(draw: st.DrawFn, *strategies: str) -> Case:
         form = draw(st.sampled_from(["sequence", "sequence", "absence", "nested", *plain]))
         rest = ["", "", "" if strategy == NEXT else "?", "sequence"]
         forms = iter([form, draw(st.sampled_from(rest))])
-    before = [component()] if draw(st.booleans()) else []
+    contiguous = strategy in (STRICT, PARTITION)
+    before = (
+        [component("+" if contiguous and draw(st.integers(0, 4)) == 0 else "")] if draw(st.booleans()) else []
+    )
     parts = [branch(form) for form in forms]
     draw(st.randoms(use_true_random=False)).shuffle(parts)
     after = []
     if len(wanted) < 4 and draw(st.booleans()):
-        group = strategy != ANY and draw(st.integers(0, 3)) == 0
-        after = [component("+" if group else "")]
-    single = "abcdefghijkl"[: len(wanted) - ("+ " in "".join(after))]
-    usable = [each for each in LINKS if {*each} & {*"abc"} <= {*single} and not groups]
+        after = [component("+" if strategy != ANY and draw(st.integers(0, 3)) == 0 else "")]
+    beside = [part.split()[1].removesuffix("[]") for part in (*before, *after) if part.endswith("[]")]
+    single = {*"abcdefghijkl"[: len(wanted)]} - {*beside}
+    usable = [each for each in LINKS if {*each} & {*"abc"} <= single and not groups]
     conditions = [link for link in usable if draw(st.integers(0, 5)) == 0]
+    if contiguous and draw(st.booleans()):
+        conditions += [f"{name}[i].x >= {name}[i-1].x" for name in beside]
     together = f"AND({', '.join(parts)})"
     clauses = [f"PATTERN SEQ({', '.join([*before, together, *after])})"]
     if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
@@ -65,6 +70,6 @@ def and_branch_cases(draw: st.DrawFn, *strategies: str) -> Case:
         clauses.append(f"WHERE {' AND '.join(conditions)}")
     if strategy != ANY:
         clauses.append(f"STRATEGY {strategy}")
-    if "+ " in "".join(after) or draw(st.booleans()):
+    if bool(beside) or draw(st.booleans()):
         clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))

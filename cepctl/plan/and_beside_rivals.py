@@ -39,7 +39,8 @@ def _refused(pattern: Pattern, alternative: Alternative, strategy: Strategy) -> 
                     f"it runs under {_ANY}"
                 )
         before = members
-    if alternative.in_runs(strategy) and any(len(block) > 1 for block in alternative.positive_blocks):
+    together = any(len(block) > 1 for block in alternative.positive_blocks)
+    if together and strategy.absent is Absent.NEARER and alternative.in_runs(strategy):
         what = "AND beside groups in order, or what may be absent,"
         yield f"{what} under {strategy.word}; it runs under {_ANY}"
 

@@ -89,6 +89,7 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
             for timing in (*reading.timings, *reading.member_timings)
             for each in _timings(reading, timing, copies)
         ),
+        orders=tuple(pair for one, other in reading.orders for pair in product(copies[one], copies[other])),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
 

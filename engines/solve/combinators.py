@@ -1,4 +1,4 @@
-"""Methods that make simpler batches of one: what is given, offsets of clocks, spans, samples beside sums.
+"""Methods that make simpler batches of one: what is given, offsets of clocks, orders, spans, samples.
 
 Each has the door as its first argument, through which the simpler batches are measured again.
 """
@@ -162,6 +162,13 @@ def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
         return door(batch.placed(replace(measure.placed(masses), ranges_only=ranges_only), matches))
 
     return rows, conditioned(batch.clocks, measure.masses, measure.shape, batch.taken(rows).matches, placed)
+
+
+def in_each_order(door: Door, batch: Batch, rows: Indexes) -> Found:
+    """Matches with AND, summed over the orders of their events."""
+    from cepctl.engines.solve.in_each_order import summed_over_orders
+
+    return summed_over_orders(door, batch, rows)
 
 
 def within(door: Door, batch: Batch, rows: Indexes) -> Found:

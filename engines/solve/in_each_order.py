@@ -26,7 +26,7 @@ from cepctl.engines.solve.points import Found, nested
 Door: TypeAlias = Callable[[Batch], Measured]
 
 
-def in_each_order(door: Door, batch: Batch, rows: Indexes) -> Found:
+def summed_over_orders(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Matches exactly, and where an error is allowed each that costs too much from worlds of its own."""
     whole = batch.taken(rows)
     if batch.measure.sampling is None:

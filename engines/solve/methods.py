@@ -19,7 +19,6 @@ from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.solve import combinators, ordered_keys, points
 from cepctl.engines.solve.batch import Batch, simplest
 from cepctl.engines.solve.form import Form
-from cepctl.engines.solve.in_each_order import in_each_order
 from cepctl.engines.solve.points import Found
 
 MatchMethod: TypeAlias = Method[Form, [Batch, Indexes], Found]
@@ -104,7 +103,7 @@ METHODS: tuple[MatchMethod, ...] = (
     Method(work.PLACED, lambda form: form.in_order and form.rivals,
            EXACT, points.placed, "rivals must stay out of several gaps one after the other"),
     Method("sum over the orders of AND", lambda form: form.in_each_order,
-           PARTS, partial(in_each_order, measure), "AND leaves single events in any order"),
+           PARTS, partial(combinators.in_each_order, measure), "AND leaves single events in any order"),
     Method(work.NESTED, lambda form: form.independent and not form.plain,
            EXACT, points.nested, "groups, events in any order, conditions on times, rivals of several gaps"),
 )

@@ -93,7 +93,8 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
             pools += [(timings(timed), 1), (timings(timed), 0.3)]
             pools.append((_joined_timings(rng, wanted, timed), 0.4))
-        if any(part in _parts_of_wholes(pattern) for part in parts):
+        # Conditions between more than two parts are left to the judge.
+        if {part.variable for part in _parts_of_wholes(pattern)} & {*"uvw"} == {*"uv"}:
             pools.append((["v.x < u.x", "v.x >= u.x", "v.k = u.k", "v.x + u.x > 2"], 0.5))
         found += [rng.choice(pool) for pool, share in pools if pool and rng.random() < share]
         if "intervals" in wanted:
