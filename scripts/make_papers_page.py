@@ -32,8 +32,8 @@ The [glossary](glossary.md) names the works; [the language](language.md) says wh
 This page is made from the program: what it says of a query is what `cepctl explain` says.
 
 The columns are the four [strategies](language.md#strategies). Under a strategy the event engine runs a query,
-it is refused by name, or the strategy does not apply: without a key there is no contiguity by key, and a group
-at the end of a pattern needs a window.
+it is refused by name, or the strategy does not apply: without a key there is no contiguity by key, and a
+group at the end of a pattern needs a window.
 
 {table}
 

@@ -1,4 +1,4 @@
-"""The queries and forms of the papers, of SASE and of SASE+: in this language, as near to the print as it goes.
+"""Queries and forms of the papers, of SASE and of SASE+: in this language, as near to the print as it goes.
 
 `note` tells how a query is written otherwise than printed, or where it stands.
 """
