@@ -168,7 +168,7 @@ def test_every_command_is_documented(command: str) -> None:
     )
 
 
-@pytest.mark.parametrize("script", ["make_command_page.py", "make_formats_table.py"])
+@pytest.mark.parametrize("script", ["make_command_page.py", "make_formats_table.py", "make_papers_page.py"])
 def test_what_is_made_from_the_code_is_as_the_code_is(script: str) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / script, "--check"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ from cepctl.cli import main
 pytestmark = pytest.mark.realdata
 
 HUNDREDTH = '[[rule]]\nsource = "*.json"\ninterval = { before = "10 ms", after = "10 ms" }\n'
+SECOND = '[[rule]]\ninterval = { before = "1 s", after = "1 s" }\n'
 IN_ORDER = "GIVEN SEQ(* p, * q) IF p.case_id = q.case_id AND p.seq < q.seq"
 
 
@@ -102,3 +104,40 @@ def test_the_order_of_a_trace_decides_what_day_stamps_leave_open(real_logs: Path
     assert (len(by_days), (by_days < certain).sum()) == (715, 32)
     in_order = rows(f"{query} {IN_ORDER}", "in-order.parquet").get_column("confidence")
     assert (len(in_order), (in_order < certain).sum()) == (699, 0)
+
+
+def test_which_tasks_were_retried_until_they_worked(real_logs: Path) -> None:
+    """What the page shows of this log, and what its stamps alone say."""
+    page = (Path(__file__).parent.parent / "docs" / "asked-retried.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^(task_200904\w+),.*,([\d.]+)$", page, re.MULTILINE))
+    Path("model.toml").write_text(SECOND)
+    log = real_logs / "hadoop" / "history-v20" / "dispatch-sample-v20-jt-log.gz"
+    events = ingested(log, "--uncertainty", "model.toml")
+    found = rows(
+        "PATTERN SEQ(AttemptFail|AttemptKill+ f[], MapAttemptFinish s) WHERE [task_id] WITHIN 1 h "
+        "STRATEGY skip_till_next_match RETURN s.task_id AS task"
+    )
+    chances = dict(found.select("task", "confidence").iter_rows())
+    assert {task: f"{chance:.10g}"[: len(shown[task].rstrip("."))] for task, chance in chances.items()} == {
+        task: chance.rstrip(".").removesuffix(".0") for task, chance in shown.items()
+    }
+    failed = events.filter(pl.col("event_type").is_in(["AttemptFail", "AttemptKill"]))
+    done = events.filter(pl.col("event_type") == "MapAttemptFinish")
+    both = failed.join(done, on="task_id", suffix="_done")
+    by_stamps = set(both.filter(pl.col("time") < pl.col("time_done")).get_column("task_id"))
+    assert len(by_stamps) == 7
+    assert set(chances) - by_stamps == {"task_200904211745_0004_m_000045"}
+
+
+@pytest.mark.parametrize(
+    ("log", "tasks"), [("job_2.4.0-FAILED", 1), ("job_2.0.3-alpha-FAILED", 1), ("job_0.23.9-FAILED", 2)]
+)
+def test_three_failed_attempts_and_then_no_success(log: str, tasks: int, real_logs: Path) -> None:
+    """A fourth one fails, or is killed, with the task; by the stamps alone it does not come into question."""
+    Path("model.toml").write_text(SECOND)
+    ingested(real_logs / "hadoop" / "jhist" / f"{log}.jhist", "--uncertainty", "model.toml")
+    three = "WHERE [task_id] WITHIN 1 h STRATEGY skip_till_next_match"
+    assert rows(f"PATTERN SEQ(AttemptFail{{3}} f[], MapAttemptFinish s) {three}").is_empty()
+    chances = rows(f"PATTERN SEQ(AttemptFail{{3}} f[], TaskFail s) {three}").get_column("confidence")
+    assert chances.filter(chances == 1.0).len() == tasks
+    assert chances.filter(chances < 1.0).is_close(0.49975, abs_tol=1e-5).all()

@@ -111,6 +111,9 @@ def _parts(
         if there[0] == component:
             here, there = there, here
         if here[0] == component and there[0] in bound:
-            new, old = value_codes(events.frame.get_column(here[1]), events.frame.get_column(there[1]))
+            if here[1] == there[1]:
+                new = old = events.codes_of(here[1])
+            else:
+                new, old = value_codes(*(events.frame.get_column(side[1]) for side in (here, there)))
             parts.append(KeyPart.of(new, old, there[0]))
     return parts

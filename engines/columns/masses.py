@@ -108,6 +108,16 @@ class Masses:
         return bool(self.lower.min(initial=0) >= -_FARTHEST and self.upper.max(initial=0) <= _FARTHEST)
 
     @cached_property
+    def numbers(self) -> Indexes:
+        """For every event the first one with its mass, shape (n,)."""
+        return alike_events(self)
+
+    @cached_property
+    def shape_numbers(self) -> Indexes:
+        """For every event the first one with its mass, if it were moved in time; shape (n,)."""
+        return alike_events(shapes_of(self))
+
+    @cached_property
     def mirrored(self) -> Masses:
         """The same masses with time reversed: every tick changes its sign."""
         owner = np.repeat(np.arange(len(self.lower)), np.diff(self.starts))

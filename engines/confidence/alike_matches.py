@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.masses import Masses, alike_events, mixed, shapes_of
+from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -44,9 +44,9 @@ def placed_shapes(masses: Masses, *, movable: bool) -> PlacedShapes | None:
     """
     count = len(masses.lower)
     if movable and masses.can_be_moved:
-        found = PlacedShapes(alike_events(shapes_of(masses)), masses.upper)
+        found = PlacedShapes(masses.shape_numbers, masses.upper)
     else:
-        found = PlacedShapes(alike_events(masses), np.zeros(count, dtype=np.int64))
+        found = PlacedShapes(masses.numbers, np.zeros(count, dtype=np.int64))
     return None if (found.shape == np.arange(count)).all() else found
 
 

@@ -31,7 +31,7 @@ from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, edge_of, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
-from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, Search
+from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.plan.plan import Alternative
@@ -76,9 +76,9 @@ class RunAlternative(PreparedAlternative):
         if owned is not None:
             lower = self.events.stated_lower[rows[:, 0]]
             rows = rows[(lower >= owned[0]) & (lower <= owned[1])]
+        size = min(max(len(rows) // PARTS, FEWEST_COSTLY_STARTS), MOST_STARTS)
         return [
-            partial(self._completed, rows[begin : begin + FEWEST_COSTLY_STARTS], owned)
-            for begin in range(0, len(rows), FEWEST_COSTLY_STARTS)
+            partial(self._completed, rows[begin : begin + size], owned) for begin in range(0, len(rows), size)
         ]
 
     @property

@@ -27,6 +27,7 @@ from league import league
 from machine import cores, description, load
 from memory import memory
 from next_match import next_match
+from paper_figures import papers
 from papers import engines, kleene, orders
 from peers import has
 from plain_files import plain_files
@@ -63,6 +64,7 @@ PARTS = (
     Part("orders", "Orders of binding (ZDI10, Fig. 4b to 4d)", orders, Plot("l, or percent", "seconds")),
     Part("kleene", "Kleene groups as W grows (ZDI14, Fig. 6a)", kleene, Plot("W in ticks", "seconds")),
     Part("summaries", "One row for all groups that an order decides", summaries),
+    Part("papers", "The papers' experiments", papers),
     Part("uncertain-groups", "Kleene groups in uncertain order, above a threshold", uncertain_groups),
     Part("push-down", "Thresholds inside the search", push_down, Plot("percent kept", "ratio")),
     Part("memory", "Memory", memory),
