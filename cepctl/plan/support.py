@@ -18,10 +18,10 @@ from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.and_beside_rivals import check_and
 from cepctl.plan.laws import law_name
+from cepctl.plan.left_to_the_judge import left_to_the_judge
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
-from cepctl.plan.read_sets import sets_without_order
 from cepctl.plan.running import check_repetitions, check_running
 from cepctl.schema import CLOCK
 
@@ -140,85 +140,13 @@ def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
     if engine == "event":
-        lacking += _sets_beside_runs(plan)
-        lacking += _groups_beside_repetitions(plan)
-        lacking += dict.fromkeys(what for each in plan.alternatives for what in _beyond_pairs(each, plan))
-        lacking += dict.fromkeys(what for each in plan.alternatives for what in _groups_in_and(each))
-        lacking += dict.fromkeys(what for each in plan.alternatives for what in _one_for_another(each))
+        lacking += dict.fromkeys(left_to_the_judge(plan))
     if engine == "point" and any(each.passes_over for each in plan.alternatives):
         lacking.append("what may be absent")
     for construct, others in _APART.get(engine, {}).items():
         if construct in used and runs(engine, construct, plan.strategy):
             lacking += [f"{other.value} beside {construct.value}" for other in used if other in others]
     return tuple(lacking)
-
-
-def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
-    """What the event engine does not run of `!SEQ` and `!AND`."""
-    blocks = alternative.blocks
-    gaps = [
-        sum(block in alternative.positive_blocks for block in blocks[:place])
-        for place, block in enumerate(blocks)
-        if block in alternative.absent_together
-    ]
-    if len(set(gaps)) < len(gaps):
-        yield "several !SEQ or !AND in one place of the pattern"
-    if {0, len(alternative.positive_blocks)} <= {*gaps}:
-        yield "!SEQ or !AND both at the beginning and at the end of a pattern"
-    if alternative.absent_together and alternative.in_runs(plan.strategy):
-        yield "!SEQ or !AND beside groups in order"
-    for block in alternative.absent_together:
-        tied = any(len({*block} & {*link.components}) > 1 for link in alternative.links)
-        if len(block) > 2 and tied:
-            yield "!SEQ or !AND of more than two with conditions between them"
-    if alternative.absent_together and alternative.member_timings:
-        yield "the time of a first or last member beside !SEQ or !AND"
-
-
-def _one_for_another(alternative: Alternative) -> Iterator[str]:
-    """Components of which either may be passed over and the other take the same events: one row for both."""
-    components = [alternative.components[i] for i in alternative.positive]
-    optional = [each for each in components if not each.least] if alternative.passes_over else []
-    for one in optional if len(optional) > 1 else ():
-        for other in components:
-            alike = set(one.event_types) & set(other.event_types)
-            if one is not other and (alike or not (one.event_types and other.event_types)):
-                yield f"{one.variable}, which may be absent, beside {other.variable} of the same type"
-
-
-def _groups_in_and(alternative: Alternative) -> Iterator[str]:
-    """What the event engine does not run beside a group inside AND."""
-    timings = (*alternative.timings, *alternative.member_timings)
-    timed = {side for each in timings for side in (each.left, each.right)}
-    for block in alternative.positive_blocks:
-        for component in (alternative.components[i] for i in block if len(block) > 1):
-            if component.kleene and component.ordered:
-                yield f"{component.variable}[] in order inside AND"
-            elif component.kleene and (timed & set(block) or alternative.reads_ends):
-                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
-
-
-def _sets_beside_runs(plan: Plan) -> Iterator[str]:
-    """The groups without order where the matches of some reading take one event after the other."""
-    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
-    # Where other readings bind the same events, they have to be bound alike.
-    found = [name for each in runs for name in sets_without_order(each)]
-    if runs and len(plan.alternatives) > 1:
-        components = (component for each in plan.alternatives for component in each.components)
-        found = [each.variable for each in components if each.kleene and not each.ordered]
-    for name in dict.fromkeys(found):
-        yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
-
-
-def _groups_beside_repetitions(plan: Plan) -> Iterator[str]:
-    """Kleene groups where another reading may bind the same events in repetitions."""
-    if len(plan.alternatives) < 2 or not any(each.repeated for each in plan.alternatives):
-        return
-    for each in plan.alternatives:
-        in_turn = {i for turn in each.repeated for i in turn}
-        for i, component in enumerate(each.components):
-            if component.kleene and i not in in_turn:
-                yield f"{component.variable}[] in a pattern with OR and SEQ(...)+"
 
 
 def _lacking_under_law(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
