@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -11,15 +13,18 @@ from cepctl.language.parser import parse
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def script(name: str) -> ModuleType:
+    """A module in the folder of scripts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(ROOT / "scripts"))
+        return import_module(name)
+
+
 @pytest.fixture(scope="module")
 def answers() -> list[tuple[str, dict[str, str | None]]]:
     """Each query by name, with why it is not run by strategy."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        from make_papers_page import Answer
-        from paper_queries import PAPER_QUERIES
-
-        return [(each.name, Answer.of(each).why_not) for each in PAPER_QUERIES]
+    queries, page = script("paper_queries"), script("make_papers_page")
+    return [(each.name, page.Answer.of(each).why_not) for each in queries.PAPER_QUERIES]
 
 
 def test_no_query_stands_there_twice(answers: list[tuple[str, dict[str, str | None]]]) -> None:
@@ -44,10 +49,8 @@ def test_most_queries_run_under_any_match(answers: list[tuple[str, dict[str, str
 
 def test_queries_of_zdi14_are_those_that_the_parser_is_tested_with() -> None:
     """The golden files hold them as they are printed."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        from paper_queries import PAPER_QUERIES
-    texts = {each.name.partition(":")[0]: each.text for each in PAPER_QUERIES if each.work == "ZDI14"}
+    queries = script("paper_queries").PAPER_QUERIES
+    texts = {each.name.partition(":")[0]: each.text for each in queries if each.work == "ZDI14"}
     for number in range(1, 7):
         printed = (ROOT / "tests" / "language" / "golden" / f"zdi14_q{number}.cep").read_text("utf-8")
         assert parse(texts[f"Q{number}"]) == parse(printed)

@@ -35,7 +35,9 @@ def _count_work() -> None:
     from cepctl.engines.event.alternative import PreparedAlternative
     from cepctl.engines.search.kleene.growth import _Expansion
 
-    may_be_finished, decided = _Expansion._may_be_finished, PreparedAlternative.decided
+    growth: Any = _Expansion
+    matches: Any = PreparedAlternative
+    may_be_finished, decided = growth._may_be_finished, matches.decided
 
     def counted_growth(self: Any, rows: Any, members: Any) -> Any:
         DONE["grown"] += 0 if self.trial else len(rows)
@@ -45,8 +47,7 @@ def _count_work() -> None:
         DONE["measured"] += len(self.measure.groups(bound)[0].sizes)
         return decided(self, bound, *others)
 
-    _Expansion._may_be_finished = counted_growth  # type: ignore[method-assign]
-    PreparedAlternative.decided = counted_matches  # type: ignore[method-assign]
+    growth._may_be_finished, matches.decided = counted_growth, counted_matches
 
 
 def _run(events: str, wanted: dict[str, Any]) -> dict[str, Any]:
