@@ -68,11 +68,20 @@ class Renumbering:
     def rule(self, rule: AbsenceRule) -> AbsenceRule:
         """The rule with its points moved; who must be absent stays as it is."""
         regions = tuple(tuple(self._end(end) for end in region) for region in rule.regions)
-        spared = tuple((self._point(point), constant) for point, constant in rule.spared)
+        spared = tuple((each, constant) for point, constant in rule.spared for each in self._points(point))
         return replace(rule, regions=regions, spared=spared)
 
     def _end(self, end: RegionEnd) -> RegionEnd:
         return end if end.point is None else replace(end, point=self._point(end.point))
+
+    def _points(self, point: Point) -> list[Point]:
+        """The points of each event of a block, which may be several blocks of the intersection."""
+        if point.role != "each":
+            return [self._point(point)]
+        components = self.own.blocks[point.block].components
+        blocks = {self.common.block_of(_moved(each, self.own, self.common)) for each in components}
+        single = {block for block in blocks if self.common.blocks[block].kind is BlockKind.SINGLE}
+        return [Point(block, "first" if block in single else "each") for block in sorted(blocks)]
 
     def _point(self, point: Point) -> Point:
         components = self.own.blocks[point.block].components

@@ -135,3 +135,21 @@ def test_what_the_event_engine_refuses_the_worlds_engine_runs(query: str, what: 
     with pytest.raises(UnsupportedQueryError, match=f"{what}.*--engine worlds runs it"):
         match_events(plan, PAGE)
     assert match_table(plan, PAGE).num_rows > 0
+
+
+def test_a_row_that_a_chain_and_an_and_give_is_counted_once() -> None:
+    """e2 shares the tick of e1, which contiguity spares between any two events of the AND."""
+    events = event_table(
+        (
+            Event("e0", "B", -3, 3, k="p"),
+            Event("e1", "A", 2, 2, k="p"),
+            Event("e2", "B", 2, 2, k="p"),
+            Event("e3", "A", 2, 4, k="p"),
+            Event("e4", "B", 3, 10, k="p"),
+        )
+    )
+    plan = plan_of(
+        "PATTERN OR(SEQ(B a, A b, * c, A x), SEQ(AND(B ax, A bx, * cx), A xx)) WHERE [k] "
+        "STRATEGY partition_contiguity WITHIN 10 ticks"
+    )
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
