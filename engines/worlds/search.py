@@ -74,9 +74,8 @@ class Search:
 
     @cached_property
     def _as_runs(self) -> bool:
-        """Whether next match is asked of groups in order, running ones, or what reads a group before it."""
-        running = any(each.running for each in self.alternative.components)
-        return reading(self.plan).as_runs and (running or self.alternative.reads_taken)
+        """Whether next match is asked of groups in order, or what reads a group before it."""
+        return reading(self.plan).as_runs and self.alternative.reads_taken
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
@@ -324,6 +323,8 @@ class Search:
             first_after = min(ticks[e] for e in self.fitting(following, up_to_group) if ticks[e] > b1)
             if end != first_after:
                 return False
+        elif self.alternative.components[order[place]].running:
+            end = _last(ticks, group) + 1
         else:
             end = extent(ticks, bound)[0] + (math.inf if self.plan.window is None else self.plan.window)
         return {e for e in fitting if b1 <= ticks[e] < end} == set(group)

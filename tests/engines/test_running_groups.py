@@ -59,6 +59,13 @@ def test_each_prefix_of_a_group_at_certain_ticks_is_a_row() -> None:
         assert [row["end"] for row in sorted(found.to_pylist(), key=lambda row: row["end"])] == [2, 4, 6]
 
 
+def test_a_running_group_takes_after_the_last_event_of_an_and() -> None:
+    table = event_table([Event("c", "C", 0, 2), Event("b", "B", 0, 0), Event("a", "A", 1, 3)])
+    plan = plan_of(f"PATTERN SEQ(AND(C c, B b), RUNNING A+ a[]){NEXT}")
+    assert exact_matches(plan, table)[("c",), ("b",), ("a",)].confidence == Fraction(2, 3)
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
 def test_events_of_one_tick_come_into_a_set_together_and_make_sequences_of_their_own() -> None:
     table = event_table([Event("a", "A", 0, 0), Event("b", "B", 2, 2), Event("c", "B", 2, 2)])
     together = match_events(plan_of("PATTERN SEQ(A a, RUNNING B+ b[])" + NEXT), table)
