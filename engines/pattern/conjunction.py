@@ -134,9 +134,12 @@ def _named_one_by_one(shapes: Sequence[Shape]) -> set[int]:
 
 
 def _names_one(shapes: Sequence[Shape], begin: int, end: int) -> bool:
-    """Whether some rule refers to the tick of a single member of these."""
+    """Whether some rule refers to the tick of a single member of these, or of each."""
     for shape in shapes:
         members = shape.alternative.positive[begin:end]
+        spared = (point for rule in shape.rules for point, _ in rule.spared if point.role == "each")
+        if any({*shape.blocks[point.block].components} & {*members} for point in spared):
+            return True
         if any(point.role == "only" and point.component in members for point in shape.used_points()):
             return True
     return False

@@ -153,3 +153,22 @@ def test_a_row_that_a_chain_and_an_and_give_is_counted_once() -> None:
         "STRATEGY partition_contiguity WITHIN 10 ticks"
     )
     assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
+def test_a_row_that_two_ands_give_is_counted_once() -> None:
+    """e1 may share the tick of e2, which is spared between any two events of either AND."""
+    events = event_table(
+        (
+            Event("e0", "A", 0, 0),
+            Event("e1", "N", 2, 2),
+            Event("e2", "A", 2, 3),
+            Event("e3", "B", 3, 3),
+            Event("e4", "A", 6, 6),
+        )
+    )
+    plan = plan_of(
+        "PATTERN OR(SEQ(AND(B a, A b, A c), A d), SEQ(AND(B ax, A bx, A? cx), A dx)) "
+        "STRATEGY strict_contiguity"
+    )
+    assert exact_matches(plan, events)[("e3",), ("e0",), ("e2",), ("e4",)].confidence == Fraction(1, 2)
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
