@@ -111,9 +111,8 @@ def _slices(confirmed: Confirmed) -> bool:
     length, size, buckets = _digits(case.setting, (1, 2, 3, 7), (1, 2, 3, 4, 5), (1, 2, 3))
     task = as_in_a_run(task_of(plan, confirmed.table, size))
     slicing = choose_slicing(task.groups, plan, 2, length)
-    # Clocks and what is given tie events of all keys.
-    free = not plan.strategy.crosses_keys and not plan.clocks and not plan.given
-    keyed = bool(plan.partition_by) and free
+    # Clocks tie events of all keys.
+    keyed = plan.apart_by_key and not plan.clocks
     sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
     for what, found in (("slices", read_by_slice(task, slicing)), ("sent", sent_to_groups(task, sent))):
         if not found.equals(wanted):
