@@ -123,9 +123,9 @@ def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folde
         raise LogFormatError(
             f"no log of a clock in {', '.join(paths)}: cepctl help clocks lists those that are read"
         )
-    names.refuse_unused()
     if not found.hosts:
         raise LogFormatError(f"no row of a clock in {', '.join(paths)}: {_why_no_row(found.read)}")
+    names.refuse_unused()
     return found
 
 

@@ -215,6 +215,14 @@ def test_logs_without_a_row_say_what_they_have(capsys: pytest.CaptureFixture[str
     )
 
 
+def test_a_log_of_days_that_are_yet_to_come_says_so_whatever_names_its_host(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("loopstats").write_text("99999 32412.031 -0.012400000 -3.541 0.000743100 0.013380 6\n")
+    clocks("loopstats", "--map", "loopstats=node07", "--bound", "1 s", code=3)
+    assert "no row of a clock in loopstats: a day in the future; mend the number" in capsys.readouterr().err
+
+
 def test_hosts_come_from_syslog_and_its_zone_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     line = "Mar  2 09:00:{:02} node07 ptp4l[711]: [1306.933] master offset {} s2 freq -6060 path delay 233\n"
     Path("syslog").write_text("".join(line.format(second, 5) for second in range(3)))
