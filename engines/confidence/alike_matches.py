@@ -11,11 +11,7 @@ No method looks at more of an event than its mass and its place among others, an
 distances, where no rule compares a rival's tick with a constant; so alike matches get the same number to the
 last bit, and time ranges as far apart as they are.
 
-Which chains are others moved in time: the same masses at the same distances.
-
-Regular and coarse stamps put the same few intervals at the same few distances over and over.  The closed form
-of a chain knows nothing of time but distances, so such chains have the same confidence to the last bit, and
-their time ranges are as far apart as they are.
+Plain chains have only the first list, and are compared whole (`moved_matches`).
 """
 
 from __future__ import annotations
