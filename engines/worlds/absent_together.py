@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from cepctl.plan.plan import Scope
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Bound, Edge, Search, Ticks
+    from cepctl.engines.worlds.bound_events import Bound, Edge, Ticks
+    from cepctl.engines.worlds.search import Search
 
 
 def happens(

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from cepctl.engines.worlds.bound_events import Bound, Ticks, events_in, first_tick, last_tick
 from cepctl.engines.worlds.repetitions import turn_of
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Bound, Search, Ticks
+    from cepctl.engines.worlds.search import Search
 
 
 def holds_contiguously(search: Search, ticks: Ticks, bound: Bound) -> bool:
@@ -39,9 +40,9 @@ def _blocks(search: Search) -> list[Sequence[int]]:
 def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
     """The ticks of what follows each other, but for sets."""
     for before, block in pairwise(((), *_blocks(search))):
-        here, there = _of(bound, before), _of(bound, block)
+        here, there = events_in(bound, before), events_in(bound, block)
         if here and not (_is_set(search, before) or _is_set(search, block)):
-            yield _last(ticks, here), _first(ticks, there)
+            yield last_tick(ticks, here), first_tick(ticks, there)
         if len(there) > 1 and not _is_set(search, block):
             by_time = sorted(there, key=lambda e: (ticks[e], ticks.ends[e]))
             yield from ((ticks.ends[one], ticks[other]) for one, other in pairwise(by_time))
@@ -50,10 +51,10 @@ def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int
 def _set_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
     """The row "B+ under contiguity": what lies between the neighbours is the group."""
     blocks = _blocks(search)
-    group = set(_of(bound, blocks[place]))
+    group = set(events_in(bound, blocks[place]))
     leading, trailing = place == 0, place == len(blocks) - 1
-    lo = _first(ticks, group) if leading else _last(ticks, _of(bound, blocks[place - 1]))
-    hi = _last(ticks, group) if trailing else _first(ticks, _of(bound, blocks[place + 1]))
+    lo = first_tick(ticks, group) if leading else last_tick(ticks, events_in(bound, blocks[place - 1]))
+    hi = last_tick(ticks, group) if trailing else first_tick(ticks, events_in(bound, blocks[place + 1]))
     between = search._between(ticks, bound, lo, hi)
     return between <= group if leading or trailing else between == group
 
@@ -61,15 +62,3 @@ def _set_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
 def _is_set(search: Search, block: Sequence[int]) -> bool:
     components = [search.alternative.components[j] for j in block]
     return any(each.kleene and not each.ordered for each in components)
-
-
-def _of(bound: Bound, block: Sequence[int]) -> list[int]:
-    return [event for component in block for event in bound.get(component, ())]
-
-
-def _first(ticks: Ticks, events: Sequence[int] | set[int]) -> int:
-    return min(ticks[e] for e in events)
-
-
-def _last(ticks: Ticks, events: Sequence[int] | set[int]) -> int:
-    return max(ticks.ends[e] for e in events)

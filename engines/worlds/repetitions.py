@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from cepctl.plan.plan import Alternative
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
+    from cepctl.engines.worlds.bound_events import Bound, Edge, Group, Ticks
+    from cepctl.engines.worlds.search import Search
 
 Turn: TypeAlias = tuple[int, ...]
 

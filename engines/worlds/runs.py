@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from cepctl.engines.worlds.expressions import holds, reads_finished
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Bound, Group, Search, Ticks
+    from cepctl.engines.worlds.bound_events import Bound, Group, Ticks
+    from cepctl.engines.worlds.search import Search
 
 
 @dataclass(frozen=True)

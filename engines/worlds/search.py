@@ -15,28 +15,33 @@ row.  Nothing is clever, so that it can be compared with the text line by line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
+from cepctl.engines.worlds import next_match
 from cepctl.engines.worlds.absent_together import happens
+from cepctl.engines.worlds.bound_events import (
+    Bound,
+    Edge,
+    Group,
+    Ticks,
+    events_in,
+    events_of,
+    extent,
+)
 from cepctl.engines.worlds.contiguity import holds_contiguously
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.repetitions import repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
-from cepctl.engines.worlds.stream import Stream, Times, Work
+from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.engines.worlds.timings import named, timing_holds
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
-Ticks: TypeAlias = Times
-Group: TypeAlias = tuple[int, ...]
-Bound: TypeAlias = Mapping[int, Group]
-Edge: TypeAlias = int | float
-"""A tick, or an infinity where a gap has no end."""
 Counted: TypeAlias = Literal["fitting", "key", "all"]
 
 
@@ -117,7 +122,7 @@ class Search:
     def fits_alone(self, component: int, event: int, bound: Bound) -> bool:
         """Whether it does as far as type, own predicates and `[attr]` say."""
         return self.can_fit(component, event) and all(
-            self.stream.keys[event] == self.stream.keys[e] for e in _events(bound)
+            self.stream.keys[event] == self.stream.keys[e] for e in events_of(bound)
         )
 
     def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
@@ -181,7 +186,7 @@ class Search:
 
     def _groups(self, ticks: Ticks, component: int, bound: Bound, floor: Edge) -> Iterator[Group]:
         """What `component` can be bound to after `floor`: no event is bound twice in one match."""
-        used = set(_events(bound))
+        used = set(events_of(bound))
         free = [e for e in self.fitting(component, bound) if e not in used and ticks[e] > floor]
         wanted = self.alternative.components[component]
         if wanted.ordered:
@@ -234,7 +239,7 @@ class Search:
                 if any(
                     lo < ticks[e] and ticks.ends[e] < hi and self._negated_holds(ticks, component, e, bound)
                     for e in self.fitting(component, bound)
-                    if component not in self.alternative.absent_anywhere or e not in set(_events(bound))
+                    if component not in self.alternative.absent_anywhere or e not in set(events_of(bound))
                 ):
                     return False
         return True
@@ -243,8 +248,8 @@ class Search:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
         if len(self.alternative.blocks[place]) > 1 and place not in self._absent_together:
             return -math.inf, math.inf
-        before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
-        after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
+        before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in events_in(bound, block)]
+        after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in events_in(bound, block)]
         window = math.inf if self.plan.window is None else self.plan.window
         first, last = extent(ticks, bound)
         return max(before, default=last - window), min(after, default=first + window)
@@ -276,64 +281,11 @@ class Search:
         """Whether distinct events that the match does not bind make up what must not happen in its gap."""
         return happens(self, ticks, bound, self.alternative.blocks[place], self._gap(ticks, bound, place))
 
-    # --- skip_till_next_match --------------------------------------------------------------
-
-    def _next_match_holds(self, ticks: Ticks, bound: Bound) -> bool:
-        order = self.alternative.positive
-        used = set(_events(bound))
-        for place, component in enumerate(order):
-            before = self._blocks_before[component]
-            kleene_before = any(self.alternative.components[j].kleene for j in before)
-            if self.alternative.components[component].kleene:
-                if not self._next_group_holds(ticks, bound, place):
-                    return False
-            elif not kleene_before:
-                earlier = {j: bound[j] for j in order[:place]}
-                lo, hi = self._next_after(ticks, bound, component), _first(ticks, bound[component])
-                if any(lo < ticks[e] < hi for e in self.fitting(component, earlier) if e not in used):
-                    return False
-        return True
-
-    def _next_after(self, ticks: Ticks, bound: Bound, component: int) -> Edge:
-        """The tick after which a single component takes its first fitting event."""
-        block = next(each for each in self.alternative.positive_blocks if component in each)
-        in_branch = [i for i, j in self.alternative.orders if j == component and i not in self._negated]
-        if in_branch:
-            return _last(ticks, _of(bound, in_branch))
-        before = _of(bound, self._blocks_before[component])
-        # Of an AND that begins the pattern at or after its first tick, of a single event anywhere.
-        return _last(ticks, before) if before else _first(ticks, _of(bound, block)) - 1
-
-    def _next_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
-        """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
-        order = self.alternative.positive
-        earlier = {j: bound[j] for j in order[:place]}
-        group = bound[order[place]]
-        key = self.stream.keys[group[0]]
-        fitting = [e for e in self.fitting(order[place], earlier) if self.stream.keys[e] == key]
-        if place == 0:
-            b1 = _first(ticks, group)
-        else:
-            previous = _last(ticks, _of(earlier, self._blocks_before[order[place]]))
-            b1 = min(ticks[e] for e in fitting if ticks[e] > previous)
-        if place + 1 < len(order):
-            following = order[place + 1]
-            end: Edge = _first(ticks, bound[following])
-            up_to_group = {**earlier, order[place]: group}
-            first_after = min(ticks[e] for e in self.fitting(following, up_to_group) if ticks[e] > b1)
-            if end != first_after:
-                return False
-        elif self.alternative.components[order[place]].running:
-            end = _last(ticks, group) + 1
-        else:
-            end = extent(ticks, bound)[0] + (math.inf if self.plan.window is None else self.plan.window)
-        return {e for e in fitting if b1 <= ticks[e] < end} == set(group)
-
     # --- contiguity ------------------------------------------------------------------------
 
     def _between(self, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
         """Events of the input (of the match's partition) strictly between two ticks, of any type."""
-        key = self.stream.keys[next(iter(_events(bound)))]
+        key = self.stream.keys[next(iter(events_of(bound)))]
         whole_input = reading(self.plan).counted == "all"
         return {
             e
@@ -361,7 +313,7 @@ def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
 
 
 def _next_match(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    return search._next_match_holds(ticks, bound)
+    return next_match.holds(search, ticks, bound)
 
 
 _READINGS: Mapping[str, Reading] = {
@@ -389,30 +341,8 @@ def _not_known(word: object) -> UnsupportedQueryError:
     return UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
 
 
-def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
-    """Smallest and largest tick of the bound events."""
-    events = [event for group in bound.values() for event in group]
-    return min([ticks[e] for e in events]), max([ticks.ends[e] for e in events])
-
-
 def _sizes(wanted: Component, free: int) -> range:
     """How many of the free events a component can be bound to, in a reading that does not leave it out."""
     if not wanted.kleene:
         return range(1, 2)
     return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)
-
-
-def _events(bound: Bound) -> Iterator[int]:
-    return (event for group in bound.values() for event in group)
-
-
-def _of(bound: Bound, block: Sequence[int]) -> list[int]:
-    return [event for component in block for event in bound.get(component, ())]
-
-
-def _first(ticks: Ticks, events: Iterable[int]) -> int:
-    return min(ticks[e] for e in events)
-
-
-def _last(ticks: Ticks, events: Iterable[int]) -> int:
-    return max(ticks.ends[e] for e in events)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepctl.plan.plan import MemberTiming, Timing
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Bound, Ticks
+    from cepctl.engines.worlds.bound_events import Bound, Ticks
 
 
 def timing_holds(timing: Timing, ticks: Ticks, bound: Bound, repeated: Sequence[Sequence[int]] = ()) -> bool:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import clocks, contiguity, search, stream
+from cepctl.engines.worlds import clocks, contiguity, next_match, stream
+from cepctl.engines.worlds.bound_events import Bound, Edge, Group, Ticks, extent
 from cepctl.engines.worlds.engine import match_table
-from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
+from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Mass, Row
 from cepctl.language.strategies import STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
@@ -52,7 +53,7 @@ groups, gap, between = Search._groups, Search._gap, Search._between
 
 
 def _window_a_tick_wider(self: Search, ticks: Ticks, bound: Bound) -> bool:
-    first, last = search.extent(ticks, bound)
+    first, last = extent(ticks, bound)
     return self.plan.window is None or last - first <= self.plan.window
 
 
@@ -75,7 +76,7 @@ def _closed_gap(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[E
 
 def _edge_gap_without_window(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
     lo, hi = gap(self, ticks, bound, place)
-    first, last = search.extent(ticks, bound)
+    first, last = extent(ticks, bound)
     window = self.plan.window or 0
     return (first - window, hi) if hi == first else (lo, last + window) if lo == last else (lo, hi)
 
@@ -136,15 +137,15 @@ MUTANTS = [
     Mutant("links are not asked", chain_cases(), Search, "links_hold", _always),
     Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
-    Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),
+    Mutant("ties are rivals", next_match_cases(), next_match, "holds", _ties_are_rivals),
     Mutant(
         "links do not decide rivals",
         next_match_cases(),
-        Search,
-        "_next_match_holds",
+        next_match,
+        "holds",
         _links_do_not_decide_rivals,
     ),
-    Mutant("timings decide rivals", timing_cases(NEXT), Search, "_next_match_holds", _timings_decide_rivals),
+    Mutant("timings decide rivals", timing_cases(NEXT), next_match, "holds", _timings_decide_rivals),
     Mutant("timings are not asked", timing_cases(), Search, "_timings_hold", _always),
     Mutant("negation includes the ends", negation_cases(), Search, "_gap", _closed_gap),
     Mutant("edges forget the match's length", negation_cases(), Search, "_gap", _edge_gap_without_window),
@@ -158,7 +159,7 @@ MUTANTS = [
     ),
     Mutant("a group has one member", kleene_cases(), Search, "_groups", _single_members),
     Mutant("a sequence is written by id", sequence_cases(), Search, "_groups", _sequences_by_id),
-    Mutant("next match takes any group", kleene_cases(NEXT), Search, "_next_group_holds", _always),
+    Mutant("next match takes any group", kleene_cases(NEXT), next_match, "_group_holds", _always),
     Mutant(
         "contiguity takes any group",
         kleene_cases(STRICT, PARTITION),
