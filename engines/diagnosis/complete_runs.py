@@ -32,7 +32,7 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.preparing import passing_by, read_sets_listed, runs_asked, takes_in_order
+from cepctl.engines.event.preparing import passing_by, read_sets_listed, runs_asked
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_search import LooseRuns
 from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
@@ -40,7 +40,6 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
-from cepctl.plan.summary import with_nothing
 from cepctl.plan.support import require_engine
 
 Runs = tuple[RunAlternative, dict[int, Bindings]]
@@ -56,11 +55,24 @@ class RunReading:
 
     @property
     def shown(self) -> Alternative:
-        """The alternative in which what is absent is negated."""
-        found = self.of
-        for i in self.absent:
-            found = with_nothing(found, i)
-        return found
+        """The alternative in which what is absent is negated; no condition on it applies."""
+        gone = set(self.absent)
+        if not gone:
+            return self.of
+        components = enumerate(self.of.components)
+        return replace(
+            self.of,
+            components=tuple(
+                replace(each, negated=True, kleene=False, ordered=False) if i in gone else each
+                for i, each in components
+            ),
+            links=tuple(each for each in self.of.links if not gone & {*each.components}),
+            equalities=tuple(each for each in self.of.equalities if not gone & {each.left, each.right}),
+            timings=tuple(each for each in self.of.timings if not gone & {each.left, each.right}),
+            member_timings=tuple(
+                each for each in self.of.member_timings if not gone & {each.left, each.right}
+            ),
+        )
 
 
 def run_readings(alternative: Alternative) -> Iterator[RunReading]:
@@ -93,7 +105,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     chosen = told.few(without_groups(reading.shown, rows))
     rules = list(_rules(plan, reading.of))
     tally = Tally(plan, PointChecks.untimely, dict(enumerate(rules)))
-    if takes_in_order(reading.of):
+    if reading.of.takes_in_order:
         found = _listed(asked, reading.absent, told)
         losses = tuple(_losses(reading.of, told))
     else:

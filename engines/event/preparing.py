@@ -48,14 +48,9 @@ def _prepared_runs(
     from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
 
     asked = runs_asked(plan, reading, events, options)
-    if takes_in_order(reading):
+    if reading.takes_in_order:
         return prepared_runs(asked)
     return prepared_read_sets(asked, read_sets_listed(asked))
-
-
-def takes_in_order(reading: Alternative) -> bool:
-    """Whether runs of a reading take one event after the other; else it reads groups without order."""
-    return reading.passes_over or any(component.ordered for component in reading.components)
 
 
 def runs_asked(

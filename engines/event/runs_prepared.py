@@ -44,6 +44,7 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
     reading, found = asked.reading, 0
     groups = [i for i in reading.positive if _varies(reading, i) and i == reading.turn(i)[0]]
     fewest = {i: max(reading.components[i].least, 1) for i in groups}
+    runs: Iterator[RunAlternative]
     if reading.passes_over:
         runs = (asked.begun(each) for each in asked.sizes(groups, {}))
     else:
@@ -199,13 +200,17 @@ def _varies(reading: Alternative, component: int) -> bool:
 
 
 def one_run(
-    listing: PreparedAlternative, bound: Mapping[int, Bindings]
+    listing: PreparedAlternative, reading: Alternative, bound: Mapping[int, Bindings]
 ) -> tuple[RunAlternative, dict[int, Bindings]]:
-    """One match of a reading, by its groups: as the run that it is, which binds single events."""
-    plan, reading, options = listing.plan, listing.alternative, listing.options
-    taken = [event for i in reading.positive for event in events_in(bound[i])]
-    sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].kleene}
-    if any(component.ordered for component in reading.components):
+    """One match of a reading, by its groups: as the run that it is, which binds single events.
+
+    What `bound` lacks is absent; the reading of `listing` has it negated.
+    """
+    plan, options = listing.plan, listing.options
+    taken = [event for i in reading.positive if i in bound for event in events_in(bound[i])]
+    sizes = {i: members_of(each) for i, each in bound.items() if reading.components[i].kleene}
+    sizes |= {i: 0 for i in reading.positive if i not in bound}
+    if reading.takes_in_order:
         run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
     else:
         run = _of_read_sets(plan, reading, listing, options, sizes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, pairwise, product
+from typing import Any
 
 import pytest
 from hypothesis import assume
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport
 from cepctl.engines.diagnosis.complete_runs import RunReading, run_readings
+from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.preparing import runs_asked, takes_in_order
+from cepctl.engines.event.preparing import runs_asked
 from cepctl.engines.event.run_search import LooseRuns
 from cepctl.engines.worlds.bound_events import Bound, Ticks
 from cepctl.engines.worlds.contiguity import holds_contiguously
@@ -192,14 +194,15 @@ def answered(case: Case | ClockCase) -> tuple[Plan, WhyNot]:
 def possible_are_the_rows(case: Case | ClockCase) -> None:
     """As many can happen as the judge returns; where none can, what stops them has a name."""
     plan, why = answered(case)
-    left = iter(why.alternatives)
+    readings = iter(why.alternatives)
     for alternative in plan.alternatives:
         possible = 0
-        for explained in islice(left, len(list(run_readings(alternative)))):
+        for explained in islice(readings, len(list(run_readings(alternative)))):
             found = explained.completion
             possible += 0 if found is None else found.possible
             if found is None:
-                assert any(not each.left for each in (*explained.fitting, *explained.steps))
+                left = [each.left for each in explained.fitting] + [each.left for each in explained.steps]
+                assert not all(left)
             elif not found.possible:
                 assert losses(found)
         assert possible == match_table(replace(plan, alternatives=(alternative,)), case.table).num_rows
@@ -222,6 +225,31 @@ def test_so_it_is_in_the_worlds_that_remain_and_on_clocks() -> None:
 
     check(with_given(RUNS), possible_or_contradicted, FEW_EXAMPLES)
     check(clock_cases(RUNS), possible_are_the_rows, FEW_EXAMPLES)
+
+
+def test_each_row_with_what_may_be_absent_is_shown_with_its_confidence() -> None:
+    def agrees(case: Case) -> None:
+        plan, _ = answered(case)
+        for row in match_events(plan, case.table).to_pylist():
+            shown = one_match(plan, case.table, tuple(map(tuple, row["signature"])))
+            assert not shown.reasons
+            assert (shown.whole or shown).confidence == pytest.approx(row["confidence"], abs=1e-9)
+
+    check(quantified_cases(NEXT), agrees, FEW_EXAMPLES)
+
+
+def test_a_match_that_passes_over_an_event_says_who_would_have_taken_it() -> None:
+    plan = plan_of(f"PATTERN SEQ(A a, B? b, C c) WHERE b.x > 1 {NEXT_MATCH}")
+    shown = one_match(plan, PAGE, (("a1",), ("c1",)))
+    # b2 comes after c1 in one world of nine: c1 at 4, b2 at 4.
+    assert shown.confidence == pytest.approx(1 / 9)
+    assert [(each.event.event_id, each.condition.text) for each in shown.rivals] == [
+        ("b2", "skip_till_next_match, which takes the first b"),
+    ]
+    broken = one_match(plan, PAGE, (("a1",), ("c2",)))
+    assert [each.condition.text for each in broken.reasons] == [
+        "skip_till_next_match, which takes the first b"
+    ]
 
 
 # --- stage by stage ------------------------------------------------------------------------
@@ -265,10 +293,10 @@ def worlds_of(search: Search) -> Iterator[Ticks]:
         yield Times.of([(tick, tick) for tick in ticks])
 
 
-def _buckets(row: dict[str, object]) -> list[tuple[int, int, float]]:
+def _buckets(row: Mapping[str, Any]) -> list[tuple[int, int, float]]:
     if row["pmf"] is None:
-        return [(row["lower"], row["upper"], 1.0)]  # type: ignore[list-item]
-    return [(each["lo"], each["hi"], each["p"]) for each in row["pmf"]]  # type: ignore[attr-defined]
+        return [(row["lower"], row["upper"], 1.0)]
+    return [(each["lo"], each["hi"], each["p"]) for each in row["pmf"]]
 
 
 def passed_over(search: Search, ticks: Ticks, taken: list[tuple[int, int]]) -> set[int]:
@@ -358,7 +386,7 @@ def stages_are_those_of_the_worlds(case: Case) -> None:
 
 def _is_told(plan: Plan, reading: Alternative) -> bool:
     """Whether runs take one event after the other, and only one component is negated."""
-    in_order = reading.in_runs(plan.strategy) and takes_in_order(reading)
+    in_order = reading.in_runs(plan.strategy) and reading.takes_in_order
     return in_order and sum(each.negated for each in reading.components) <= 1
 
 
