@@ -1,8 +1,9 @@
 """What becomes of complete runs: bindings that take one event after the other, each by what was taken before.
 
-Runs are listed loosely: a component that binds one event may bind each that fits, a group takes what comes
-next.  What keeps events from a group is counted as the runs grow; whole ones are checked as other complete
-bindings are.  So an event that is passed over, though some component would have taken it, is named.
+Runs grow as a match grows them, and what keeps events from a group is counted.  Others are listed loosely: a
+component that binds one event may bind each that fits, a group takes what comes next.  All are checked as
+other complete bindings are, so that an event which is passed over, though some component would have taken
+it, is named.
 
     reading   Q with B? b, next match     shown                   runs of sizes
     1         SEQ(A a, B? b, C c)         SEQ(A a, B b, C c)      b 1
@@ -14,6 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings
@@ -34,7 +38,7 @@ from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import passing_by, read_sets_listed, runs_asked
 from cepctl.engines.event.run_alternative import RunAlternative
-from cepctl.engines.event.run_search import LooseRuns
+from cepctl.engines.event.run_search import RunsTold
 from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
@@ -42,8 +46,9 @@ from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 from cepctl.plan.support import require_engine
 
-Runs = tuple[RunAlternative, dict[int, Bindings]]
-"""Runs of one form, and what they bind."""
+PAIRS = 1 << 17
+"""Pairs of a run and an event that a step looks at to tell which runs some event breaks in every world."""
+_OPTIONS = MatchOptions(approximate=PointChecks.approximate, max_matches=BINDINGS)
 
 
 @dataclass(frozen=True)
@@ -97,40 +102,70 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
         If the event engine does not run the reading.
     """
     require_engine(plan, "event")
-    options = MatchOptions(approximate=PointChecks.approximate, max_matches=BINDINGS)
-    told, every = LooseRuns(BINDINGS), list(in_worlds(plan, worlds))
     # What is given leaves some of them no world, which it is then charged with.
     events = worlds.stamped if plan.given else worlds.known
-    asked = runs_asked(plan, reading.of, events, options, told)
-    chosen = told.few(without_groups(reading.shown, rows))
-    rules = list(_rules(plan, reading.of))
+    chosen = without_groups(reading.shown, rows)
+    chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
+    find = listed_runs if reading.of.takes_in_order else _listed_read_sets
+    found = find(plan, reading, events, chosen)
+    rules, every = list(_rules(plan, reading.of)), list(in_worlds(plan, worlds))
     tally = Tally(plan, PointChecks.untimely, dict(enumerate(rules)))
-    if reading.of.takes_in_order:
-        found = _listed(asked, reading.absent, told)
-        losses = tuple(_losses(reading.of, told))
-    else:
-        listing = read_sets_listed(asked)
-        batches, cut = completed(listing, chosen)
-        told.sampled |= cut
-        found = [each for bound in batches for each in read_sets_of_each_size(asked, listing, bound)]
-        losses = losses_of_groups(listing, chosen)
-    for run, bound in found:
+    for run, bound in found.runs:
         tally.add(PointChecks.of_runs([_in_world(run, *each) for each in every], bound, rules))
-    return tally.report(len(chosen), losses, sampled=told.sampled)
+    sampled = found.sampled or len(chosen) == BINDINGS
+    return tally.report(len(chosen), found.losses, sampled=sampled)
 
 
-def _listed(asked: RunsAsked, absent: tuple[int, ...], told: LooseRuns) -> list[Runs]:
-    """Whole runs; of more than twice BINDINGS evenly spaced ones of each form."""
+class Listed(NamedTuple):
+    """Whole runs, by their forms, and what kept events out of groups; `sampled`, if some are left out."""
+
+    runs: list[tuple[RunAlternative, dict[int, Bindings]]]
+    losses: tuple[Loss, ...]
+    sampled: bool
+
+
+def _listed_read_sets(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:
+    asked = runs_asked(plan, reading.of, events, _OPTIONS)
+    listing = read_sets_listed(asked)
+    batches, cut = completed(listing, rows)
+    found = [each for bound in batches for each in read_sets_of_each_size(asked, listing, bound)]
+    return Listed(found, losses_of_groups(listing, rows), cut)
+
+
+def listed_runs(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:
+    """The runs that a match would find, and some of those that it leaves out."""
+    found: list[tuple[RunAlternative, Indexes]] = []
+    told, loosely = RunsTold(BINDINGS), RunsTold(BINDINGS, PAIRS)
+    breakable = plan.strategy.asks_others or any(each.negated for each in reading.of.components)
+    for each in (told, loosely) if breakable else (told,):
+        asked = runs_asked(plan, reading.of, events, _OPTIONS, each)
+        found += _grown(asked, reading.absent, each, known=found)
+    runs = [(run, dict(zip(run.search.singles, rows.T, strict=True))) for run, rows in found if len(rows)]
+    return Listed(runs, tuple(_losses(reading.of, told)), told.sampled or loosely.sampled)
+
+
+def _grown(
+    asked: RunsAsked, absent: tuple[int, ...], told: RunsTold, known: list[tuple[RunAlternative, Indexes]]
+) -> list[tuple[RunAlternative, Indexes]]:
+    """Whole runs that are not known; of more than twice BINDINGS evenly spaced ones of each form."""
+    before = {run.form_of.taken: rows for run, rows in known}
     found, step = list[tuple[RunAlternative, Indexes]](), 1
     try:
         for run in asked.without(absent):
-            found.append((run, asked.whole(run)[::step]))
-            while sum(len(rows) for _, rows in found) > 2 * BINDINGS:
+            rows = asked.whole(run)
+            found.append((run, _beside(rows, before.get(run.form_of.taken, rows[:0]))[::step]))
+            while sum(len(each) for _, each in found) > 2 * BINDINGS:
                 told.sampled, step = True, 2 * step
                 found = [(each, rows[::2]) for each, rows in found]
     except QueryTooLargeError:
         told.sampled = True
-    return [(run, dict(zip(run.search.singles, rows.T, strict=True))) for run, rows in found if len(rows)]
+    return found
+
+
+def _beside(rows: Indexes, known: Indexes) -> Indexes:
+    """The rows that are not known."""
+    _, first = np.unique(np.concatenate([known, rows]), axis=0, return_index=True)
+    return rows[np.sort(first[first >= len(known)]) - len(known)]
 
 
 def _in_world(run: RunAlternative, plan: Plan, events: Events) -> RunAlternative:
@@ -149,7 +184,7 @@ def _rules(plan: Plan, reading: Alternative) -> Iterator[Condition]:
         yield Condition("absence", plan.strategy.word)
 
 
-def _losses(reading: Alternative, told: LooseRuns) -> Iterator[Loss]:
+def _losses(reading: Alternative, told: RunsTold) -> Iterator[Loss]:
     """What kept events from groups, beside what a single member tells of."""
     for link in reading.links:
         if _reads_several(reading, link):

@@ -18,7 +18,7 @@ from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.run_search import LooseRuns
+    from cepctl.engines.event.run_search import RunsTold
     from cepctl.engines.event.runs_prepared import RunsAsked
 
 
@@ -54,9 +54,9 @@ def _prepared_runs(
 
 
 def runs_asked(
-    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, loosely: LooseRuns | None = None
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, told: RunsTold | None = None
 ) -> RunsAsked:
-    """The runs of a reading; `loosely` as there.
+    """The runs of a reading; `told` hears what becomes of them.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def runs_asked(
         refuse_intervals("groups in order")
     if reading.reads_ends:
         refuse_intervals("groups in order, and conditions on ends,")
-    return RunsAsked(plan, reading, events, candidates, options, loosely)
+    return RunsAsked(plan, reading, events, candidates, options, told)
 
 
 def read_sets_listed(asked: RunsAsked) -> PreparedAlternative:

@@ -124,9 +124,11 @@ class RunGrowth:
         """The components that may take instead of that of a column, and leave no room for it then."""
         taken, components = self.conditions.taken, self.conditions.reading.components
         others = [] if self.takers is None else [i for i in self.takers.after(column - 1) if i in taken]
-        if self.asked.loosely is not None:
-            return [i for i in others if components[i].kleene and i != taken[column]]
-        return [i for i in others if i > taken[column]]
+        behind = [i for i in others if i > taken[column]]
+        if self.asked.told is None:
+            return behind
+        groups = [i for i in others if components[i].kleene and i != taken[column]]
+        return groups if self.asked.loosely else [*{*behind, *groups}]
 
     def _stretches(
         self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]

@@ -15,14 +15,17 @@ from cepctl.plan.plan import Link
 
 
 @dataclass
-class LooseRuns:
-    """What is left out where runs are listed loosely: also those that some event breaks in every world.
+class RunsTold:
+    """What becomes of runs as they grow, and how many of them are followed.
 
     `rejected`: how many groups a condition, or what is asked beside conditions, does not let grow or end.  Of
-    more than `most` runs of one length evenly spaced ones go on; then `sampled` is set.
+    more than `most` runs of one length evenly spaced ones go on; then `sampled` is set.  `pairs`: of a run
+    and an event, that one step looks at where runs are listed loosely, also those that some event breaks in
+    every world; None where they are not.
     """
 
     most: int
+    pairs: int | None = None
     rejected: dict[Link | str, int] = field(default_factory=dict)
     sampled: bool = False
 
@@ -30,9 +33,12 @@ class LooseRuns:
         """Count what a condition takes away, or what is said in words."""
         self.rejected[by] = self.rejected.get(by, 0) + count
 
-    def few(self, rows: Indexes, most: int | None = None) -> Indexes:
-        """At most so many of some runs, evenly spaced."""
-        step = -(-len(rows) // (self.most if most is None else most))
+    def few(self, rows: Indexes, others: int = 0) -> Indexes:
+        """At most `most` of some runs, evenly spaced; fewer where they meet many other events loosely."""
+        most = self.most
+        if self.pairs is not None:
+            most = max(min(most, self.pairs // max(others, 1)), 1)
+        step = -(-len(rows) // most)
         self.sampled |= step > 1
         return rows[:: max(step, 1)]
 
@@ -43,21 +49,26 @@ class RunSearch:
 
     `fitting`, shape (components, events): which events fit each component of the reading alone.  `finished`:
     whether a group at the end has to pass its filters; a longer one may, where a shorter one does not.
-    `loosely`, where what is passed over between two components is not asked.
+    `told` hears of what is left out.
     """
 
     conditions: RunConditions
     fitting: Flags
     takers: Takers | None
     finished: bool = True
-    loosely: LooseRuns | None = None
+    told: RunsTold | None = None
+
+    @property
+    def loosely(self) -> bool:
+        """Whether runs are listed loosely."""
+        return self.told is not None and self.told.pairs is not None
 
     def is_loose(self, place: int) -> bool:
-        """Whether the event at a place may be taken though another one between certainly breaks the run.
+        """Whether the event at a place may be taken though another one certainly breaks the run.
 
         Not in a group that has what it needs: all of its parts would be listed.
         """
-        if self.loosely is None:
+        if not self.loosely:
             return False
         component = self.conditions.reading.components[self.conditions.taken[place]]
         if self.takers is not None:
@@ -69,8 +80,8 @@ class RunSearch:
         place, everyone = taken - 1, np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         asked = self.conditions
-        if self.loosely is not None:
-            asked = replace(asked, heard=self.loosely.reject)
+        if self.told is not None:
+            asked = replace(asked, heard=self.told.reject)
         keep = asked.fit(component, rows, place, everyone, event)
         if place:
             keep &= self.conditions.may_go_on(rows, place)
@@ -91,9 +102,9 @@ class RunSearch:
                 some = np.flatnonzero(self.fitting[component, event])
                 before = int(found.sum())
                 found[some] |= self.conditions.fit(component, rows, place, some, event[some])
-                if self.loosely is not None:
+                if self.told is not None:
                     name = self.conditions.reading.components[component].variable
-                    self.loosely.reject(f"{name}, which takes what fits it, too,", int(found.sum()) - before)
+                    self.told.reject(f"{name}, which takes what fits it, too,", int(found.sum()) - before)
         return found
 
 

@@ -18,7 +18,7 @@ from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_growth import RunGrowth
-from cepctl.engines.event.run_search import LooseRuns, RunSearch
+from cepctl.engines.event.run_search import RunSearch, RunsTold
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Region, RegionEnd, shape_of
 from cepctl.engines.pattern.difference_constraints import system_of
@@ -29,8 +29,6 @@ from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.unrolled import unrolled
 
 MOST_MEMBERS = 100
-PAIRS = 1 << 20
-"""Pairs of a run and an event that one step lists where it is told what becomes of them."""
 
 
 def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
@@ -60,8 +58,7 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
 class RunsAsked:
     """The runs of a reading, whatever the sizes of their groups.
 
-    `candidates`: which events fit each component alone.  `loosely`, where they are listed to say what
-    becomes of them, and not only those that some world returns.
+    `candidates`: which events fit each component alone.  `told` hears what becomes of them.
     """
 
     plan: Plan
@@ -69,7 +66,7 @@ class RunsAsked:
     events: Events
     candidates: tuple[Indexes, ...]
     options: MatchOptions
-    loosely: LooseRuns | None = None
+    told: RunsTold | None = None
 
     @cached_property
     def fitting(self) -> Flags:
@@ -87,7 +84,7 @@ class RunsAsked:
         """The same with those that have taken their first event."""
         found = self.of_sizes(sizes)
         rows = found.growth.started()
-        return replace(found, begun=rows if self.loosely is None else self.loosely.few(rows), taken=1)
+        return replace(found, begun=rows if self.told is None else self.told.few(rows), taken=1)
 
     def without(self, absent: Sequence[int]) -> Iterator[RunAlternative]:
         """All sizes of groups of runs in which some of what may be absent is, and nothing else."""
@@ -143,9 +140,9 @@ class RunsAsked:
                 source,
                 self._through(replace(longer, begun=rows, taken=source.taken), source.taken + events),
             )
-            if self.loosely is not None and size <= component.least:
+            if self.told is not None and size <= component.least:
                 ended = len(shorter.begun) - len(np.unique(source.begun[:, : shorter.taken], axis=0))
-                self.loosely.reject(f"count({component.variable}[]) >= {component.least}", ended)
+                self.told.reject(f"count({component.variable}[]) >= {component.least}", ended)
 
     def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
         """The same with runs that have taken so many events; groups pass their filters as they are left."""
@@ -158,18 +155,16 @@ class RunsAsked:
 
     def _longer(self, growth: RunGrowth, rows: Indexes, taken: int, until: int) -> Indexes:
         for column in range(taken, until):
-            if self.loosely is not None and growth.asked.is_loose(column):
-                others = self.candidates[growth.conditions.taken[column]]
-                rows = self.loosely.few(rows, max(PAIRS // max(len(others), 1), 1))
+            if self.told is not None:
+                rows = self.told.few(rows, len(self.candidates[growth.conditions.taken[column]]))
             rows = growth.longer(rows, column)
-            rows = rows if self.loosely is None else self.loosely.few(rows)
-        return rows
+        return rows if self.told is None else self.told.few(rows)
 
     def _left(self, group: int, source: RunAlternative) -> RunAlternative:
-        """Where they are listed loosely, those whose group passes its filters: each is told once."""
-        if self.loosely is None:
+        """Where it is told what becomes of them, those whose group passes its filters: each group once."""
+        if self.told is None:
             return source
-        conditions = replace(source.conditions, heard=self.loosely.reject)
+        conditions = replace(source.conditions, heard=self.told.reject)
         rows = source.begun
         for component in self.reading.turn(group):
             rows = rows[conditions.may_be_left(component, rows[:, : source.taken])]
@@ -335,13 +330,13 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         system_of(form.alternative, plan.window),
         tuple(asked.candidates[i] for i in form.origin),
         plan.partition_by,
-        growth=RunSearch(conditions, asked.fitting, takers, loosely=asked.loosely),
+        growth=RunSearch(conditions, asked.fitting, takers, told=asked.told),
     )
     begun = np.full((0, len(search.singles)), NOT_BOUND)
     known = tuple(
         each
         for each in reading.member_timings
-        if asked.loosely is None and "last" not in (each.left_member, each.right_member)
+        if asked.told is None and "last" not in (each.left_member, each.right_member)
     )
     unfinished_system = search.system
     if known != reading.member_timings:

@@ -9,19 +9,18 @@ from dataclasses import replace
 from itertools import islice, pairwise, product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from cepctl.engines.columns.bindings import single_events
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport
-from cepctl.engines.diagnosis.complete_runs import RunReading, run_readings
+from cepctl.engines.diagnosis.complete_runs import RunReading, listed_runs, run_readings
 from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
-from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.preparing import runs_asked
-from cepctl.engines.event.run_search import LooseRuns
 from cepctl.engines.worlds.bound_events import Bound, Ticks
 from cepctl.engines.worlds.contiguity import holds_contiguously
 from cepctl.engines.worlds.engine import match_table
@@ -343,12 +342,11 @@ def broken_by(search: Search, ticks: Ticks, taken: list[tuple[int, int]], bound:
 def in_every_world(plan: Plan, reading: RunReading, case: Case) -> tuple[int, Counter[str]]:
     """How many runs there are, and how many of them each rule, and the times, leave no world."""
     events = events_of(case.table, plan.clocks)
-    listed = runs_asked(plan, reading.of, events, MatchOptions(), LooseRuns(1 << 14))
     search = Search(plan, reading.of, Stream.of(case.table.to_pylist(), plan.partition_by), Work())
     number = {str(row["event_id"]): e for e, row in enumerate(search.stream.rows)}
     count, lost = 0, Counter[str]()
-    for run in listed.without(reading.absent):
-        for row in listed.whole(run):
+    for run, bound in listed_runs(plan, reading, events, np.zeros((0, 0), dtype=np.int64)).runs:
+        for row in single_events(list(bound.values())):
             ids = [number[str(events.ids[int(e)])] for e in row]
             count, lost = count + 1, lost + _lost(search, list(zip(run.form_of.taken, ids, strict=True)))
     return count, lost
