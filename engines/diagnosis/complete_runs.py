@@ -12,7 +12,7 @@ it, is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -119,7 +119,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
 class Listed(NamedTuple):
     """Whole runs, by their forms, and what kept events out of groups; `sampled`, if some are left out."""
 
-    runs: list[tuple[RunAlternative, dict[int, Bindings]]]
+    runs: Sequence[tuple[RunAlternative, dict[int, Bindings]]]
     losses: tuple[Loss, ...]
     sampled: bool
 
