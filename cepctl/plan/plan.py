@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import combinations
 
 import pyarrow as pa
 
@@ -171,6 +172,13 @@ class Alternative:
     def turn(self, component: int) -> tuple[int, ...]:
         """The components that take events in turn with one, itself among them."""
         return next((each for each in self.repeated if component in each), (component,))
+
+    @cached_property
+    def left_out(self) -> tuple[tuple[int, ...], ...]:
+        """Each choice of the components that are absent in matches which pass over what may be; else none."""
+        optional = [i for i in self.positive if self.passes_over and not self.components[i].least]
+        counts = range(min(len(optional) + 1, len(self.positive)))
+        return tuple(absent for count in counts for absent in combinations(optional, count))
 
     @cached_property
     def takes_in_order(self) -> bool:

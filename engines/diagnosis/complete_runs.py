@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -82,13 +81,7 @@ class RunReading:
 
 def run_readings(alternative: Alternative) -> Iterator[RunReading]:
     """One for each choice of what may be absent; the alternative itself where no match passes it over."""
-    optional = [i for i in alternative.positive if not alternative.components[i].least]
-    if not alternative.passes_over:
-        optional = []
-    for count in range(len(optional) + 1):
-        for absent in combinations(optional, count):
-            if count < len(alternative.positive):
-                yield RunReading(alternative, absent)
+    return (RunReading(alternative, absent) for absent in alternative.left_out)
 
 
 def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Indexes) -> CompletionReport:

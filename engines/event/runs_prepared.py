@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -39,19 +39,13 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
-    reading, found = asked.reading, 0
-    groups = [i for i in reading.positive if _varies(reading, i) and i == reading.turn(i)[0]]
-    fewest = {i: max(reading.components[i].least, 1) for i in groups}
-    runs: Iterator[RunAlternative]
-    if reading.passes_over:
-        runs = (asked.begun(each) for each in asked.sizes(groups, {}))
-    else:
-        runs = asked.without(())
-    for each in runs:
+    found = 0
+    for each in chain.from_iterable(map(asked.without, asked.reading.left_out)):
         found += 1
         yield each
     if not found:
-        yield asked.of_sizes(fewest)
+        components = enumerate(asked.reading.components)
+        yield asked.of_sizes({i: max(each.least, 1) for i, each in components if each.kleene})
 
 
 @dataclass(frozen=True)
@@ -92,28 +86,6 @@ class RunsAsked:
         ordered = (i for i in reading.positive if reading.components[i].ordered and i not in zeros)
         groups = [i for i in ordered if i == reading.turn(i)[0]]
         return self.grown(groups, zeros, self.begun({**zeros, **dict.fromkeys(groups, 1)}))
-
-    def sizes(self, groups: Sequence[int], known: dict[int, int]) -> Iterator[dict[int, int]]:
-        """All sizes of groups, and whether what may be absent is, that some run can have."""
-        if not groups:
-            yield known
-            return
-        group, *others = groups
-        components, positive = self.reading.components, self.reading.positive
-        takes_some = others or any(known.values()) or any(not _varies(self.reading, i) for i in positive)
-        if not components[group].least and takes_some:
-            yield from self.sizes(others, {**known, group: 0})
-        fewest = {i: min(components[i].least, 1) for i in others}
-        size, most = 1, components[group].most
-        while most is None or size <= most:
-            begun = self.begun({**known, group: size, **fewest})
-            last = max(at for at, i in enumerate(begun.form_of.taken) if i == group)
-            if not len(self._through(begun, last + 1).begun):
-                return
-            _refuse_many(components[group], size)
-            if size >= components[group].least:
-                yield from self.sizes(others, {**known, group: size})
-            size += 1
 
     def grown(
         self, groups: Sequence[int], known: Mapping[int, int], begun: RunAlternative
@@ -185,13 +157,6 @@ def _refuse_many(group: Component, size: int) -> None:
             f"a run of this query may take more than {MOST_MEMBERS:,} members of {group.variable}[]; narrow "
             "it (WITHIN, [attr], tighter predicates)"
         )
-
-
-def _varies(reading: Alternative, component: int) -> bool:
-    """Whether runs take different numbers of events for a component, or a group in order."""
-    return reading.components[component].ordered or (
-        reading.passes_over and not reading.components[component].least
-    )
 
 
 def one_run(
