@@ -33,9 +33,9 @@ from cepctl.engines.diagnosis.complete_bindings import (
 )
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
-from cepctl.engines.diagnosis.worlds_left import WorldsLeft
+from cepctl.engines.diagnosis.worlds_left import WorldsLeft, in_world
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.preparing import passing_by, read_sets_listed, runs_asked
+from cepctl.engines.event.preparing import read_sets_listed, runs_asked
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_search import RunsTold
 from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
@@ -104,7 +104,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     rules, every = list(_rules(plan, reading.of)), list(in_worlds(plan, worlds))
     tally = Tally(plan, PointChecks.untimely, dict(enumerate(rules)))
     for run, bound in found.runs:
-        tally.add(PointChecks.of_runs([_in_world(run, *each) for each in every], bound, rules))
+        tally.add(PointChecks.of_runs([in_world(run, *each) for each in every], bound, rules))
     sampled = found.sampled or len(chosen) == BINDINGS
     return tally.report(len(chosen), found.losses, sampled=sampled)
 
@@ -159,11 +159,6 @@ def _beside(rows: Indexes, known: Indexes) -> Indexes:
     """The rows that are not known."""
     _, first = np.unique(np.concatenate([known, rows]), axis=0, return_index=True)
     return rows[np.sort(first[first >= len(known)]) - len(known)]
-
-
-def _in_world(run: RunAlternative, plan: Plan, events: Events) -> RunAlternative:
-    events = passing_by(events) if plan.strategy.asks_all else events
-    return replace(run, plan=plan, events=events, sifted=False)
 
 
 def _rules(plan: Plan, reading: Alternative) -> Iterator[Condition]:

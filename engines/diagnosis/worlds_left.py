@@ -28,7 +28,8 @@ from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.valid_intervals import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.event.preparing import passing_by, prepared_alternative
+from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Given, Plan
@@ -148,13 +149,22 @@ def given_shown(
         # Where they are too many the confidence has been estimated, too.
         with suppress(QueryTooLargeError):
             probability = share_of_worlds(events, known, touched)
-    freely = prepared_alternative(
-        replace(plan, given=()), prepared.alternative, events, prepared.options, of_intervals=of_intervals
-    )
+    asked = replace(plan, given=())
+    if isinstance(prepared, RunAlternative):
+        freely: PreparedAlternative = in_world(prepared, asked, events)
+    else:
+        own = prepared.alternative, events, prepared.options
+        freely = prepared_alternative(asked, *own, of_intervals=of_intervals)
     without: float | None = None
     with suppress(QueryTooLargeError):
         without = float(freely.decided(bound, freely.rivals(bound)).confidence[0])
     return GivenShown(tuple(each.text for each in plan.given), probability, without)
+
+
+def in_world(run: RunAlternative, plan: Plan, events: Events) -> RunAlternative:
+    """The same runs among events in other worlds, which may leave some of them none."""
+    events = passing_by(events) if plan.strategy.asks_all else events
+    return replace(run, plan=plan, events=events, sifted=False)
 
 
 def given_against(plan: Plan, events: Events, system: Ticks, match: Indexes) -> tuple[Reason, ...]:

@@ -237,6 +237,22 @@ def test_each_row_with_what_may_be_absent_is_shown_with_its_confidence() -> None
     check(quantified_cases(NEXT), agrees, FEW_EXAMPLES)
 
 
+def test_a_run_is_shown_with_its_confidence_if_nothing_were_given() -> None:
+    def agrees(case: Case) -> None:
+        plan, freely = plan_of(case.query), {}
+        with suppress(ContradictionError, UnsupportedQueryError):
+            rows = match_events(plan, case.table).to_pylist()
+            for row in match_events(replace(plan, given=()), case.table).to_pylist() if rows else ():
+                freely[tuple(map(tuple, row["signature"]))] = row["confidence"]
+            for row in rows:
+                signature = tuple(map(tuple, row["signature"]))
+                shown = one_match(plan, case.table, signature)
+                assert shown.given is not None
+                assert shown.given.without == pytest.approx(freely[signature], abs=1e-9)
+
+    check(with_given(staged_cases()), agrees, FEW_EXAMPLES)
+
+
 def test_a_match_that_passes_over_an_event_says_who_would_have_taken_it() -> None:
     plan = plan_of(f"PATTERN SEQ(A a, B? b, C c) WHERE b.x > 1 {NEXT_MATCH}")
     shown = one_match(plan, PAGE, (("a1",), ("c1",)))
