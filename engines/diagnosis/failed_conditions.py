@@ -174,7 +174,7 @@ def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list
         each = bound.get(link.decides)
         if each is None:
             continue
-        if link.scope is Scope.EVENT:
+        if link.scope is Scope.EVENT and len(prepared.alternative.turn(link.decides)) == 1:
             members = events_in(each)
             row = np.zeros(len(members), dtype=np.int64)
             held = link_holds_for_pairs(

@@ -5,6 +5,7 @@ Where a signature is not a match, the reasons say which condition it fails.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ import pyarrow as pa
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.columns.predicates import bound_by_component
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.work import ORDERS
 from cepctl.engines.diagnosis.complete_runs import RunReading, run_readings
@@ -26,7 +28,6 @@ from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
-from cepctl.engines.diagnosis.written_out import WrittenOut, has_form, written_out
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -87,11 +88,8 @@ def one_match(
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     require_engine(plan, "event", lasting=of_intervals)
     known = known_events(plan, events)
-    if any(each.of.repeated for each in fitting):
-        if of_intervals:
-            refuse_intervals("SEQ(...)+")
-        apart = written_out(plan, [each.of for each in fitting], known, rows)
-        return _of_repetitions(apart, events, known, bins)
+    if of_intervals and any(each.of.repeated for each in fitting):
+        refuse_intervals("SEQ(...)+")
     asked = [_Asked.of(plan, each, known, rows, of_intervals=of_intervals) for each in fitting]
     found = [(each, _explained(each, events, bins)) for each in asked]
     matching = [(each, shown) for each, shown in found if not shown.reasons]
@@ -128,11 +126,19 @@ class _Asked:
         """What is measured."""
         return self.run or (self.prepared, self.bound)
 
-
-def _of_repetitions(apart: WrittenOut, events: Events, known: Events, bins: int) -> OneMatch:
-    plan, (alternative,) = apart.plan, apart.plan.alternatives
-    asked = _Asked.of(plan, RunReading(alternative), known, apart.rows, of_intervals=False)
-    return _explained(asked, events, bins, failed=apart.reasons)
+    @property
+    def written(self) -> tuple[Alternative, dict[int, Bindings]]:
+        """What is shown: of repetitions a pattern that writes each, SEQ(B b[1], C c[1], B b[2], C c[2])."""
+        if self.run is None or not self.prepared.alternative.repeated:
+            return self.prepared.alternative, self.bound
+        run, bound = self.run
+        components, seen = list(run.alternative.components), Counter[int]()
+        for place, i in zip(run.search.singles, run.form_of.taken, strict=True):
+            seen[i] += 1
+            if run.form_of.reading.components[i].kleene:
+                name = f"{components[place].variable}[{seen[i]}]"
+                components[place] = replace(components[place], variable=name)
+        return replace(run.alternative, components=tuple(components)), bound
 
 
 def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
@@ -175,21 +181,23 @@ def _rows(events: Events, signature: Ids) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(at[name] for name in part) for part in signature)
 
 
+def _turns(alternative: Alternative) -> list[tuple[int, ...]]:
+    """The components of each part of a signature: one, or all of a repetition."""
+    return [alternative.turn(i) for i in alternative.positive if i == alternative.turn(i)[0]]
+
+
 def _has_form(alternative: Alternative, signature: Ids) -> bool:
-    if alternative.repeated:
-        return has_form(alternative, [len(part) for part in signature])
-    positive = alternative.positive
-    return len(positive) == len(signature) and all(
-        alternative.components[i].kleene or len(part) == 1
-        for i, part in zip(positive, signature, strict=True)
+    turns = _turns(alternative)
+    return len(turns) == len(signature) and all(
+        len(part) % len(turn) == 0 if alternative.components[turn[0]].kleene else len(part) == 1
+        for turn, part in zip(turns, signature, strict=True)
     )
 
 
 def _wrong_form(readings: Sequence[Alternative], signature: Ids) -> str:
     forms = []
     for alternative in readings:
-        turns = [alternative.turn(i) for i in alternative.positive if i == alternative.turn(i)[0]]
-        groups = [[alternative.components[i] for i in turn] for turn in turns]
+        groups = [[alternative.components[i] for i in turn] for turn in _turns(alternative)]
         forms.append(" ".join(map(_form, groups)))
     return (
         f"--match names {len(signature)} components, which is not the form of the pattern: "
@@ -203,17 +211,18 @@ def _form(components: Sequence[Component]) -> str:
     return f"{names}+" if components[0].kleene else names
 
 
-def _explained(asked: _Asked, events: Events, bins: int, failed: tuple[Reason, ...] = ()) -> OneMatch:
-    """`events` are those of all worlds; `failed`: conditions that the events fail."""
+def _explained(asked: _Asked, events: Events, bins: int) -> OneMatch:
+    """`events` are those of all worlds."""
     prepared, bound = asked.prepared, asked.bound
-    plan, alternative, known = prepared.plan, prepared.alternative, prepared.events
+    plan, known = prepared.plan, prepared.events
     if prepared.lasting:
         return interval_match(prepared, bound, bins, events)
-    demands = demands_of(plan, alternative, bound)
+    alternative, written = asked.written
+    demands = demands_of(plan, alternative, written)
     event = np.array(demands.events)
     system = demands.system()
     valid_lower, valid_upper = valid_of(known, system, event[None, :])
-    reasons = (*failed, *reasons_against(prepared, bound))
+    reasons = reasons_against(prepared, bound)
     if (np.diag(system) < 0).any() or not possible(*valid_of(events, system, event[None, :]))[0]:
         reasons = (*reasons, *times_against(demands, events))
     elif not possible(valid_lower, valid_upper)[0]:
@@ -242,13 +251,13 @@ def _explained(asked: _Asked, events: Events, bins: int, failed: tuple[Reason, .
 
 def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bindings]:
     """One match, as batches have it; the members of a set in the order of their ids."""
-    bound: dict[int, Bindings] = {}
-    for i, part in zip(alternative.positive, rows, strict=True):
-        component, members = alternative.components[i], np.array(part, dtype=np.int64)
+    shown: list[Bindings] = []
+    for turn, part in zip(_turns(alternative), rows, strict=True):
+        component, members = alternative.components[turn[0]], np.array(part, dtype=np.int64)
         if component.kleene and not component.ordered:
             members = members[np.argsort(events.id_rank[members])]
-        bound[i] = Group(np.array([0, len(members)]), members) if component.kleene else members
-    return bound
+        shown.append(Group(np.array([0, len(members)]), members) if component.kleene else members)
+    return bound_by_component(alternative, shown)
 
 
 def _named(rivals: Sequence[Rivals]) -> list[int]:

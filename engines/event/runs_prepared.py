@@ -167,14 +167,15 @@ def one_run(
     What `bound` lacks is absent; the reading of `listing` has it negated.
     """
     plan, options = listing.plan, listing.options
-    taken = [event for i in reading.positive if i in bound for event in events_in(bound[i])]
+    left = {i: iter(events_in(each)) for i, each in bound.items()}
     sizes = {i: members_of(each) for i, each in bound.items() if reading.components[i].kleene}
     sizes |= {i: 0 for i in reading.positive if i not in bound}
     if reading.takes_in_order:
         run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
     else:
         run = _of_read_sets(plan, reading, listing, options, sizes)
-    return run, {i: np.array([event]) for i, event in zip(run.search.singles, taken, strict=True)}
+    places = zip(run.search.singles, run.form_of.taken, strict=True)
+    return run, {place: np.array([next(left[i])]) for place, i in places}
 
 
 def prepared_read_sets(asked: RunsAsked, listing: PreparedAlternative) -> Iterator[ReadSetAlternative]:

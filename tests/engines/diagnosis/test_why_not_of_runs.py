@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -251,6 +252,22 @@ def test_a_run_is_shown_with_its_confidence_if_nothing_were_given() -> None:
                 assert shown.given.without == pytest.approx(freely[signature], abs=1e-9)
 
     check(with_given(staged_cases()), agrees, FEW_EXAMPLES)
+
+
+def test_events_that_do_not_match_say_which_condition_they_fail() -> None:
+    def has_a_reason(case: Case) -> None:
+        plan, _ = answered(case)
+        returned = {str(row["signature"]) for row in match_events(plan, case.table).to_pylist()}
+        loose = re.sub(r" WHERE .*? (?=STRATEGY)|(?<=STRATEGY) \w+|(?<=WITHIN) \d+", _looser, case.query)
+        for row in match_events(plan_of(loose), case.table).to_pylist()[:20]:
+            shown = one_match(plan, case.table, tuple(map(tuple, row["signature"])))
+            assert bool(shown.reasons) == (str(row["signature"]) not in returned)
+
+    check(repeated_cases(ANY, STRICT), has_a_reason, FEW_EXAMPLES)
+
+
+def _looser(found: re.Match[str]) -> str:
+    return " " if "WHERE" in found[0] else " 50" if found[0].strip().isdigit() else " skip_till_any_match"
 
 
 def test_a_match_that_passes_over_an_event_says_who_would_have_taken_it() -> None:
