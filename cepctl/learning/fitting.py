@@ -1,6 +1,6 @@
 """The most probable factors: they maximise ln P of the true orders less (ln factor)^2 / (2 sigma^2) each.
 
-SciPy's L-BFGS-B climbs; the sum is concave but for ties, so that its one summit is found.
+SciPy's L-BFGS-B climbs from a start to a summit; a concave sum has one.
 """
 
 from __future__ import annotations

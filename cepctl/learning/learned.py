@@ -20,7 +20,7 @@ from cepctl.errors import NoLawError
 from cepctl.learning.fitting import fitted
 from cepctl.learning.held_out import Comparison, OpenPairs
 from cepctl.learning.keys import TaughtKeys
-from cepctl.learning.likelihood import Lessons
+from cepctl.learning.likelihood import Lessons, Likelihood
 from cepctl.learning.pieces import Pieces
 from cepctl.memory import MemoryBudget
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
@@ -133,7 +133,7 @@ def learned(
     if not scores[sigma].is_better:
         raise NoLawError(_no_better(scores[sigma], pairs, keys, lesson))
     likelihood = lessons.likelihood(np.ones(FOLDS, dtype=bool), threads)
-    vector = fitted(likelihood, np.zeros(lessons.factors.count), sigma, _CLOSE)
+    vector = fitted(likelihood, _beginning(likelihood, sigma), sigma, _CLOSE)
     law = lessons.factors.law(vector, lesson.by, lesson.step)
     return Learned(law, lesson, len(keys), beyond, spare, len(pairs), sigma, scores[sigma])
 
@@ -200,12 +200,20 @@ def _held_out(lessons: Lessons, pairs: OpenPairs, fold: Indexes, threads: int) -
         if not asked.any():
             continue
         likelihood = lessons.likelihood(np.arange(FOLDS) != left_out, threads)
-        vector = np.zeros(lessons.factors.count)
+        vector = _beginning(likelihood, SIGMAS[0])
         for sigma in SIGMAS:
             vector = fitted(likelihood, vector, sigma, _CLOSE_ENOUGH)
             factors = lessons.factors.factors(vector)
             found[sigma][asked] = pairs.under(factors, lessons.keys, lessons.pieces, asked)
     return found
+
+
+def _beginning(likelihood: Likelihood, sigma: float) -> Reals:
+    """Where a climb begins: at the summit of the tangent, for with ties the sum itself may have several.
+
+    From factors of 1, ties that are many may lead to an order of theirs that the few which differ contradict.
+    """
+    return fitted(likelihood.tangent, np.zeros(likelihood.factors.count), sigma, _CLOSE_ENOUGH)
 
 
 def _no_better(scores: Comparison, pairs: OpenPairs, keys: TaughtKeys, lesson: Lesson) -> str:

@@ -3,7 +3,7 @@
 ln P(true order | stamps) of a key is the sum over its pieces of the logarithms of the factors that count in
 the true order, less ln Z of all orders, but for what no law changes: it is concave in them.  Where events are
 truly at one tick any order of them is as true: their factors count as the mean over these, which is ln Z of
-the piece at its true ticks.
+the piece at its true ticks.  That part is convex, so that there may be several summits.
 
     d / d ln factor = (how often it counts in the true order) - (how often it is expected to)
 
@@ -14,7 +14,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -82,6 +82,15 @@ class Likelihood:
         true_orders = self._summed(self.tied, factors)
         value = float(self.counted @ vector) + true_orders[0] - all_orders[0]
         return value, self.counted + true_orders[1] - all_orders[1]
+
+    @property
+    def tangent(self) -> Likelihood:
+        """A concave sum with the same gradient where all factors are 1, from where it grows by no more.
+
+        ln Z at the true ticks is convex.  In its place stands its tangent: each order of ties counts alike.
+        """
+        counted = self._summed(self.tied, self.factors.factors(np.zeros(self.factors.count)))[1]
+        return replace(self, tied=(), counted=self.counted + counted)
 
     def _summed(self, parts: tuple[Weighed, ...], factors: Factors) -> tuple[float, Reals]:
         value, gradient = 0.0, np.zeros(self.factors.count)

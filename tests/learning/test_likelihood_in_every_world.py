@@ -81,6 +81,30 @@ def test_the_gradient_is_that_of_finite_differences(some: list[Key], seed: int) 
 
 
 @settings(max_examples=60, deadline=None)
+@given(st.lists(keys, min_size=1, max_size=3), st.integers(0, 10_000))
+def test_a_tangent_touches_the_sum_where_all_factors_are_1_and_grows_by_no_more(
+    some: list[Key], seed: int
+) -> None:
+    lessons = lessons_of(some)
+    whole = lessons.likelihood(np.ones(2, dtype=bool), 1)
+    none = np.zeros(lessons.factors.count)
+    (value, gradient), (touching, slope) = whole(none), whole.tangent(none)
+    assert slope == pytest.approx(gradient, abs=1e-12)
+    vector = np.random.default_rng(seed).normal(scale=3, size=lessons.factors.count)
+    assert whole.tangent(vector)[0] - touching <= whole(vector)[0] - value + 1e-9
+
+
+def test_of_tied_events_a_tangent_takes_each_order_alike() -> None:
+    """Three ties and one key in which A is first: of the four, A counts as first in two and a half."""
+    tied, told = (Told("A", 1, 4, 2), Told("B", 1, 4, 2)), (Told("A", 1, 4, 2), Told("B", 1, 4, 3))
+    lessons = lessons_of([tied, tied, tied, told])
+    tangent = lessons.likelihood(np.ones(2, dtype=bool), 1).tangent
+    assert tangent.tied == ()
+    place = lessons.factors.before[0, 1]
+    assert tangent.counted[place] == pytest.approx(1.0)  # before(A, B), less before(B, A)
+
+
+@settings(max_examples=60, deadline=None)
 @given(st.lists(keys, min_size=1, max_size=2), st.integers(0, 10_000))
 def test_a_factor_that_is_not_open_makes_no_difference(some: list[Key], seed: int) -> None:
     """What is left out of the vector tells every key as before: it counts alike in all its orders."""
