@@ -27,6 +27,7 @@ from cepctl.engines.pattern.blocks import (
     Shape,
     Together,
     ends_of_gap,
+    gap_of,
 )
 from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
@@ -194,8 +195,8 @@ class _Block:
         ]
         none = np.zeros((len(row), 0), dtype=np.int64)
         before, behind = (np.concatenate([none, *each], axis=1) for each in edges)
-        for tied, rows in _by_ties(batch):
-            yield Part(tied, row[rows], before[rows], behind[rows])
+        for alike, rows in _by_rules(batch):
+            yield Part(alike, row[rows], before[rows], behind[rows])
 
     def _of_rules(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         for each in self.rivals:
@@ -253,24 +254,20 @@ def _hidden_by_any(each_hides: Sequence[HiddenEvents], part: Indexes, event: Ind
     return np.asarray(np.any([each.hides(part, event) for each in each_hides], axis=0))
 
 
-def _by_ties(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
-    """Those apart of which an event may be at the tick of a hidden one and counts as before or behind it.
+def _by_rules(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
+    """Those apart that other regions than gaps between two events can decide.
 
-    Rules of the others speak of whole gaps, so that they are measured as other absences are.
+    So a match is measured alike in any company, and as other absences are where there is no such region.
     """
-    tied = np.zeros(len(batch), dtype=bool)
-    apart = [
-        any(end.constant == 0 for region in each.rule.regions for end in region) for each in batch.rivals
-    ]
-    for each, is_apart in zip(batch.rivals, apart, strict=True):
-        if is_apart:
-            tied[each.row] = True
-    for some, with_ties in ((~tied, False), (tied, True)):
-        rows = np.flatnonzero(some)
-        if not len(rows):
-            continue
+    others = [each for each in batch.rivals if any(gap_of(region) is None for region in each.rule.regions)]
+    has = np.zeros((len(batch), len(others)), dtype=bool)
+    for number, each in enumerate(others):
+        has[each.row, number] = True
+    for pattern in np.unique(has, axis=0):
+        rows = np.flatnonzero((has == pattern).all(axis=1))
         part = batch.taken(rows)
-        kept = [each for each, is_apart in zip(part.rivals, apart, strict=True) if with_ties or not is_apart]
+        left = [each.rule for each, decides in zip(others, pattern, strict=True) if not decides]
+        kept = [each for each in part.rivals if len(each.row) or each.rule not in left]
         shape = replace(part.measure.shape, rules=tuple(dict.fromkeys(each.rule for each in kept)))
         yield replace(part, measure=replace(part.measure, shape=shape), rivals=kept), rows
 

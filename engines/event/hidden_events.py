@@ -39,13 +39,14 @@ class Absences:
     at_last: Flags | None = None
 
     def alike(self) -> Iterator[tuple[bool, bool, Indexes, Indexes]]:
-        """Those apart that are absent from the ticks of their ends, or not."""
+        """Those apart that are absent from the ticks of their ends, or not: of neither perhaps none."""
         none = np.zeros(len(self.part), dtype=bool)
         first = none if self.at_first is None else self.at_first
         last = none if self.at_last is None else self.at_last
         for at_first, at_last in ((False, False), (False, True), (True, False), (True, True)):
             here = (first == at_first) & (last == at_last)
-            yield at_first, at_last, self.part[here], self.event[here]
+            if here.any() or not (at_first or at_last):
+                yield at_first, at_last, self.part[here], self.event[here]
 
     def taken(self, parts: Indexes, count: int) -> Absences:
         """Those of some of so many parts, which may repeat, and are numbered anew."""
