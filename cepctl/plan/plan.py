@@ -173,16 +173,17 @@ class Alternative:
         return next((each for each in self.repeated if component in each), (component,))
 
     @cached_property
+    def takes_in_order(self) -> bool:
+        """Whether it takes one event after the other where what is taken depends on what was."""
+        return self.passes_over or any(each.ordered for each in self.components)
+
+    @cached_property
     def reads_taken(self) -> bool:
         """Whether what a component takes depends on which members a group has taken, and in which order."""
-        return (
-            self.passes_over
-            or any(each.ordered for each in self.components)
-            or any(
-                self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
-                for link in self.links
-                for i in link.components
-            )
+        return self.takes_in_order or any(
+            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+            for link in self.links
+            for i in link.components
         )
 
     def in_runs(self, strategy: Strategy) -> bool:
