@@ -34,7 +34,7 @@ from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
-from cepctl.errors import UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.plan import Plan
 
 
@@ -100,10 +100,23 @@ class AbsentParts:
         count = count_of(bound.values())
         for begin in range(0, count, ROWS_AT_ONCE):
             rows = np.arange(begin, min(begin + ROWS_AT_ONCE, count))
-            own = take_matches(bound, rows)
-            block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
-            for part in block.parts():
-                yield replace(part, row=part.row + begin)
+            yield from self._parts_of(rows, bound, rivals)
+
+    def _parts_of(self, rows: Indexes, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:
+        """The parts of some matches together, or of half of them each where they are too many."""
+        own = take_matches(bound, rows)
+        block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
+        try:
+            hidden = block.hidden()
+        except QueryTooLargeError:
+            if len(rows) == 1:
+                raise
+            for half in np.array_split(rows, 2):
+                yield from self._parts_of(half, bound, rivals)
+            return
+        for each_hides in hidden:
+            for part in block.measurable(each_hides):
+                yield replace(part, row=rows[part.row])
 
     def at_edge(self, *, leading: bool) -> bool:
         """Whether something of them is absent before the first, or behind the last event of a match."""
@@ -143,13 +156,22 @@ class _Block:
     rivals: list[Rivals]
     count: int
 
-    def parts(self) -> Iterator[Part]:
-        """The parts of all that must not happen, those together whose hidden events are ordered alike."""
-        found = [list(self._of(own)) for own in self._by_gap.values()]
-        for chosen in product(*found):
-            beside = _beside(chosen, self.count)
-            if len(beside[0].row):
-                yield from self._measurable(beside)
+    def hidden(self) -> list[list[HiddenEvents]]:
+        """What the parts of all that must not happen hide in each gap: those together that are ordered alike.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If they are too many.
+        """
+        found: list[list[HiddenEvents]] = []
+        for togethers in self._by_gap.values():
+            found.append([])
+            for part in self._of(togethers):
+                found[-1].append(part)
+                require_few(sum(len(each.part) for part in found[-1] for each in part.absent))
+        beside = (_beside(chosen, self.count) for chosen in product(*found))
+        return [each_hides for each_hides in beside if len(each_hides[0].row)]
 
     @property
     def _by_gap(self) -> dict[int, list[Together]]:
@@ -171,7 +193,8 @@ class _Block:
                 return first.parts()
         return ScannedParts(self.of.source.events, Rests.of(togethers, *asked)).parts()
 
-    def _measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
+    def measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
+        """The parts that hide so."""
         shape = replace(self.of.source.shape, together=())
         hidden = HiddenBlocks.of(
             shape,

@@ -17,8 +17,8 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.errors import QueryTooLargeError
 
 ROWS_AT_ONCE = 512
-MOST_PARTS = 4_000_000
-"""Pairs of a part and an event that may be in it, of so many matches."""
+MOST_PARTS = 1_000_000
+"""Pairs of a part and an event that may be in it; of several matches with more each is looked at alone."""
 OF_GAP = -1
 """In place of a hidden event: the end of the gap."""
 
@@ -103,6 +103,6 @@ def require_few(pairs: int) -> None:
     """Raise QueryTooLargeError where so many are too many."""
     if pairs > MOST_PARTS:
         raise QueryTooLargeError(
-            f"what !SEQ or !AND leaves of {ROWS_AT_ONCE:,} matches takes more than {MOST_PARTS:,} pairs of "
-            "events; narrow it (WITHIN, [attr], predicates on its events)"
+            f"what !SEQ or !AND leaves of a match takes more than {MOST_PARTS:,} pairs of events; narrow it "
+            "(WITHIN, [attr], predicates on its events)"
         )
