@@ -58,6 +58,11 @@ def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
     last = group == count - 1 and strategy == NEXT
     usable = [link for link in LINKS if {*re.findall(r"(\w)\.", link)} <= named]
     conditions = draw(st.lists(st.sampled_from(usable), max_size=2, unique=True))
+    singles = [name for place, name in enumerate(names) if place != group]
+    if strategy == ANY and group is not None and singles and draw(st.booleans()):
+        member = f"{names[group]}[{draw(st.sampled_from(['first', 'last']))}]"
+        sign, ticks = draw(st.sampled_from(["<=", ">=", "<>"])), draw(st.integers(-2, 3))
+        conditions.append(f"{member}.time - {draw(st.sampled_from(singles))}.time {sign} {ticks} ticks")
     if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
         conditions.append("[k]")
     clauses = [

@@ -24,8 +24,6 @@ def _absent_together(alternative: Alternative, plan: Plan) -> Iterator[str]:
     """What the event engine does not run of `!SEQ` and `!AND`."""
     if alternative.absent_together and alternative.in_runs(plan.strategy):
         yield "!SEQ or !AND beside groups in order"
-    if alternative.absent_together and alternative.member_timings:
-        yield "the time of a first or last member beside !SEQ or !AND"
 
 
 def _one_for_another(alternative: Alternative) -> Iterator[str]:

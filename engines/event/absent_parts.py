@@ -27,13 +27,14 @@ from cepctl.engines.pattern.blocks import (
     Shape,
     Together,
     ends_of_gap,
+    gap_of,
 )
 from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
-from cepctl.errors import UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.plan import Plan
 
 
@@ -99,10 +100,23 @@ class AbsentParts:
         count = count_of(bound.values())
         for begin in range(0, count, ROWS_AT_ONCE):
             rows = np.arange(begin, min(begin + ROWS_AT_ONCE, count))
-            own = take_matches(bound, rows)
-            block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
-            for part in block.parts():
-                yield replace(part, row=part.row + begin)
+            yield from self._parts_of(rows, bound, rivals)
+
+    def _parts_of(self, rows: Indexes, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:
+        """The parts of some matches together, or of half of them each where they are too many."""
+        own = take_matches(bound, rows)
+        block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
+        try:
+            hidden = block.hidden()
+        except QueryTooLargeError:
+            if len(rows) == 1:
+                raise
+            for half in np.array_split(rows, 2):
+                yield from self._parts_of(half, bound, rivals)
+            return
+        for each_hides in hidden:
+            for part in block.measurable(each_hides):
+                yield replace(part, row=rows[part.row])
 
     def at_edge(self, *, leading: bool) -> bool:
         """Whether something of them is absent before the first, or behind the last event of a match."""
@@ -142,13 +156,22 @@ class _Block:
     rivals: list[Rivals]
     count: int
 
-    def parts(self) -> Iterator[Part]:
-        """The parts of all that must not happen, those together whose hidden events are ordered alike."""
-        found = [list(self._of(own)) for own in self._by_gap.values()]
-        for chosen in product(*found):
-            beside = _beside(chosen, self.count)
-            if len(beside[0].row):
-                yield from self._measurable(beside)
+    def hidden(self) -> list[list[HiddenEvents]]:
+        """What the parts of all that must not happen hide in each gap: those together that are ordered alike.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If they are too many.
+        """
+        found: list[list[HiddenEvents]] = []
+        for togethers in self._by_gap.values():
+            found.append([])
+            for part in self._of(togethers):
+                found[-1].append(part)
+                require_few(sum(len(each.part) for part in found[-1] for each in part.absent))
+        beside = (_beside(chosen, self.count) for chosen in product(*found))
+        return [each_hides for each_hides in beside if len(each_hides[0].row)]
 
     @property
     def _by_gap(self) -> dict[int, list[Together]]:
@@ -170,7 +193,8 @@ class _Block:
                 return first.parts()
         return ScannedParts(self.of.source.events, Rests.of(togethers, *asked)).parts()
 
-    def _measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
+    def measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
+        """The parts that hide so."""
         shape = replace(self.of.source.shape, together=())
         hidden = HiddenBlocks.of(
             shape,
@@ -194,8 +218,8 @@ class _Block:
         ]
         none = np.zeros((len(row), 0), dtype=np.int64)
         before, behind = (np.concatenate([none, *each], axis=1) for each in edges)
-        for tied, rows in _by_ties(batch):
-            yield Part(tied, row[rows], before[rows], behind[rows])
+        for alike, rows in _by_rules(batch):
+            yield Part(alike, row[rows], before[rows], behind[rows])
 
     def _of_rules(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         for each in self.rivals:
@@ -253,24 +277,20 @@ def _hidden_by_any(each_hides: Sequence[HiddenEvents], part: Indexes, event: Ind
     return np.asarray(np.any([each.hides(part, event) for each in each_hides], axis=0))
 
 
-def _by_ties(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
-    """Those apart of which an event may be at the tick of a hidden one and counts as before or behind it.
+def _by_rules(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
+    """Those apart that other regions than gaps between two events can decide.
 
-    Rules of the others speak of whole gaps, so that they are measured as other absences are.
+    So a match is measured alike in any company, and as other absences are where there is no such region.
     """
-    tied = np.zeros(len(batch), dtype=bool)
-    apart = [
-        any(end.constant == 0 for region in each.rule.regions for end in region) for each in batch.rivals
-    ]
-    for each, is_apart in zip(batch.rivals, apart, strict=True):
-        if is_apart:
-            tied[each.row] = True
-    for some, with_ties in ((~tied, False), (tied, True)):
-        rows = np.flatnonzero(some)
-        if not len(rows):
-            continue
+    others = [each for each in batch.rivals if any(gap_of(region) is None for region in each.rule.regions)]
+    has = np.zeros((len(batch), len(others)), dtype=bool)
+    for number, each in enumerate(others):
+        has[each.row, number] = True
+    for pattern in np.unique(has, axis=0):
+        rows = np.flatnonzero((has == pattern).all(axis=1))
         part = batch.taken(rows)
-        kept = [each for each, is_apart in zip(part.rivals, apart, strict=True) if with_ties or not is_apart]
+        left = [each.rule for each, decides in zip(others, pattern, strict=True) if not decides]
+        kept = [each for each in part.rivals if len(each.row) or each.rule not in left]
         shape = replace(part.measure.shape, rules=tuple(dict.fromkeys(each.rule for each in kept)))
         yield replace(part, measure=replace(part.measure, shape=shape), rivals=kept), rows
 

@@ -17,8 +17,8 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.errors import QueryTooLargeError
 
 ROWS_AT_ONCE = 512
-MOST_PARTS = 4_000_000
-"""Pairs of a part and an event that may be in it, of so many matches."""
+MOST_PARTS = 1_000_000
+"""Pairs of a part and an event that may be in it; of several matches with more each is looked at alone."""
 OF_GAP = -1
 """In place of a hidden event: the end of the gap."""
 
@@ -39,13 +39,14 @@ class Absences:
     at_last: Flags | None = None
 
     def alike(self) -> Iterator[tuple[bool, bool, Indexes, Indexes]]:
-        """Those apart that are absent from the ticks of their ends, or not."""
+        """Those apart that are absent from the ticks of their ends, or not: of neither perhaps none."""
         none = np.zeros(len(self.part), dtype=bool)
         first = none if self.at_first is None else self.at_first
         last = none if self.at_last is None else self.at_last
         for at_first, at_last in ((False, False), (False, True), (True, False), (True, True)):
             here = (first == at_first) & (last == at_last)
-            yield at_first, at_last, self.part[here], self.event[here]
+            if here.any() or not (at_first or at_last):
+                yield at_first, at_last, self.part[here], self.event[here]
 
     def taken(self, parts: Indexes, count: int) -> Absences:
         """Those of some of so many parts, which may repeat, and are numbered anew."""
@@ -102,6 +103,6 @@ def require_few(pairs: int) -> None:
     """Raise QueryTooLargeError where so many are too many."""
     if pairs > MOST_PARTS:
         raise QueryTooLargeError(
-            f"what !SEQ or !AND leaves of {ROWS_AT_ONCE:,} matches takes more than {MOST_PARTS:,} pairs of "
-            "events; narrow it (WITHIN, [attr], predicates on its events)"
+            f"what !SEQ or !AND leaves of a match takes more than {MOST_PARTS:,} pairs of events; narrow it "
+            "(WITHIN, [attr], predicates on its events)"
         )

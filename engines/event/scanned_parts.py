@@ -205,7 +205,7 @@ def _entries(group: Group) -> Group:
 
 
 def _absences(part: Indexes, event: Indexes, absent: Flags, begins: list[int]) -> Iterator[Absences]:
-    """Slots in which events are absent, those of each run of them together.
+    """Slots in which events are absent, those of each run of them together; of single gaps perhaps none.
 
     `begins`: the first hidden event of each tick.
     """
@@ -215,7 +215,8 @@ def _absences(part: Indexes, event: Indexes, absent: Flags, begins: list[int]) -
     _, last = np.nonzero(inside[:, 1:-1] & ~inside[:, 2:])
     slots = absent.shape[1]
     run = first * slots + last
-    for each in np.unique(run).tolist():
+    gaps = range(0, slots * slots, 2 * slots + 2)
+    for each in sorted({*np.unique(run).tolist(), *gaps}):
         (since, at_first), (until, at_last) = divmod(each // slots, 2), divmod(each % slots, 2)
         own = pair[run == each]
         after = begins[since - (not at_first)] if each // slots else OF_GAP

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import TypeVar
 
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -22,6 +23,7 @@ from cepctl.engines.pattern.blocks import (
 )
 from cepctl.plan.plan import Component, Timing
 
+_T = TypeVar("_T", bound=Timing)
 Order = tuple[bool, ...] | None
 """Whether each but the first is at the tick of the one before, which it follows else; None for no order."""
 
@@ -141,7 +143,14 @@ class HiddenBlocks:
             sequences=(),
             orders=(),
         )
-        return Shape(bare, window, tuple(blocks), tuple(map(self.rule, self.bare.rules)), bare.timings)
+        return Shape(
+            bare,
+            window,
+            tuple(blocks),
+            tuple(map(self.rule, self.bare.rules)),
+            bare.timings,
+            member_timings=tuple(self._numbered(each) for each in self.bare.member_timings),
+        )
 
     @property
     def _at_both_ends(self) -> bool:
@@ -171,6 +180,6 @@ class HiddenBlocks:
         block = point.block + self._before(point.block + 1)
         return Point(block, point.role, self.number(point.component) if point.role == "only" else -1)
 
-    def _numbered(self, timing: Timing) -> Timing:
+    def _numbered(self, timing: _T) -> _T:
         left, right = (None if side is None else self.number(side) for side in (timing.left, timing.right))
         return replace(timing, left=left, right=right)

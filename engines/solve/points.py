@@ -97,7 +97,11 @@ def _gaps(batch: Batch, ring: OpenedRing, rivals: list[Rivals], rows: Indexes) -
 
     measure, count = batch.measure, len(batch.measure.masses.lower)
     lower, upper = (each[rows] for each in batch.valid)
-    reaching = [(ring.gaps[region], each.taken(rows)) for each in rivals for region in each.rule.regions]
+    reaching = [
+        (ring.gaps[region], region in ring.closed, each.taken(rows))
+        for each in rivals
+        for region in each.rule.regions
+    ]
     return gap_chains(
         measure.opened_masses, ring.events(batch.events[rows], count), ring.ticks(lower), ring.ticks(upper),
         ring.system(measure.system), reaching, ring.copies(count),
@@ -109,7 +113,7 @@ def shared_gaps(batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
 
     measure, ring = batch.measure, batch.measure.opened
-    if ring is None or ring.by:
+    if ring is None or ring.by or ring.closed:
         return rows[:0], impossible(0)
     lower, upper = (each[rows] for each in batch.valid)
     found, measured = shared_gap_chains(

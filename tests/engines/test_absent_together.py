@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from cepctl.engines.event import hidden_events
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.errors import CepctlError, UnsupportedQueryError
+from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
 from tests.absent_together_cases import absent_together_cases
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
@@ -117,3 +118,17 @@ def test_interval_events_are_left_to_the_judge() -> None:
     assert match_table(plan, events).num_rows == 1
     with pytest.raises(UnsupportedQueryError, match=r"!SEQ and !AND beside interval events.*--engine worlds"):
         match_events(plan, events)
+
+
+def test_matches_with_too_many_parts_together_are_looked_at_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = plan_of("PATTERN SEQ(A a, !SEQ(B x, B y), C c) WHERE y.x <> x.x")
+    expected = match_events(plan, PAGE)
+    monkeypatch.setattr(hidden_events, "MOST_PARTS", 20)
+    assert match_events(plan, PAGE) == expected
+    monkeypatch.setattr(hidden_events, "MOST_PARTS", 3)
+    with pytest.raises(
+        QueryTooLargeError, match=r"what !SEQ or !AND leaves of a match takes more than 3 pairs"
+    ):
+        match_events(plan, PAGE)

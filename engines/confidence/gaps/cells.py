@@ -11,6 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
+from cepctl.engines.confidence.gaps.distinct_gaps import event_of
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
 from cepctl.engines.confidence.gauss_nodes import (
     expand,
@@ -48,7 +49,8 @@ class RivalFree(NamedTuple):
     """Rivals of some gaps, those of gap g being listed[offsets[g]] to listed[offsets[g + 1] - 1].
 
     `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `begin`: per
-    rival, the first cell in which it has mass, 0 if it has some before.  `most`: per cell, the largest number
+    rival, the first cell in which it has mass, 0 if it has some before.  `closed`: 1 where the gap holds the
+    tick of its right end for it, else 0.  `most`: per cell, the largest number
     of rivals of one gap that have mass there.  `kinds`: gaps with the same rivals.
     """
 
@@ -57,6 +59,7 @@ class RivalFree(NamedTuple):
     before: Reals
     slope: Reals
     begin: Indexes
+    closed: Reals
     most: Indexes
     kinds: Kinds
 
@@ -74,7 +77,7 @@ def cuts_of(buckets, gaps, before, after):
             events.append(gaps.left[gap])
             events.append(gaps.right[gap])
             for r in range(gaps.rival_offsets[gap], gaps.rival_offsets[gap + 1]):
-                events.append(gaps.rivals[r])
+                events.append(event_of(gaps.rivals[r]))
     return cuts_within(buckets, np.unique(np.array(events)), low, high)
 
 
@@ -131,7 +134,7 @@ def rival_free(buckets, gaps, chosen, cut):
     before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
     begin = np.zeros(len(rivals), dtype=np.int64)
     for r in range(len(rivals)):
-        fill_masses(buckets, rivals[r], cut, before[r], slope[r])
+        fill_masses(buckets, event_of(rivals[r]), cut, before[r], slope[r])
         while begin[r] < cells - 1 and before[r, begin[r]] == 0.0 and slope[r, begin[r]] == 0.0:
             begin[r] += 1
     most = np.zeros(cells, dtype=np.int64)
@@ -141,7 +144,8 @@ def rival_free(buckets, gaps, chosen, cut):
             for c in range(cells):
                 alive[c] += slope[r, c] > 0.0
         most = np.maximum(most, alive)
-    return RivalFree(offsets, listed, before, slope, begin, most, kinds)
+    closed = np.where(rivals < 0, 1.0, 0.0)
+    return RivalFree(offsets, listed, before, slope, begin, closed, most, kinds)
 
 
 @inner

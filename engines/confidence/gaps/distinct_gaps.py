@@ -29,13 +29,20 @@ FARTHEST = 1 << 61
 class Gaps(NamedTuple):
     """G distinct gaps: gap k lies between events left[k] and right[k], shape (G,).
 
-    None of rivals[rival_offsets[k]:rival_offsets[k + 1]] may lie strictly inside.
+    None of rivals[rival_offsets[k]:rival_offsets[k + 1]] may lie strictly inside; where one is negative, its
+    complement is the event, which may not be at the tick of the right one, either.
     """
 
     left: Indexes
     right: Indexes
     rival_offsets: Indexes
     rivals: Indexes
+
+
+@inner
+def event_of(rival):
+    """The event that a rival is."""
+    return ~rival if rival < 0 else rival
 
 
 @dataclass(frozen=True)
@@ -73,15 +80,16 @@ def gap_chains(
     lower: Ticks,
     upper: Ticks,
     system: Ticks,
-    rivals: Sequence[tuple[int, Rivals]],
+    rivals: Sequence[tuple[int, bool, Rivals]],
     copies: Indexes,
 ) -> tuple[Flags, GapChains]:
     """Gaps of the chains whose rivals can each lie in one of them only.
 
     `event`, `lower`, `upper`, shape (n, l): the events of each chain and their valid intervals; `system`:
-    closed constraints over them.  `rivals`: number of a gap, and pairs of a chain and an event that may not
-    lie in it.  `copies`, shape (l - 1,): how much higher than that of an event the number of the copy is that
-    lies in a gap.  Returns which chains can, shape (n,), and the gaps of these alone.
+    closed constraints over them.  `rivals`: number of a gap, whether it holds the tick of the event behind
+    it, and pairs of a chain and an event that may not lie in it.  `copies`, shape (l - 1,): how much higher
+    than that of an event the number of the copy is that lies in a gap.  Returns which chains can, shape (n,),
+    and the gaps of these alone.
     """
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that
     # cannot decide a chain they leave every factor of it exactly as it is.
@@ -119,7 +127,9 @@ def _with_distinct_gaps(
     first = order[fresh]
     rival_offsets = np.concatenate([[0], np.cumsum(sizes[first])])
     owner, within = places_in_runs(sizes[first])
-    rivals = (found.events[begins[first][owner] + within] >> 1) + copies[first % gaps][owner]
+    listed = found.events[begins[first][owner] + within]
+    rivals = (listed >> 2) + copies[first % gaps][owner]
+    rivals = np.where(listed & 2, ~rivals, rivals)
     return GapChains(
         event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
         Gaps(left[first], right[first], rival_offsets, rivals),
@@ -148,9 +158,9 @@ def _tell_apart(order, begins, sizes, events, fresh):
 class GapRivals(NamedTuple):
     """Lists of n chains with g gaps each, that of gap k of chain i at place p = i * g + k.
 
-    A list holds 2 * event + 1 where the event can lie in the gap, 2 * event where it reaches there by raw
-    intervals alone; ascending, each event once.  Where a moved copy of the event lies in the gap, the list
-    holds the event: a rival is one, wherever its copies lie.
+    A list holds 4 * event + 1 where the event can lie in the gap, 4 * event where it reaches there by raw
+    intervals alone, 2 more where the gap is closed for it; ascending, each event once.  Where a moved copy of
+    the event lies in the gap, the list holds the event: a rival is one, wherever its copies lie.
 
     `offsets`: shape (n * g + 1,), room for each list in `events`, of which `sizes[p]` are used.  `digests`: a
     number per list, equal where the events are; unequal lists nearly always differ.  `entangled`: shape (n,),
@@ -170,7 +180,7 @@ def _gap_rivals(
     lower: Ticks,
     upper: Ticks,
     room: Flags,
-    rivals: Sequence[tuple[int, Rivals]],
+    rivals: Sequence[tuple[int, bool, Rivals]],
     copies: Indexes,
 ) -> GapRivals:
     """List the rivals of each gap, by counting sort: the pairs are never sorted as a whole.
@@ -180,14 +190,14 @@ def _gap_rivals(
     count, gaps = len(event), event.shape[1] - 1
     raw = masses.lower[event], masses.upper[event]
     sizes = np.zeros(count * gaps, dtype=np.int64)
-    for gap, each in rivals:
-        _count(each.row, each.event, copies[gap], gap, masses.lower, masses.upper, *raw, sizes)
+    for gap, closed, each in rivals:
+        _count(each.row, each.event, copies[gap], gap, int(closed), masses.lower, masses.upper, *raw, sizes)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     events = np.empty(offsets[-1], dtype=np.int64)
     ends = offsets[:-1].copy()
-    for gap, each in rivals:
+    for gap, closed, each in rivals:
         bounds = masses.lower, masses.upper, *raw, lower, upper, room
-        _list(each.row, each.event, copies[gap], gap, *bounds, ends, events)
+        _list(each.row, each.event, copies[gap], gap, int(closed), *bounds, ends, events)
     digests = np.empty(len(sizes), dtype=np.uint64)
     entangled = np.zeros(count, dtype=np.bool_)
     _settle(offsets, events, sizes, digests, entangled)
@@ -195,26 +205,28 @@ def _gap_rivals(
 
 
 @kernel
-def _count(rows, rivals, copy, gap, lower, upper, raw_lower, raw_upper, sizes):
+def _count(rows, rivals, copy, gap, closed, lower, upper, raw_lower, raw_upper, sizes):
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
         row, rival = rows[i], rivals[i] + copy
-        if upper[rival] > raw_lower[row, gap] and lower[rival] < raw_upper[row, gap + 1]:
+        if upper[rival] > raw_lower[row, gap] and lower[rival] < raw_upper[row, gap + 1] + closed:
             sizes[row * gaps + gap] += 1
 
 
 @kernel
 def _list(
-    rows, rivals, copy, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends, events
+    rows, rivals, copy, gap, closed, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends,
+    events,
 ):  # fmt: skip
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
         row, rival = rows[i], rivals[i]
         since, until = lower[rival + copy], upper[rival + copy]
-        if until > raw_lower[row, gap] and since < raw_upper[row, gap + 1]:
+        if until > raw_lower[row, gap] and since < raw_upper[row, gap + 1] + closed:
             place = row * gaps + gap
-            inside = until > valid_lower[row, gap] and since < valid_upper[row, gap + 1] and room[row, gap]
-            events[ends[place]] = 2 * rival + inside
+            inside = until > valid_lower[row, gap] and since < valid_upper[row, gap + 1] + closed
+            inside = inside and (closed or room[row, gap])
+            events[ends[place]] = 4 * rival + 2 * closed + inside
             ends[place] += 1
 
 
@@ -244,7 +256,7 @@ def _once(events):
             break
     size = 0
     for i in range(len(events)):
-        if size and events[i] >> 1 == events[size - 1] >> 1:
+        if size and events[i] >> 2 == events[size - 1] >> 2:
             events[size - 1] = events[i]
         else:
             events[size] = events[i]
@@ -257,8 +269,8 @@ def _meet(one, other):
     """Whether some event can lie in both gaps."""
     j = 0
     for i in range(len(one)):
-        while j < len(other) and other[j] < one[i]:
+        while j < len(other) and other[j] >> 2 < one[i] >> 2:
             j += 1
-        if j < len(other) and other[j] == one[i] and one[i] & 1:
+        if j < len(other) and other[j] >> 2 == one[i] >> 2 and one[i] & other[j] & 1:
             return True
     return False

@@ -63,22 +63,23 @@ def first_sums_for(cells, first_gaps, first, middle):
     width = cells.first[middle.stop] - cells.first[middle.begin]
     size, at_once = most * width, min(most * width, MOST_PLACES + width)
     return FirstSums(
-        mass_up_to_nodes(cells, first_gaps, 0), np.zeros(len(first)), np.full(kinds, -1, dtype=np.int64),
-        np.empty((rows, size)), np.zeros((kinds, len(cells.offset))), plan,
-        np.empty(kinds, dtype=np.int64), np.empty(rivals, dtype=np.int64), np.empty((rivals, at_once)),
+        mass_up_to_nodes(cells, first_gaps, first_gaps.closed), np.zeros(len(first)),
+        np.full(kinds, -1, dtype=np.int64), np.empty((rows, size)), np.zeros((kinds, len(cells.offset))),
+        plan, np.empty(kinds, dtype=np.int64), np.empty(rivals, dtype=np.int64), np.empty((rivals, at_once)),
         np.ones(at_once),
     )  # fmt: skip
 
 
 @inner
 def mass_up_to_nodes(cells, free, included):
-    """Mass of each rival before each node, or up to it where it is included."""
+    """Mass of each rival before each node, or up to it where it is included; shape (rivals,)."""
     rivals = len(free.slope)
     at = np.empty((rivals, len(cells.offset)))
     for r in range(rivals):
         for j in range(len(cells.offset)):
             cell = cells.cell[j]
-            at[r, j] = min(free.before[r, cell] + free.slope[r, cell] * (cells.offset[j] + included), 1.0)
+            ticks = cells.offset[j] + included[r]
+            at[r, j] = min(free.before[r, cell] + free.slope[r, cell] * ticks, 1.0)
     return at
 
 
@@ -149,8 +150,9 @@ def _fill_own(cells, first_gaps, current, kind, past):
     for r in range(len(first_gaps.slope)):
         slope = first_gaps.slope[r, current]
         if slope > 0.0 and first_gaps.kinds.apart[kind, r]:
+            closed = first_gaps.closed[r]
             for i in range(count):
-                free[i] *= 1.0 - slope * offset[i]
+                free[i] *= 1.0 - slope * (offset[i] + closed)
     if cells.every[current]:
         total = 0.0
         for j in range(count):
@@ -323,7 +325,8 @@ def _fill_last_factors(last_gaps, r, span, count, bulk, inner, size, last, facto
     """What one rival leaves at each place."""
     own, width, points = span.own, span.until - span.since, last.points
     up_to = last.up_to[r, span.since : span.until]
-    before, slope = last_gaps.before[r, own], last_gaps.slope[r, own]
+    slope = last_gaps.slope[r, own]
+    before = last_gaps.before[r, own] + slope * last_gaps.closed[r]
     for j in range(count):
         row, at = factors[j * width : (j + 1) * width], min(before + slope * last.place[j], 1.0)
         for k in range(INDEX(width)):

@@ -13,7 +13,7 @@ what is left is a chain in the same window whose rivals lie in gaps.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,13 +31,15 @@ class OpenedRing:
     """The same chain in another order.
 
     `order`: which event of a match stands at each place, shape (l,).  `is_moved`: whether it stands there as
-    its copy, moved `by` so many ticks.  `gaps`: the number of the gap that a region is.
+    its copy, moved `by` so many ticks.  `gaps`: the number of the gap that a region is; `closed`: those that
+    hold the tick of the event behind the gap, too.
     """
 
     order: Indexes
     is_moved: Flags
     by: int
     gaps: Mapping[Region, int]
+    closed: frozenset[Region] = frozenset()
 
     @property
     def moved(self) -> Ticks:
@@ -84,8 +86,12 @@ def opened_ring(shape: Shape) -> OpenedRing | None:
     """How the chains of a shape are opened; None where some rule speaks of anything but gaps of the ring."""
     length = len(shape.blocks)
     places: dict[Region, int] = {}
+    closed = set[Region]()
     for region in (region for rule in shape.rules for region in rule.regions):
         place = _place(region, shape)
+        if place is None:
+            place = gap_of(_opened_behind(region))
+            closed.add(region)
         if place is None:
             return None
         places[region] = place
@@ -95,10 +101,18 @@ def opened_ring(shape: Shape) -> OpenedRing | None:
     if not shape.only_single:
         return None
     if not edges:
-        return _opened(length, length - 1, 0, places)
+        return replace(_opened(length, length - 1, 0, places), closed=frozenset(closed))
     if len(edges) > 1 or not free or shape.window is None or shape.window > _LONGEST_WINDOW:
         return None
-    return _opened(length, max(free), -shape.window if edges == {_BEFORE} else shape.window, places)
+    ring = _opened(length, max(free), -shape.window if edges == {_BEFORE} else shape.window, places)
+    return replace(ring, closed=frozenset(closed))
+
+
+def _opened_behind(region: Region) -> Region:
+    """A region without the tick that its end is."""
+    return tuple(
+        replace(end, constant=-1) if not end.is_lower and end.constant == 0 else end for end in region
+    )
 
 
 def _place(region: Region, shape: Shape) -> int | None:

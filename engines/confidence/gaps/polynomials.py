@@ -93,8 +93,9 @@ def have_rivals_in_common(gaps: Gaps, gap: Indexes, fresh: Indexes) -> Flags:
     chains = np.diff(fresh, append=len(gap))
     run, sizes = np.repeat(np.arange(len(fresh)), chains), np.diff(gaps.rival_offsets)[gap]
     listing, within = places_in_runs(sizes)
-    width = gaps.rivals.max(initial=0) + 1
-    pairs = np.unique(run[listing] * width + gaps.rivals[gaps.rival_offsets[gap][listing] + within])
+    rivals = np.where(gaps.rivals < 0, ~gaps.rivals, gaps.rivals)
+    width = rivals.max(initial=0) + 1
+    pairs = np.unique(run[listing] * width + rivals[gaps.rival_offsets[gap][listing] + within])
     distinct = np.bincount(pairs // width, minlength=len(fresh))
     return np.asarray(distinct * chains <= _MOST_DISTINCT * np.add.reduceat(sizes, fresh))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.engines.confidence.gaps.distinct_gaps import event_of
 from cepctl.engines.confidence.gaps.rows import AT_ONCE, INDEX
 from cepctl.engines.kernels.kernel import inner
 
@@ -55,7 +56,8 @@ def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
     for g in range(len(chosen)):
         begin, end = buckets.lower[gaps.left[chosen[g]]], buckets.upper[gaps.right[chosen[g]]]
         for r in range(len(rivals)):
-            apart[count, r] = buckets.upper[rivals[r]] <= begin or buckets.lower[rivals[r]] >= end
+            event, closed = event_of(rivals[r]), rivals[r] < 0
+            apart[count, r] = buckets.upper[event] <= begin or buckets.lower[event] - closed >= end
         for r in listed[offsets[g] : offsets[g + 1]]:
             apart[count, r] = True
         kind = 0

@@ -73,7 +73,8 @@ def sum_pairs(
     nodes, most_ends, room = cells.first[middle.stop] - cells.first[middle.begin], 1, _room(cells)
     for e in range(len(ends.nodes)):
         most_ends = max(most_ends, ends.nodes[e])
-    up_to, weight = mass_up_to_nodes(cells, last_gaps, 1), cells.weight * middle.mass[cells.cell]
+    weight = cells.weight * middle.mass[cells.cell]
+    up_to = mass_up_to_nodes(cells, last_gaps, np.ones(len(last_gaps.slope)))
     rows = last_rows_for(cells, last_gaps, up_to, weight, most_ends, nodes, room)
     firsts = first_sums_for(cells, first_gaps, first, middle)
     sums = _sums_for(

@@ -162,22 +162,23 @@ def _tabulate(buckets, gaps, number, span, first, tabulated, table):
     """
     lower, upper, reach = buckets.lower, buckets.upper, tabulated.reach
     left, right = gaps.left[number], gaps.right[number]
-    others = gaps.rivals[gaps.rival_offsets[number] : gaps.rival_offsets[number + 1]]
+    rivals = gaps.rivals[gaps.rival_offsets[number] : gaps.rival_offsets[number + 1]]
+    others, closed = np.where(rivals < 0, ~rivals, rivals), np.where(rivals < 0, 1, 0)
     at_left, at_right = tabulated.cumulated[0], tabulated.cumulated[1]
     width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
     ramp = np.arange(max(width, height)).astype(np.float64)
     for r in range(len(others)):
         _cumulate(buckets, others[r], lower[left], width, ramp, at_left[r])
-        _cumulate(buckets, others[r], lower[right] - 1, height, ramp, at_right[r])
+        _cumulate(buckets, others[r], lower[right] - 1 + closed[r], height, ramp, at_right[r])
     since, until = span[0] - lower[left], span[1] - lower[left] + 1
     begin, end = span[2] - lower[right], span[3] - lower[right] + 1
-    _fill_reach(lower[left], since, until, others, lower, upper, reach)
+    _fill_reach(lower[left], since, until, others, closed, lower, upper, reach)
     weight = np.empty(width)
     _masses(buckets, left, weight)
     if first:
         _fill_summed(
-            since, until, begin, end, lower[right] - lower[left], lower[right], others, lower, at_left,
-            at_right, reach, weight, table,
+            since, until, begin, end, lower[right] - lower[left], lower[right], others, closed, lower,
+            at_left, at_right, reach, weight, table,
         )  # fmt: skip
     else:
         _fill_table(
@@ -188,7 +189,8 @@ def _tabulate(buckets, gaps, number, span, first, tabulated, table):
 
 @inner
 def _fill_summed(
-    since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
+    since, until, begin, end, shift, right_lower, others, closed, lower, at_left, at_right, reach, weight,
+    summed,
 ):  # fmt: skip
     """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
     chosen = room_for(len(others))
@@ -199,7 +201,7 @@ def _fill_summed(
         _allow(row, begin, after, stop, end)
         count = 0
         for r in range(len(others)):
-            from_r = max(lower[others[r]] + 1 - right_lower, after)
+            from_r = max(lower[others[r]] + 1 - closed[r] - right_lower, after)
             if at_left[r, x] < 1.0 and from_r < stop:
                 chosen.rival[count], chosen.at[count] = r, at_left[r, x]
                 chosen.begin[count], chosen.end[count] = from_r, stop
@@ -252,14 +254,14 @@ def _allow(row, begin, since, stop, end):
 
 
 @inner
-def _fill_reach(left_lower, since, until, others, lower, upper, reach):
+def _fill_reach(left_lower, since, until, others, closed, lower, upper, reach):
     """For each left tick the last tick after which some rival certainly lies between the two."""
     for x in range(since, until):
         reach[x] = _NEVER
     for r in range(len(others)):
         last = min(lower[others[r]] - 1 - left_lower, until - 1)
         if last >= since:
-            reach[last] = min(reach[last], upper[others[r]])
+            reach[last] = min(reach[last], upper[others[r]] - closed[r])
     for x in range(until - 2, since - 1, -1):
         reach[x] = min(reach[x], reach[x + 1])
 

@@ -18,7 +18,7 @@ from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import first_possible
 from cepctl.engines.columns.tick_sums import LAST
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, window_ticks
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -30,15 +30,15 @@ def range_of_places(
     Each of shape (n,); the ticks of a chain that cannot happen say nothing.
     """
     width, length = window_ticks(window), chains.event.shape[1]
-    first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width, first_place)
+    first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width, first_place, False)
     event, gap = chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy()
     place = length - 1 - last_place
-    last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width, place)
+    last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width, place, True)
     return first, -last, (first != LAST) & (last != LAST)
 
 
 @kernel
-def _first_ticks(buckets, event, gap, gaps, window, place):
+def _first_ticks(buckets, event, gap, gaps, window, place, mirrored):
     count, length = event.shape
     result = np.empty(count, dtype=np.int64)
     tick = np.empty(length, dtype=np.int64)
@@ -47,7 +47,7 @@ def _first_ticks(buckets, event, gap, gaps, window, place):
             tick[position] = buckets.lower[event[row, position]]
         moving = True
         while moving:
-            moving = _pushed(buckets, event[row], gap[row], gaps, tick)
+            moving = _pushed(buckets, event[row], gap[row], gaps, tick, mirrored)
             earliest = tick[length - 1] - window + 1
             if window > 0 and tick[length - 1] != LAST and tick[0] < earliest:
                 tick[0] = first_possible(buckets, event[row, 0], earliest)
@@ -58,8 +58,11 @@ def _first_ticks(buckets, event, gap, gaps, window, place):
 
 
 @inner
-def _pushed(buckets, own, gap, gaps, tick):
-    """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
+def _pushed(buckets, own, gap, gaps, tick, mirrored):
+    """Push ticks up as order and rivals force them, once along the chain; tells whether any moved.
+
+    Where time is mirrored, a gap that holds the tick of one end holds that of the left one.
+    """
     lower, upper, rivals = buckets.lower, buckets.upper, gaps.rivals
     moved = False
     for g in range(len(own) - 1):
@@ -69,8 +72,10 @@ def _pushed(buckets, own, gap, gaps, tick):
             tick[g + 1] = first_possible(buckets, own[g + 1], tick[g] + 1)
             moved = True
         for r in range(gaps.rival_offsets[gap[g]], gaps.rival_offsets[gap[g] + 1]):
-            if tick[g] < lower[rivals[r]] and upper[rivals[r]] < tick[g + 1]:
-                tick[g] = first_possible(buckets, own[g], lower[rivals[r]])
+            rival, closed = event_of(rivals[r]), rivals[r] < 0
+            left, right = closed and mirrored, closed and not mirrored
+            if tick[g] < lower[rival] + left and upper[rival] < tick[g + 1] + right:
+                tick[g] = first_possible(buckets, own[g], lower[rival] + left)
                 moved = True
                 if tick[g] == LAST:
                     return moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.pattern.blocks import shape_of
+from tests.absent_together_cases import absent_together_cases
 from tests.engines.agreement import EXAMPLES, check, rows_by_signature
 from tests.plans import event_table, plan_of
 from tests.strategies import Case, negation_cases, next_match_cases
@@ -61,8 +63,20 @@ def test_other_rules_are_left(pattern: str, rest: str) -> None:
     assert opened_ring(shape_of(plan, plan.alternatives[0])) is None
 
 
+def test_a_gap_may_hold_the_tick_of_the_event_behind_it() -> None:
+    """Of two x at one tick that with the smaller id is the first one."""
+    plan = plan_of("PATTERN SEQ(A a, !N n, C c)")
+    shape = shape_of(plan, plan.alternatives[0])
+    (rule,) = shape.rules
+    region = tuple(end if end.is_lower else replace(end, constant=0) for end in rule.regions[0])
+    ring = opened_ring(replace(shape, rules=(rule, replace(rule, regions=(region,)))))
+    assert ring is not None
+    assert ring.gaps == {rule.regions[0]: 0, region: 0}
+    assert ring.closed == {region}
+
+
 @pytest.mark.parametrize("factor", [1, FACTOR])
-@pytest.mark.parametrize("cases", [negation_cases, next_match_cases])
+@pytest.mark.parametrize("cases", [negation_cases, next_match_cases, absent_together_cases])
 def test_opened_chains_have_the_confidence_of_nested_sums(cases: Any, factor: int) -> None:
     """And their time ranges."""
 
