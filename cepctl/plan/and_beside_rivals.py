@@ -40,7 +40,7 @@ def _refused(pattern: Pattern, alternative: Alternative, strategy: Strategy) -> 
                 )
         before = members
     together = any(len(block) > 1 for block in alternative.positive_blocks)
-    if together and strategy.absent is Absent.NEARER and alternative.in_runs(strategy):
+    if together and strategy.absent is Absent.NEARER and alternative.reads_taken:
         what = "AND beside groups in order, or what may be absent,"
         yield f"{what} under {strategy.word}; it runs under {_ANY}"
 

@@ -37,6 +37,7 @@ from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.support import refuse_intervals, require_engine
 
@@ -79,14 +80,15 @@ def one_match(
     """
     events = with_own_laws(events_of(table, plan.clocks))
     rows = _rows(events, signature)
-    if any(each.passes_over for each in plan.alternatives):
+    readings = readings_apart(plan)
+    if any(each.passes_over for each in readings):
         raise UnsupportedQueryError(
             f"not supported yet: a match of what may be absent under {plan.strategy.word}; with STRATEGY "
             "skip_till_any_match it is told what order and times leave"
         )
-    fitting = [each for each in plan.alternatives if _has_form(each, signature)]
+    fitting = [each for each in readings if _has_form(each, signature)]
     if not fitting:
-        raise UsageError(_wrong_form(plan, signature))
+        raise UsageError(_wrong_form(readings, signature))
     of_intervals = events.last(np.array(part, dtype=np.int64) for part in rows)
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     require_engine(plan, "event", lasting=of_intervals)
@@ -101,11 +103,11 @@ def one_match(
         return min(found, key=lambda each: len(each.reasons))
     if len(matching) == 1:
         return _under_law(matching[0], known, rows, law_limit)
-    readings = [
+    prepared = [
         prepared_alternative(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
         for each in matching
     ]
-    whole = _all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
+    whole = _all_readings(prepared, [_bound(each.alternative, events, rows) for each in matching])
     return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
 
 
@@ -167,9 +169,9 @@ def _has_form(alternative: Alternative, signature: Ids) -> bool:
     )
 
 
-def _wrong_form(plan: Plan, signature: Ids) -> str:
+def _wrong_form(readings: Sequence[Alternative], signature: Ids) -> str:
     forms = []
-    for alternative in plan.alternatives:
+    for alternative in readings:
         turns = [alternative.turn(i) for i in alternative.positive if i == alternative.turn(i)[0]]
         groups = [[alternative.components[i] for i in turn] for turn in turns]
         forms.append(" ".join(map(_form, groups)))
@@ -212,8 +214,8 @@ def _explained(
         reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
     if alternative.in_runs(plan.strategy):
         prepared, bound = one_run(prepared, bound)
-        if not reasons and not prepared.may_take(bound):
-            reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
+    if not reasons and not prepared.may_take(bound):
+        reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
     rivals = [] if reasons else prepared.rivals(bound)
     edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))

@@ -38,6 +38,7 @@ from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.rows.order import match_text
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -108,7 +109,7 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
         )
     events = with_own_laws(events_of(table, plan.clocks))
     worlds = WorldsLeft(plan, events)
-    return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in plan.alternatives))
+    return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in readings_apart(plan)))
 
 
 def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: int) -> AlternativeExplained:

@@ -22,6 +22,7 @@ from tests.strategies import (
     chain_cases,
     contiguity_cases,
     kleene_cases,
+    left_out_cases,
     negation_cases,
     next_match_cases,
     or_cases,
@@ -174,6 +175,6 @@ def test_what_is_shown_is_what_matches() -> None:
     check(
         st.one_of(chain_cases(), negation_cases(), next_match_cases(), contiguity_cases(), timing_cases(),
                   kleene_cases(), and_cases(), sequence_cases(), or_cases(), twin_cases(),
-                  alone_or_group_cases()),
+                  alone_or_group_cases(), left_out_cases()),
         agrees_with_the_rows, FEW_EXAMPLES,
     )  # fmt: skip
