@@ -237,6 +237,12 @@ class Alternative:
         blocks = (tuple(i for i in block if not self.components[i].negated) for block in self.blocks)
         return tuple(block for block in blocks if block)
 
+    @cached_property
+    def lead(self) -> tuple[int, ...]:
+        """The positive components up to those of the last AND; none without AND."""
+        last = max((block[-1] for block in self.positive_blocks if len(block) > 1), default=-1)
+        return tuple(i for i in self.positive if i <= last)
+
     def decided_by_window(self, strategy: Strategy) -> bool:
         """Whether a match is decided only as its window ends.
 

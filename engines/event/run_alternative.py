@@ -123,7 +123,8 @@ class RunAlternative(PreparedAlternative):
         """Pairs of a run and an event that a component would have taken, by where it must not lie."""
         assert self.takers is not None
         valid, masses = self.measure.valid(events), self.events.masses
-        (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
+        if not self.form_of.lead:
+            (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
         row, event = rivals.row, rivals.event
         gaps, alike = self.takers.gaps(component), not self.conditions.depends_on_members(component)
         fits: Flags = np.zeros((len(row), len(gaps)), dtype=bool)
@@ -133,7 +134,7 @@ class RunAlternative(PreparedAlternative):
             else:
                 fits[:, number] = self.conditions.fit(component, events, gap.begin + 1, row, event)
         own = masses.lower[event], masses.upper[event]
-        for stretch, pairs in stretches(gaps, fits, valid, row, own):
+        for stretch, pairs in stretches(gaps, fits, self.takers.of_blocks(valid), row, own):
             yield self.takers.rule(place, stretch), row[pairs], event[pairs]
 
     def decided(

@@ -388,11 +388,11 @@ def _passed_over(shape: Shape, component: int) -> AbsenceRule | None:
 
 def may_take_further_on(shape: Shape) -> Iterator[tuple[int, int]]:
     """Pairs of a component and one that may be absent, took, and stands where the other may take, too."""
-    every = [block.components[0] for block in shape.blocks if len(block.components) == 1]
-    for component in (*every, *shape.alternative.passed_over):
+    takers = [block.components[0] for block in shape.blocks]
+    for component in (*takers, *shape.alternative.passed_over):
         since = _may_take_since(shape, component)
         if since >= 0:
-            yield from ((component, each) for each in every[since + 1 :] if each < component)
+            yield from ((component, each) for each in takers[since + 1 :] if each < component)
 
 
 def _next_in_branch(shape: Shape, number: int, component: int) -> AbsenceRule:
