@@ -137,9 +137,13 @@ def _all_readings(
     prepared: Sequence[PreparedAlternative], bound: Sequence[dict[int, Bindings]]
 ) -> AllReadings | None:
     """The row of one signature that each of some alternatives can return; None where it costs too much."""
+    found = [
+        one_run(each, own) if each.alternative.in_runs(each.plan.strategy) else (each, own)
+        for each, own in zip(prepared, bound, strict=True)
+    ]
     try:
-        batches = [[each.measured(of_each, None)] for each, of_each in zip(prepared, bound, strict=True)]
-        ((_, row),) = united(prepared, batches)
+        batches = [[each.measured(own, None)] for each, own in found]
+        ((_, row),) = united([each for each, _ in found], batches)
     except QueryTooLargeError:
         return None
     return AllReadings(int(row.start[0]), int(row.end[0]), float(row.confidence[0]))

@@ -170,20 +170,8 @@ class RunAlternative(PreparedAlternative):
 
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:
         """Which runs are taken where all events are at certain ticks; what is not `known` breaks none."""
-        bound = dict(zip(self.search.singles, matches.bound, strict=True))
         certain = replace(self, events=events, conditions=replace(self.conditions, events=events))
-        found = possible(*certain.measure.valid(single_events(matches.bound)))
-        rows = np.flatnonzero(found)
-        if not len(rows):
-            return found
-        some = take_matches(bound, rows)
-        rivals = [] if self.shape.plain_chain else certain.rivals(some)
-        rivals = [
-            replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]])
-            for each in rivals
-        ]
-        found[rows] = certain.decided(some, rivals).possible
-        return found
+        return held_at_certain_times(certain, known, matches)
 
     def _is_gap(self, rule: AbsenceRule) -> bool:
         return all(
@@ -201,6 +189,21 @@ class RunAlternative(PreparedAlternative):
             for gap in self.takers.gaps(component)
         ]
         return (*(rule for rule in negated if self._is_gap(rule)), *taken)
+
+
+def held_at_certain_times(source: PreparedAlternative, known: Flags, matches: MatchBatch) -> Flags:
+    """Which matches of single events hold where all events are at certain ticks, `known` of some of them."""
+    found = possible(*source.measure.valid(single_events(matches.bound)))
+    rows = np.flatnonzero(found)
+    if not len(rows):
+        return found
+    some = take_matches(dict(zip(source.search.singles, matches.bound, strict=True)), rows)
+    rivals = [] if source.shape.plain_chain else source.rivals(some)
+    rivals = [
+        replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]]) for each in rivals
+    ]
+    found[rows] = source.decided(some, rivals).possible
+    return found
 
 
 def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:
