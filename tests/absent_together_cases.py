@@ -19,6 +19,11 @@ LINKS = (
     "y.x + x.x > a.x",
     "x.k = 'p'",
     "y.x >= 1",
+    "z.x < y.x",
+    "z.x >= y.x AND y.x >= x.x",
+    "z.k = x.k",
+    "x.x + z.x = y.x + 1",
+    "u.x <= v.x",
 )
 
 
@@ -35,29 +40,23 @@ def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
         f"{kind}+ {name}[]" if place == group else f"{kind} {name}"
         for place, (kind, name) in enumerate(zip(chosen, names, strict=True))
     ]
-    gaps = draw(st.lists(st.integers(0, count), min_size=1, max_size=2, unique=True))
-    # Both edges together are left to the judge.
-    gaps = gaps[: 1 if {0, count} <= {*gaps} else 2]
+    gaps = draw(st.lists(st.integers(0, count), min_size=1, max_size=2))
     absent: list[str] = []
-    tied = True
+    named = {*names} - ({"a"} if group == 0 else set())
     for gap, own in zip(sorted(gaps, reverse=True), ("xyz", "uvw"), strict=False):
         size = draw(st.sampled_from([2, 2, 3]))
         word = draw(st.sampled_from(["SEQ", "SEQ", "AND"]))
-        # The event engine leaves it to the judge where one event fits two of three parts in any order.
-        kinds = (
-            draw(st.permutations("ABC")) if size > 2 and word == "AND" else [draw(types) for _ in range(size)]
-        )
+        kinds = [draw(types) for _ in range(size)]
         parts.insert(
             gap, f"!{word}({', '.join(f'{kind} {name}' for kind, name in zip(kinds, own, strict=False))})"
         )
         absent += kinds
-        tied &= size == 2
+        named |= {*own[:size]}
     if draw(st.integers(0, 4)) == 0:
         parts.insert(draw(st.integers(0, len(parts))), f"!{draw(types)} n")
     at_edge = any(parts[end].startswith("!") for end in (0, -1))
     last = group == count - 1 and strategy == NEXT
-    usable = [link for link in LINKS if group != 0 or "a." not in link]
-    usable = [link for link in usable if tied or not {"x", "y"} <= {*re.findall(r"(\w)\.", link)}]
+    usable = [link for link in LINKS if {*re.findall(r"(\w)\.", link)} <= named]
     conditions = draw(st.lists(st.sampled_from(usable), max_size=2, unique=True))
     if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
         conditions.append("[k]")

@@ -113,7 +113,7 @@ def test_a_large_dataset_is_one_as_ingest_writes_it(monkeypatch: pytest.MonkeyPa
     from cepctl.matching.inputs import open_events
 
     monkeypatch.setattr(large, "PART", 3_000)
-    written = large._dataset(tmp_path, 7_000, 10, keyed=True)
+    written = large.large_dataset(tmp_path, 7_000, 10, keyed=True)
     whole = tmp_path / "whole"
     pq.write_table(large._events(0, 7_000, 10, keyed=True), tmp_path / "plain.parquet")
     assert main(["ingest", str(tmp_path / "plain.parquet"), "-o", str(whole), "--runner", "local", "-q"]) == 0

@@ -12,31 +12,17 @@ def left_to_the_judge(plan: Plan) -> Iterator[str]:
     """Its names, for a message; some may come twice."""
     yield from _sets_beside_runs(plan)
     for alternative in plan.alternatives:
-        yield from _beyond_pairs(alternative, plan)
+        yield from _absent_together(alternative, plan)
     for alternative in plan.alternatives:
         yield from _groups_in_and(alternative)
     for alternative in plan.alternatives:
         yield from _one_for_another(alternative)
 
 
-def _beyond_pairs(alternative: Alternative, plan: Plan) -> Iterator[str]:
+def _absent_together(alternative: Alternative, plan: Plan) -> Iterator[str]:
     """What the event engine does not run of `!SEQ` and `!AND`."""
-    blocks = alternative.blocks
-    gaps = [
-        sum(block in alternative.positive_blocks for block in blocks[:place])
-        for place, block in enumerate(blocks)
-        if block in alternative.absent_together
-    ]
-    if len(set(gaps)) < len(gaps):
-        yield "several !SEQ or !AND in one place of the pattern"
-    if {0, len(alternative.positive_blocks)} <= {*gaps}:
-        yield "!SEQ or !AND both at the beginning and at the end of a pattern"
     if alternative.absent_together and alternative.in_runs(plan.strategy):
         yield "!SEQ or !AND beside groups in order"
-    for block in alternative.absent_together:
-        tied = any(len({*block} & {*link.components}) > 1 for link in alternative.links)
-        if len(block) > 2 and tied:
-            yield "!SEQ or !AND of more than two with conditions between them"
     if alternative.absent_together and alternative.member_timings:
         yield "the time of a first or last member beside !SEQ or !AND"
 

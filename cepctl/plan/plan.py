@@ -179,6 +179,11 @@ class Alternative:
         return next((each for each in self.repeated if component in each), (component,))
 
     @cached_property
+    def takes_in_order(self) -> bool:
+        """Whether it takes one event after the other where what is taken depends on what was."""
+        return self.passes_over or any(each.ordered for each in self.components)
+
+    @cached_property
     def reads_taken(self) -> bool:
         """Whether what a component takes depends on which members a group has taken, and in which order."""
         return self.passes_over or self._reads_members

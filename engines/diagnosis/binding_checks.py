@@ -7,7 +7,7 @@ GIVEN.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
@@ -24,6 +24,8 @@ from cepctl.engines.confidence.intervals.tied_matches import measured, valid
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.run_alternative import RunAlternative
+from cepctl.engines.event.run_conditions import folded
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError
@@ -31,16 +33,22 @@ from cepctl.plan.plan import Alternative, Plan
 
 Signature = tuple[tuple[int, ...], ...]
 """Row numbers of the events bound to each positive component."""
+TOGETHER = -1
+"""The number of what must not happen as a whole, which no rule of absence says."""
 
 
-def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
+def absence_condition(prepared: PreparedAlternative, rule: AbsenceRule) -> Condition:
     """A rule of absence in the words of the query."""
     if rule.component is None:
-        return Condition("absence", plan.strategy.word)
-    component = shape.alternative.components[rule.component]
-    if component.negated:
-        return _absence_of(shape.alternative, rule.component)
-    return Condition("absence", f"{plan.strategy.word}, {plan.strategy.rival.format(component.variable)}")
+        return Condition("absence", prepared.plan.strategy.word)
+    alternative, component = prepared.alternative, rule.component
+    if isinstance(prepared, RunAlternative):
+        taken = next((i for i, place in prepared.form_of.rivals.items() if place == component), None)
+        if taken is not None:
+            return nearest_condition(prepared.plan, prepared.form_of.reading, taken)
+    if alternative.components[component].negated:
+        return negation_condition(alternative, component)
+    return nearest_condition(prepared.plan, alternative, component)
 
 
 def together_condition(plan: Plan, shape: Shape) -> Condition:
@@ -52,18 +60,20 @@ def together_condition(plan: Plan, shape: Shape) -> Condition:
     return Condition("absence", ", ".join(found))
 
 
-def _absence_of(alternative: Alternative, component: int) -> Condition:
+def negation_condition(alternative: Alternative, component: int) -> Condition:
     """A negated component in the words of the query."""
     return Condition("absence", f"no {alternative.components[component].variable}")
 
 
-def _signature_of(bound: dict[int, Bindings], row: int) -> Signature:
-    """The events of one match."""
-    found = []
-    for i in sorted(bound):
-        each = take(bound[i], np.array([row]))
-        found.append(tuple(int(e) for e in events_in(each)))
-    return tuple(found)
+def nearest_condition(plan: Plan, alternative: Alternative, component: int) -> Condition:
+    """That a component takes the nearest event that fits it, in the words of the strategy."""
+    rival = plan.strategy.rival.format(alternative.components[component].variable)
+    return Condition("absence", f"{plan.strategy.word}, {rival}")
+
+
+def _signature_of(bound: Iterable[Bindings], row: int) -> Signature:
+    """The events of one match, of which what is `bound` is in pattern order."""
+    return tuple(tuple(int(e) for e in events_in(take(each, np.array([row])))) for each in bound)
 
 
 def happening(found: Measured) -> Flags:
@@ -78,7 +88,7 @@ def without_together(prepared: PreparedAlternative) -> PreparedAlternative:
 
 @dataclass(frozen=True)
 class PointChecks:
-    """Bindings of points; a rule of absence is that of the shape.
+    """Bindings of points, with their rivals, and the number of the rule of absence of each of these.
 
     Confidences are `approximate` to within so much, where they are beyond the bound on work.
     """
@@ -86,6 +96,7 @@ class PointChecks:
     alternatives: tuple[PreparedAlternative, ...]
     bound: dict[int, Bindings]
     rivals: list[Rivals]
+    numbers: Sequence[int]
     of_intervals: ClassVar[bool] = False
     approximate: ClassVar[float | None] = 0.05
     untimely: ClassVar[Condition] = Condition(
@@ -95,9 +106,10 @@ class PointChecks:
     @staticmethod
     def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
         """The rules of absence, by their number."""
-        plan, shape = prepared.plan, prepared.shape
-        found = {at: absence_condition(plan, shape, rule) for at, rule in enumerate(shape.rules)}
-        return found | {len(shape.rules): together_condition(plan, shape) for _ in shape.together[:1]}
+        shape = prepared.shape
+        found = {at: absence_condition(prepared, rule) for at, rule in enumerate(shape.rules)}
+        together = [(TOGETHER, together_condition(prepared.plan, shape))] if shape.together else []
+        return found | dict(together)
 
     @classmethod
     def of(
@@ -105,7 +117,16 @@ class PointChecks:
     ) -> Iterator[PointChecks]:
         """A batch of bindings."""
         rivals = prepared.rivals(bound) if prepared.shape.rules else []
-        yield cls((prepared, *others), bound, rivals)
+        yield cls((prepared, *others), bound, rivals, range(len(rivals)))
+
+    @classmethod
+    def of_runs(
+        cls, alternatives: Sequence[RunAlternative], bound: dict[int, Bindings], rules: Sequence[Condition]
+    ) -> PointChecks:
+        """Runs of one form; `rules` are all rules of absence, in the words of the query."""
+        rivals = alternatives[0].rivals(bound) if alternatives[0].shape.rules else []
+        numbers = [rules.index(absence_condition(alternatives[0], each.rule)) for each in rivals]
+        return cls(tuple(alternatives), bound, rivals, numbers)
 
     def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
         """Which bindings (None: all) have a world, whoever may break them, by the number of `_in_worlds`."""
@@ -119,31 +140,33 @@ class PointChecks:
     def lost_to(self, rule: int, free: Flags) -> Flags:
         """Those, `free` without rivals, to which one rule of absence alone leaves no world."""
         asked = self.alternatives[0]
-        asked = asked if rule == len(self.rivals) else without_together(asked)
+        asked = asked if rule == TOGETHER else without_together(asked)
         return free & ~happening(asked.decided(self.bound, self._only(rule)))
 
     def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""
-        if rule == len(self.rivals):
-            return  # it takes several events
-        rivals = _pairs(self.rivals[rule], lost[self.rivals[rule].row])
-        if len(rivals.row):
-            prepared = self.alternatives[0]
-            masses = prepared.events.masses
-            spans = spans_of(masses, prepared.measure.groups(self.bound))
-            each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
-            alone = replace(rivals, row=np.arange(len(rivals.row)))
-            certain = certainly_broken([alone], masses, each)
-            yield rivals.row[certain], rivals.event[certain]
+        prepared = self.alternatives[0]
+        masses = prepared.events.masses
+        for own, number in zip(self.rivals, self.numbers, strict=True):
+            rivals = _pairs(own, lost[own.row] & (number == rule))
+            if len(rivals.row):
+                spans = spans_of(masses, prepared.measure.groups(self.bound))
+                each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
+                alone = replace(rivals, row=np.arange(len(rivals.row)))
+                certain = certainly_broken([alone], masses, each)
+                yield rivals.row[certain], rivals.event[certain]
 
     def signature(self, row: int) -> Signature:
-        return _signature_of(self.bound, row)
+        prepared, bound = self.alternatives[0], [self.bound[i] for i in sorted(self.bound)]
+        if isinstance(prepared, RunAlternative):
+            return _signature_of(folded(prepared.form_of.reading, prepared.form_of.taken, bound), row)
+        return _signature_of(bound, row)
 
     def _only(self, rule: int | None = None) -> list[Rivals]:
         """The rivals of one rule, or of none."""
         return [
-            each if at == rule else _pairs(each, np.zeros(len(each.row), dtype=bool))
-            for at, each in enumerate(self.rivals)
+            each if number == rule else _pairs(each, np.zeros(len(each.row), dtype=bool))
+            for each, number in zip(self.rivals, self.numbers, strict=True)
         ]
 
 
@@ -170,7 +193,7 @@ class IntervalChecks:
     @staticmethod
     def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
         components = enumerate(prepared.alternative.components)
-        return {i: _absence_of(prepared.alternative, i) for i, each in components if each.negated}
+        return {i: negation_condition(prepared.alternative, i) for i, each in components if each.negated}
 
     @classmethod
     def of(
@@ -219,7 +242,7 @@ class IntervalChecks:
         return np.zeros(len(event), dtype=bool)
 
     def signature(self, row: int) -> Signature:
-        return _signature_of(self.bound, int(self.at[row]))
+        return _signature_of([self.bound[i] for i in sorted(self.bound)], int(self.at[row]))
 
 
 Checks: TypeAlias = PointChecks | IntervalChecks

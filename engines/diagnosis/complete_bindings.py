@@ -18,6 +18,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, take_matches
+from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.binding_checks import Checks, Signature, happening
@@ -36,6 +37,7 @@ from cepctl.precision import CONFIDENCE_SLACK
 BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 MOST_BREAKERS = 3
+_TOGETHER = Condition("absence", "the absences together")
 
 
 @dataclass(frozen=True)
@@ -85,35 +87,34 @@ def complete_bindings(
     QueryTooLargeError
         If a binding of interval events is too much work to measure.
     """
-    prepared, *others = _in_worlds(plan, alternative, worlds, kind)
-    rows = _without_groups(prepared, rows)
+    options = MatchOptions(approximate=kind.approximate, max_matches=BINDINGS)
+    every = (
+        prepared_alternative(asked, alternative, events, options, of_intervals=kind.of_intervals)
+        for asked, events in in_worlds(plan, worlds)
+    )
+    prepared, *others = (replace(each, sifted=False) for each in every)
+    rows = without_groups(alternative, rows)
     chosen = rows[:: max(1, -(-len(rows) // BINDINGS))]
-    batches, cut = _completed(prepared, chosen)
-    tally = _Tally(plan, kind.untimely, kind.rules(prepared))
+    batches, cut = completed(prepared, chosen)
+    tally = Tally(plan, kind.untimely, kind.rules(prepared))
     for bound in batches:
         for checks in kind.of(prepared, others, bound):
             tally.add(checks)
-    group_losses = _losses_of_groups(prepared, chosen)
+    group_losses = losses_of_groups(prepared, chosen)
     return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
 
 
-def _in_worlds(
-    plan: Plan, alternative: Alternative, worlds: WorldsLeft, kind: type[Checks]
-) -> Iterator[PreparedAlternative]:
-    """The alternative in the worlds that remain, then, if something is given, in all and in each clause's."""
-    options = MatchOptions(approximate=kind.approximate, max_matches=BINDINGS)
-    freely = replace(plan, given=())
-    every = [(plan, worlds.known)]
+def in_worlds(plan: Plan, worlds: WorldsLeft) -> Iterator[tuple[Plan, Events]]:
+    """Plan and events in the worlds that remain, then, if something is given, in all and in each clause's."""
+    yield plan, worlds.known
     if plan.given:
-        every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
-    for asked, events in every:
-        yield prepared_alternative(asked, alternative, events, options, of_intervals=kind.of_intervals)
+        for each in (worlds.stamped, *worlds.alone):
+            yield replace(plan, given=()), each
 
 
-def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
+def without_groups(alternative: Alternative, rows: Indexes) -> Indexes:
     """Bindings of the single components alone, each once."""
-    components = prepared.alternative.components
-    kleene = [at for at, i in enumerate(prepared.search.singles) if components[i].kleene]
+    kleene = [at for at, i in enumerate(alternative.positive) if alternative.components[i].kleene]
     if not kleene:
         return rows
     rows = rows.copy()
@@ -121,7 +122,7 @@ def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
     return np.unique(rows, axis=0)
 
 
-def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
+def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
     """Bindings with every group, and whether there were too many to list."""
     found: list[dict[int, Bindings]] = []
     try:
@@ -132,7 +133,7 @@ def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[
     return found, False
 
 
-def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
+def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
     """What each predicate over groups takes away; nothing where the groups are too many to list."""
     alternative = prepared.alternative
     judged = [link for link in alternative.links if link.scope is not Scope.EVENT]
@@ -141,7 +142,7 @@ def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Los
         return ()
     bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
     loose = prepared_alternative(prepared.plan, bare, prepared.events, prepared.options)
-    batches, _ = _completed(loose, rows)
+    batches, _ = completed(loose, rows)
     counts = np.zeros(len(judged), dtype=np.int64)
     for batch in batches:
         left = batch
@@ -153,11 +154,12 @@ def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Los
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 
 
-class _Tally:
+class Tally:
     """Counts over batches of complete bindings.
 
     `untimely` are those that have no world for their times alone, `broken` those that one rule of absence
-    alone leaves none, by the number of the rule; `breakers` are found for each rule and event.
+    alone leaves none, by the number of the rule, `broken_together` those that only all rules leave none;
+    `breakers` are found for each rule and event.
     """
 
     def __init__(self, plan: Plan, untimely: Condition, rules: Mapping[int, Condition]) -> None:
@@ -166,6 +168,7 @@ class _Tally:
         self.complete = self.possible = self.below = 0
         self.untimely = Loss(untimely, 0)
         self.broken = dict.fromkeys(rules, 0)
+        self.broken_together = 0
         self.best: Signature | None = None
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], Breaker] = {}
@@ -178,11 +181,14 @@ class _Tally:
         self.charged.charge(len(left_none), lambda at: checks.possible(2 + at, left_none))
         found = checks.measured()
         happens = free & happening(found)
+        together = free & ~happens
         for rule in self.rules:
             lost = checks.lost_to(rule, free)
+            together &= ~lost
             self.broken[rule] += int(lost.sum())
             for row, event in checks.certain(rule, lost):
                 self._blame(rule, row, event, checks.signature)
+        self.broken_together += int(together.sum())
         self.complete += len(freely)
         self.untimely = replace(self.untimely, count=self.untimely.count + int((~freely).sum()))
         self.possible += int(happens.sum())
@@ -193,6 +199,7 @@ class _Tally:
         losses = [self.untimely] if self.untimely.count else []
         losses += self.charged.losses()
         losses += [Loss(condition, self.broken[rule]) for rule, condition in self.rules.items()]
+        losses += [Loss(_TOGETHER, self.broken_together)] if self.broken_together else []
         most = sorted(self.breakers.items(), key=lambda item: (-item[1].count, item[0]))[:MOST_BREAKERS]
         return CompletionReport(
             bindings, self.complete, group_losses, tuple(losses), tuple(each for _, each in most),

@@ -135,7 +135,7 @@ def _rivals_alone(
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
     found = prepared.decided(copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
-    condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
+    condition = absence_condition(prepared, rivals[at].rule)
     return [
         RivalShown(
             condition,
@@ -161,5 +161,5 @@ def _broken(
         measured = without_together(prepared).decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
-            found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))
+            found.append(Reason(absence_condition(prepared, each.rule), events=events))
     return tuple(found) or (Reason(Condition("absence", "several absences together")),)

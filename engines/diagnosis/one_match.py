@@ -6,7 +6,7 @@ Where a signature is not a match, the reasons say which condition it fails.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -17,6 +17,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.work import ORDERS
+from cepctl.engines.diagnosis.complete_runs import RunReading, run_readings
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
@@ -30,12 +31,13 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.runs_prepared import one_run
 from cepctl.engines.event.union import united
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
-from cepctl.errors import QueryTooLargeError, UnsupportedQueryError, UsageError
+from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Component, Plan
@@ -75,47 +77,63 @@ def one_match(
         If an interval or pmf is wrong.
     ContradictionError
         If no world satisfies what is given.
-    UnsupportedQueryError
-        If its strategy passes over what may be absent.
     """
     events = with_own_laws(events_of(table, plan.clocks))
     rows = _rows(events, signature)
-    readings = readings_apart(plan)
-    if any(each.passes_over for each in readings):
-        raise UnsupportedQueryError(
-            f"not supported yet: a match of what may be absent under {plan.strategy.word}; with STRATEGY "
-            "skip_till_any_match it is told what order and times leave"
-        )
-    fitting = [each for each in readings if _has_form(each, signature)]
+    every = [reading for each in readings_apart(plan) for reading in run_readings(each)]
+    fitting = [each for each in every if _has_form(each.shown, signature)]
     if not fitting:
-        raise UsageError(_wrong_form(readings, signature))
+        raise UsageError(_wrong_form([each.shown for each in every], signature))
     of_intervals = events.last(np.array(part, dtype=np.int64) for part in rows)
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
     require_engine(plan, "event", lasting=of_intervals)
     known = known_events(plan, events)
-    if any(each.repeated for each in fitting):
+    if any(each.of.repeated for each in fitting):
         if of_intervals:
             refuse_intervals("SEQ(...)+")
-        return _of_repetitions(written_out(plan, fitting, known, rows), events, known, bins)
-    found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
-    matching = [each for each in found if not each.reasons]
+        apart = written_out(plan, [each.of for each in fitting], known, rows)
+        return _of_repetitions(apart, events, known, bins)
+    asked = [_Asked.of(plan, each, known, rows, of_intervals=of_intervals) for each in fitting]
+    found = [(each, _explained(each, events, bins)) for each in asked]
+    matching = [(each, shown) for each, shown in found if not shown.reasons]
     if not matching:
-        return min(found, key=lambda each: len(each.reasons))
-    if len(matching) == 1:
-        return _under_law(matching[0], known, rows, law_limit)
-    prepared = [
-        prepared_alternative(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
-        for each in matching
-    ]
-    whole = _all_readings(prepared, [_bound(each.alternative, events, rows) for each in matching])
-    return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
+        return min((shown for _, shown in found), key=lambda shown: len(shown.reasons))
+    (_, first), *others = matching
+    if not others:
+        return _under_law(first, known, rows, law_limit)
+    return replace(first, other_readings=len(others), whole=_all_readings([each for each, _ in matching]))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A reading, and the events as its match; `run`, where it takes one event after the other."""
+
+    prepared: PreparedAlternative
+    bound: dict[int, Bindings]
+    run: tuple[RunAlternative, dict[int, Bindings]] | None
+
+    @classmethod
+    def of(
+        cls, plan: Plan, reading: RunReading, known: Events, rows: Sequence[tuple[int, ...]], *,
+        of_intervals: bool,
+    ) -> _Asked:  # fmt: skip
+        """The same in the worlds that remain."""
+        shown = reading.shown
+        prepared = prepared_alternative(plan, shown, known, MatchOptions(), of_intervals=of_intervals)
+        bound = _bound(shown, known, rows)
+        in_runs = reading.of.in_runs(plan.strategy) and not prepared.lasting
+        return cls(prepared, bound, one_run(prepared, reading.of, bound) if in_runs else None)
+
+    @property
+    def measured(self) -> tuple[PreparedAlternative, dict[int, Bindings]]:
+        """What is measured."""
+        return self.run or (self.prepared, self.bound)
 
 
 def _of_repetitions(apart: WrittenOut, events: Events, known: Events, bins: int) -> OneMatch:
     plan, (alternative,) = apart.plan, apart.plan.alternatives
-    return _explained(
-        plan, alternative, events, known, apart.rows, bins, of_intervals=False, failed=apart.reasons
-    )
+    asked = _Asked.of(plan, RunReading(alternative), known, apart.rows, of_intervals=False)
+    return _explained(asked, events, bins, failed=apart.reasons)
 
 
 def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]], law_limit: int) -> OneMatch:
@@ -133,17 +151,12 @@ def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]],
     return replace(match, confidence=law.confidence, law=law, members=members, methods=methods)
 
 
-def _all_readings(
-    prepared: Sequence[PreparedAlternative], bound: Sequence[dict[int, Bindings]]
-) -> AllReadings | None:
-    """The row of one signature that each of some alternatives can return; None where it costs too much."""
-    found = [
-        one_run(each, own) if each.alternative.in_runs(each.plan.strategy) else (each, own)
-        for each, own in zip(prepared, bound, strict=True)
-    ]
+def _all_readings(matching: Sequence[_Asked]) -> AllReadings | None:
+    """The row of one signature that each of some readings can return; None where it costs too much."""
+    measured = [each.measured for each in matching]
     try:
-        batches = [[each.measured(own, None)] for each, own in found]
-        ((_, row),) = united([each for each, _ in found], batches)
+        batches = [[prepared.measured(bound, None)] for prepared, bound in measured]
+        ((_, row),) = united([prepared for prepared, _ in measured], batches)
     except QueryTooLargeError:
         return None
     return AllReadings(int(row.start[0]), int(row.end[0]), float(row.confidence[0]))
@@ -191,20 +204,10 @@ def _form(components: Sequence[Component]) -> str:
     return f"{names}+" if components[0].kleene else names
 
 
-def _explained(
-    plan: Plan,
-    alternative: Alternative,
-    events: Events,
-    known: Events,
-    rows: Sequence[tuple[int, ...]],
-    bins: int,
-    *,
-    of_intervals: bool,
-    failed: tuple[Reason, ...] = (),
-) -> OneMatch:
-    """`known` are the events in the worlds that remain; `failed`: conditions that the events fail."""
-    prepared = prepared_alternative(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
-    bound = _bound(alternative, events, rows)
+def _explained(asked: _Asked, events: Events, bins: int, failed: tuple[Reason, ...] = ()) -> OneMatch:
+    """`events` are those of all worlds; `failed`: conditions that the events fail."""
+    prepared, bound = asked.prepared, asked.bound
+    plan, alternative, known = prepared.plan, prepared.alternative, prepared.events
     if prepared.lasting:
         return interval_match(prepared, bound, bins, events)
     demands = demands_of(plan, alternative, bound)
@@ -216,8 +219,7 @@ def _explained(
         reasons = (*reasons, *times_against(demands, events))
     elif not possible(valid_lower, valid_upper)[0]:
         reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
-    if alternative.in_runs(plan.strategy):
-        prepared, bound = one_run(prepared, bound)
+    prepared, bound = asked.measured
     if not reasons and not prepared.may_take(bound):
         reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
     rivals = [] if reasons else prepared.rivals(bound)

@@ -4,7 +4,8 @@
     fitting     partial_matches        which events fit each component, and what its predicates left out
     steps       partial_matches        how many partial matches each join makes, and what stops the others
     excluded    leave_one_out          what each condition alone rules out, with the nearest miss
-    completion  complete_bindings      what groups, GIVEN, absences and CONFIDENCE do to complete bindings
+    completion  complete_bindings      what groups, GIVEN, absences and CONFIDENCE do to complete bindings,
+                complete_runs          the same where they take one event after the other
 
 Conditions are dropped over the whole pattern; where that lets nothing through either, over the components
 up to the first step that leaves nothing.
@@ -22,6 +23,7 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.binding_checks import Checks, IntervalChecks, PointChecks, Signature
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, complete_bindings
+from cepctl.engines.diagnosis.complete_runs import RunReading, complete_runs, run_readings
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
@@ -36,8 +38,6 @@ from cepctl.engines.diagnosis.partial_matches import (
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.rows.order import match_text
-from cepctl.errors import UnsupportedQueryError
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 
@@ -46,8 +46,8 @@ from cepctl.plan.plan import Alternative, Plan
 class AlternativeExplained:
     """One alternative: its fitting events, its steps, what single conditions rule out, the end.
 
-    `length`: how many components the excluded partial matches bind.  `completion` is None where no binding
-    was completed.
+    What may be absent is negated where it is absent.  `length`: how many components the excluded partial
+    matches bind.  `completion` is None where no binding was completed.
     """
 
     alternative: Alternative
@@ -95,25 +95,16 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     ContradictionError
         If no world satisfies what is given.
     UnsupportedQueryError
-        If what a component takes depends on what was taken before.
+        If the event engine does not run what takes one event after the other.
     """
-    if any(each.repeated for each in plan.alternatives):
-        raise UnsupportedQueryError(
-            "not supported yet: --why-not for SEQ(...)+; of the pattern without + it says what one "
-            "repetition lacks"
-        )
-    if any(each.in_runs(plan.strategy) for each in plan.alternatives):
-        raise UnsupportedQueryError(
-            f"not supported yet: --why-not for groups in order under {plan.strategy.word}; with "
-            f"STRATEGY {SKIP_TILL_ANY_MATCH.word} it says what conditions and times leave"
-        )
     events = with_own_laws(events_of(table, plan.clocks))
     worlds = WorldsLeft(plan, events)
-    return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in readings_apart(plan)))
+    every = [reading for each in readings_apart(plan) for reading in run_readings(each)]
+    return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in every))
 
 
-def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: int) -> AlternativeExplained:
-    events = worlds.stamped
+def _explained(plan: Plan, reading: RunReading, worlds: WorldsLeft, limit: int) -> AlternativeExplained:
+    events, alternative = worlds.stamped, reading.shown
     fitting = [fitting_events(events, each) for each in alternative.components]
     lasting = alternative.reads_ends or events.last(fitting) or worlds.ends_tied
     if lasting:
@@ -126,7 +117,9 @@ def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: 
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
     completion = None
-    if complete:
+    if complete and reading.of.in_runs(plan.strategy):
+        completion = complete_runs(plan, reading, worlds, followed.rows)
+    elif complete:
         completion = complete_bindings(plan, alternative, worlds, followed.rows, kind)
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from typing import Protocol
 
@@ -18,9 +17,10 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.chained_pairs import ChainedPairs
+from cepctl.engines.event.awaited_rests import Rests
 from cepctl.engines.event.first_parts import FirstParts
 from cepctl.engines.event.hidden_events import OF_GAP, ROWS_AT_ONCE, HiddenEvents, entries_of, require_few
+from cepctl.engines.event.scanned_parts import ScannedParts
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     RegionEnd,
@@ -128,7 +128,9 @@ class AbsentParts:
         blocks = [each.components for each in shape.blocks]
         variables = sorted(i for block in blocks for i in block)
         system = system_between(variables, blocks, shape.timings, shape.window)
-        return replace(self.asked, shape=shape, system=system, sampling=None, sifted=False)
+        return replace(
+            self.asked, shape=shape, system=system, window=shape.window, sampling=None, sifted=False
+        )
 
 
 @dataclass(frozen=True)
@@ -142,24 +144,37 @@ class _Block:
 
     def parts(self) -> Iterator[Part]:
         """The parts of all that must not happen, those together whose hidden events are ordered alike."""
-        togethers = self.of.source.shape.together
-        found = [[alike for part in self._of(each) for alike in _ordered_alike(part)] for each in togethers]
+        found = [list(self._of(own)) for own in self._by_gap.values()]
         for chosen in product(*found):
             beside = _beside(chosen, self.count)
             if len(beside[0].row):
                 yield from self._measurable(beside)
 
-    def _of(self, together: Together) -> Iterator[HiddenEvents]:
-        find = ChainedPairs if len(together.parts) == 2 else FirstParts
-        fitting = partial(self.of.fitting, together)
-        return find(self.of.source.events, together, fitting, self.bound, self.count).parts()
+    @property
+    def _by_gap(self) -> dict[int, list[Together]]:
+        """What must not happen as a whole, by the gaps in their order."""
+        found: dict[int, list[Together]] = {}
+        for each in self.of.source.shape.together:
+            found.setdefault(each.gap, []).append(each)
+        return found
+
+    def _of(self, togethers: Sequence[Together]) -> Iterator[HiddenEvents]:
+        """The parts of all that must not happen in one gap."""
+        asked = self.of.source.events, self.of.fitting, self.bound, self.count
+        links = self.of.source.shape.alternative.links
+        if len(togethers) == 1 and not any(
+            len({*togethers[0].parts} & {*each.components}) > 1 for each in links
+        ):
+            first = FirstParts.of(togethers[0], *asked)
+            if first is not None:
+                return first.parts()
+        return ScannedParts(self.of.source.events, Rests.of(togethers, *asked)).parts()
 
     def _measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
         shape = replace(self.of.source.shape, together=())
-        togethers = self.of.source.shape.together
         hidden = HiddenBlocks.of(
             shape,
-            [(each.gap, part.count, part.order) for each, part in zip(togethers, each_hides, strict=True)],
+            [(gap, part.count, part.tied) for gap, part in zip(self._by_gap, each_hides, strict=True)],
         )
         possible = self._free_of_rivals(each_hides, hidden)
         if not possible.all():
@@ -174,7 +189,7 @@ class _Block:
         rivals = [*self._of_rules(each_hides, hidden), *self._absent(each_hides, hidden)]
         batch = Batch(self.of.measure(hidden), bound, rivals)
         edges = [
-            [part.events for each, part in zip(togethers, each_hides, strict=True) if each.gap == gap]
+            [part.events for at, part in zip(self._by_gap, each_hides, strict=True) if at == gap]
             for gap in (0, len(shape.blocks))
         ]
         none = np.zeros((len(row), 0), dtype=np.int64)
@@ -204,9 +219,8 @@ class _Block:
 
     def _absent(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         """What is absent beside the hidden events of each."""
-        shape, togethers = self.of.source.shape, self.of.source.shape.together
-        for together, block, part in zip(togethers, hidden.blocks, each_hides, strict=True):
-            gap = hidden.region(ends_of_gap(shape, together.gap))
+        for block, part in zip(hidden.blocks, each_hides, strict=True):
+            gap = hidden.region(ends_of_gap(self.of.source.shape, block.gap))
             for each in part.absent:
                 lower = [end for end in gap if end.is_lower]
                 upper = [end for end in gap if not end.is_lower]
@@ -217,15 +231,6 @@ class _Block:
                         upper = [RegionEnd(hidden.point(block, each.before), 0 if at_last else -1, False)]
                     other = ~_hidden_by_any(each_hides, row, event)
                     yield Rivals(AbsenceRule(None, ((*lower, *upper),)), row[other], event[other])
-
-
-def _ordered_alike(part: HiddenEvents) -> Iterator[HiddenEvents]:
-    """The parts whose hidden events are ordered alike."""
-    if part.shares is None or not part.shares.shape[1]:
-        yield part
-        return
-    for pattern in np.unique(part.shares, axis=0):
-        yield part.taken(np.flatnonzero((part.shares == pattern).all(axis=1)))
 
 
 def _beside(chosen: Sequence[HiddenEvents], count: int) -> list[HiddenEvents]:

@@ -48,7 +48,8 @@ class PreparedAlternative:
 
     `others`: the alternatives that bind the same events, in the rows that it is the source of.
     `counted`, if any, gives the matches of neighbours of a Kleene group whose sets are counted, not listed;
-    `members`, where its uncertain members are counted, too.
+    `members`, where its uncertain members are counted, too.  `sifted`: whether it is asked to measure no
+    matches but those that may happen as far as order, window and what is given say.
     """
 
     plan: Plan
@@ -59,6 +60,7 @@ class PreparedAlternative:
     others: tuple[PreparedAlternative, ...] = ()
     counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
     members: CountedMembers | None = None
+    sifted: bool = True
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
@@ -147,6 +149,7 @@ class PreparedAlternative:
         return Measure(
             *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),
             *(events.clocks, events.ties, events.orders),
+            sifted=self.sifted,
         )
 
     @property

@@ -1,80 +1,98 @@
-"""What must not happen as a whole of three or more parts, `!SEQ(X x, Y y, Z z)` and `!AND(...)`: their first.
+"""What must not happen as a whole of parts that no condition ties to each other: their first events.
 
 Either no x lies in the gap, or a first one does, but no y behind it, or a first y does as well, but no z
-behind that; and so on.  Where nothing orders the parts, "behind" is anywhere in the gap.  So it is where no
-condition ties one part to another, and no event fits two that nothing orders.
+behind that; and so on.  Where nothing orders the parts, "behind" is anywhere in the gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
-from cepctl.engines.event.chained_pairs import Fitting
+from cepctl.engines.event.awaited_rests import Fitting
 from cepctl.engines.event.hidden_events import (
+    OF_GAP,
     Absences,
     HiddenEvents,
-    Kinds,
     entries_of,
-    first_of,
+    may_share_tick,
     require_few,
     with_another,
 )
 from cepctl.engines.pattern.blocks import Together
-from cepctl.errors import UnsupportedQueryError
-
-_FITS_TWO = (
-    "not supported yet: !AND of more than two where one event fits two of its parts; tell them apart by "
-    "their types or conditions, or use --engine worlds"
-)
 
 
 @dataclass(frozen=True)
 class FirstParts:
-    """Some matches, and what of several parts must not happen in their gap."""
+    """Some matches, and which events fit each part of what must not happen: pairs (match, event)."""
 
     events: Events
-    together: Together
-    fitting: Fitting
-    bound: dict[int, Bindings]
+    in_order: bool
+    found: Sequence[tuple[Indexes, Indexes]]
     count: int
+
+    @classmethod
+    def of(
+        cls, together: Together, events: Events, fitting: Fitting, bound: dict[int, Bindings], count: int
+    ) -> FirstParts | None:
+        """None where an event fits two parts that nothing orders."""
+        found = [fitting(together, bound, part) for part in together.parts]
+        if not together.in_order:
+            pairs = np.concatenate([np.unique(row * len(events) + event) for row, event in found])
+            if len(np.unique(pairs)) < len(pairs):
+                return None
+        return cls(events, together.in_order, found, count)
 
     def parts(self) -> Iterator[HiddenEvents]:
         """The parts without any x, then those with one and without y, and so on."""
-        found = [self.fitting(self.bound, part) for part in self.together.parts]
-        if not self.together.in_order:
-            self._require_apart(found)
         row, hidden = np.arange(self.count), np.zeros((self.count, 0), dtype=np.int64)
         absent: list[Absences] = []
         spent = 0
-        for own_row, own_event in found:
+        for own_row, own_event in self._completed():
             part, at = entries_of(own_row, row, self.count)
             event = own_event[at]
-            if self.together.in_order and hidden.shape[1]:
+            if self.in_order and hidden.shape[1]:
                 masses = self.events.masses
                 later = masses.upper[event] > masses.lower[hidden[part, -1]]
                 later &= (hidden[part] != event[:, None]).all(axis=1)
                 part, event = part[later], event[later]
             spent += len(part)
             require_few(spent)
-            yield self._hidden(row, hidden, [*absent, Absences(part, event)])
-            absent = [each.taken(part, len(row)) for each in [*absent, Absences(part, event)]]
+            absent.append(Absences(part, event, hidden.shape[1] - 1 if self.in_order else OF_GAP))
+            yield self._hidden(row, hidden, absent)
+            absent = [each.taken(part, len(row)) for each in absent]
             row, hidden = row[part], with_another(hidden, part, event)
 
-    def _hidden(self, row: Indexes, hidden: Indexes, absent: list[Absences]) -> HiddenEvents:
-        in_order = self.together.in_order
-        kinds: Kinds = "in order" if in_order else "in any order"
-        strictly = np.zeros((len(row), max(hidden.shape[1] - 1, 0)), dtype=bool) if in_order else None
-        return HiddenEvents(row, hidden, tuple(first_of(self.events, hidden, absent, kinds)), strictly)
+    def _completed(self) -> Iterator[tuple[Indexes, Indexes]]:
+        """Those of each part behind which the others may follow."""
+        never = np.iinfo(np.int64).min
+        latest = np.full(self.count, np.iinfo(np.int64).max)
+        kept, masses = list[tuple[Indexes, Indexes]](), self.events.masses
+        for every, fitting in reversed(self.found):
+            before = masses.lower[fitting] < latest[every]
+            row, event = every[before], fitting[before]
+            kept.append((row, event))
+            behind = np.full(self.count, never)
+            np.maximum.at(behind, row, masses.upper[event])
+            latest = behind if self.in_order else np.where(behind > never, latest, never)
+        return reversed(kept)
 
-    def _require_apart(self, found: list[tuple[Indexes, Indexes]]) -> None:
-        """Raise UnsupportedQueryError where an event fits two parts of one match."""
-        size = len(self.events)
-        pairs = np.concatenate([np.unique(row * size + event) for row, event in found])
-        if len(np.unique(pairs)) < len(pairs):
-            raise UnsupportedQueryError(_FITS_TWO)
+    def _hidden(self, row: Indexes, hidden: Indexes, absent: Sequence[Absences]) -> HiddenEvents:
+        """Each hidden event is the first of its part: of several at one tick the one with the smaller id."""
+        count = hidden.shape[1]
+        firsts = [
+            replace(each, before=place, at_last=self._comes_first(each.event, hidden[each.part, place]))
+            for place, each in enumerate(absent[:count])
+        ]
+        order = (False,) * max(count - 1, 0) if self.in_order else None
+        return HiddenEvents(row, hidden, (*firsts, *absent[count:]), order)
+
+    def _comes_first(self, event: Indexes, hidden: Indexes) -> Flags:
+        """Whether events that share the tick of hidden ones come before them."""
+        rank = self.events.id_rank
+        return np.asarray((rank[event] < rank[hidden]) & may_share_tick(self.events.masses, event, hidden))

@@ -6,23 +6,19 @@ gap, perhaps none, and events that are absent from it, from a hidden one on, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.errors import QueryTooLargeError
 
 ROWS_AT_ONCE = 512
 MOST_PARTS = 4_000_000
 """Pairs of a part and an event that may be in it, of so many matches."""
-Kinds: TypeAlias = Literal["of one kind", "in order", "in any order"]
-"""Of which kinds hidden events are, and how they follow each other."""
 OF_GAP = -1
 """In place of a hidden event: the end of the gap."""
 
@@ -62,32 +58,24 @@ class Absences:
 class HiddenEvents:
     """Parts of matches: `row` is the match of each, `events` those that it hides, shape (n, m).
 
-    `shares`, shape (n, m - 1): whether each may share its tick with the next one, which it precedes else;
-    None where nothing orders them.
+    `tied`, of all but the first: whether it is at the tick of the one before, which it follows else; None
+    where nothing orders them.
     """
 
     row: Indexes
     events: Indexes
     absent: tuple[Absences, ...]
-    shares: Flags | None = None
+    tied: tuple[bool, ...] | None = None
 
     @property
     def count(self) -> int:
         """How many events each part hides."""
         return int(self.events.shape[1])
 
-    @property
-    def order(self) -> tuple[bool, ...] | None:
-        """The same of all parts, where they are ordered alike."""
-        if self.shares is None:
-            return None
-        return tuple(bool(each) for each in self.shares[0]) if len(self.shares) else ()
-
     def taken(self, parts: Indexes) -> HiddenEvents:
         """Some of the parts, which may repeat."""
         absent = tuple(each.taken(parts, len(self.row)) for each in self.absent)
-        shares = None if self.shares is None else self.shares[parts]
-        return HiddenEvents(self.row[parts], self.events[parts], absent, shares)
+        return replace(self, row=self.row[parts], events=self.events[parts], absent=absent)
 
     def hides(self, part: Indexes, event: Indexes) -> Flags:
         """Whether an event is one that a part hides."""
@@ -105,28 +93,8 @@ def with_another(events: Indexes, part: Indexes, event: Indexes) -> Indexes:
     return np.column_stack([events[part], event])
 
 
-def first_of(events: Events, hidden: Indexes, absent: Sequence[Absences], kinds: Kinds) -> Iterator[Absences]:
-    """What is absent before each hidden event, the first of its kind, and in the gap behind the last.
-
-    `absent`: pairs for the place before each of them, and for that behind the last one.  The hidden events
-    are all of one kind, or each is of its own: the first behind the one before, or in the whole gap.  Of
-    several of a kind at one tick the one with the smaller id is the first.
-    """
-    rank, count = events.id_rank, hidden.shape[1]
-    for place, each in enumerate(absent):
-        part, event = each.part, each.event
-        first, last = None, None
-        if kinds == "of one kind" and place > 0:
-            before = hidden[part, place - 1]
-            first = (rank[event] > rank[before]) & _may_share_tick(events.masses, event, before)
-        if place < count:
-            behind = hidden[part, place]
-            last = (rank[event] < rank[behind]) & _may_share_tick(events.masses, event, behind)
-        after = OF_GAP if kinds == "in any order" else place - 1
-        yield Absences(part, event, after, place if place < count else OF_GAP, first, last)
-
-
-def _may_share_tick(masses: Masses, one: Indexes, other: Indexes) -> Flags:
+def may_share_tick(masses: Masses, one: Indexes, other: Indexes) -> Flags:
+    """Whether two events can be at one tick."""
     return np.asarray((masses.lower[one] <= masses.upper[other]) & (masses.lower[other] <= masses.upper[one]))
 
 

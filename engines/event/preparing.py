@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cepctl.arrays import Ticks
 from cepctl.engines.columns.events import Events
@@ -16,6 +17,10 @@ from cepctl.engines.search.search import Search
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.run_search import LooseRuns
+    from cepctl.engines.event.runs_prepared import RunsAsked
 
 
 def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
@@ -43,6 +48,24 @@ def _prepared_runs(
 ) -> Iterator[PreparedAlternative]:
     from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
 
+    asked = runs_asked(plan, reading, events, options)
+    if reading.takes_in_order:
+        return prepared_runs(asked)
+    return prepared_read_sets(asked, read_sets_listed(asked))
+
+
+def runs_asked(
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, loosely: LooseRuns | None = None
+) -> RunsAsked:
+    """The runs of a reading; `loosely` as there.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If events last that the reading binds, or what is given speaks of ends.
+    """
+    from cepctl.engines.event.runs_prepared import RunsAsked
+
     if events.endpoint_ties is not None:
         refuse_intervals("GIVEN beside groups in order")
     if plan.strategy.asks_all:
@@ -56,10 +79,12 @@ def _prepared_runs(
         refuse_intervals("groups in order")
     if reading.reads_ends:
         refuse_intervals("groups in order, and conditions on ends,")
-    if reading.passes_over or any(component.ordered for component in reading.components):
-        return prepared_runs(plan, reading, events, candidates, options)
-    listing = prepared_alternative(plan, _filtering(reading), events, options)
-    return prepared_read_sets(plan, reading, listing, options)
+    return RunsAsked(plan, reading, events, candidates, options, loosely)
+
+
+def read_sets_listed(asked: RunsAsked) -> PreparedAlternative:
+    """What lists the groups without order that a reading reads."""
+    return prepared_alternative(asked.plan, _filtering(asked.reading), asked.events, asked.options)
 
 
 def passing_by(events: Events) -> Events:

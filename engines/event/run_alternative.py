@@ -85,7 +85,11 @@ class RunAlternative(PreparedAlternative):
     def growth(self) -> RunGrowth:
         """How its runs take one more event."""
         search = self.search_within_gaps()
-        return RunGrowth(search, self.events, self.conditions, self.takers, self.unfinished_system)
+        growth = RunGrowth(search, self.events, self.conditions, self.takers, self.unfinished_system)
+        if growth.asked.loosely is None:
+            return growth
+        # What is asked of the times of first and last members is then asked of whole runs.
+        return replace(growth, search=replace(search, system=self.unfinished_system))
 
     def _completed(self, rows: Indexes, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         if self.taken == rows.shape[1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,11 +30,15 @@ def reads_finished(expression: Expression, variable: str) -> bool:
 
 @dataclass(frozen=True)
 class RunConditions:
-    """The conditions of a reading, and `taken`: the component that takes each event of its runs, in order."""
+    """The conditions of a reading, and `taken`: the component that takes each event of its runs, in order.
+
+    `heard` hears how many each condition takes away, of those that the ones before it have let through.
+    """
 
     events: Events
     reading: Alternative
     taken: tuple[int, ...]
+    heard: Callable[[Link, int], None] | None = None
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -74,7 +78,12 @@ class RunConditions:
                 break
             pairs = NextMember(self, component, rows, count, row[left], event[left])
             found[left] = pairs.hold(link) if pairs.can_tell(link) else self._fit(component, link, pairs)
+            self._tell(link, found[left])
         return found
+
+    def _tell(self, link: Link, held: Flags) -> None:
+        if self.heard is not None:
+            self.heard(link, int((~held).sum()))
 
     def _fit(self, component: int, link: Link, pairs: NextMember) -> Flags:
         """The same of a condition that reads the members of another group one by one."""
@@ -112,6 +121,7 @@ class RunConditions:
             left = np.flatnonzero(found)
             bound = self._bound(link, rows[left])
             found[left] = group_link_holds(self.events, self.reading, link, bound)
+            self._tell(link, found[left])
         return found
 
     def _reads_absent(self, link: Link, component: int, count: int) -> bool:

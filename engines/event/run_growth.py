@@ -42,10 +42,15 @@ class RunGrowth:
     unfinished_system: Ticks
 
     @property
+    def asked(self) -> RunSearch:
+        """What is asked of each event that a run takes."""
+        assert isinstance(self.search.growth, RunSearch)
+        return self.search.growth
+
+    @property
     def unfinished(self) -> RunGrowth:
         """The same of runs that may take more than all their components say."""
-        assert isinstance(self.search.growth, RunSearch)
-        growth = replace(self.search.growth, finished=False)
+        growth = replace(self.asked, finished=False)
         return replace(self, search=replace(self.search, growth=growth, system=self.unfinished_system))
 
     def started(self) -> Indexes:
@@ -78,14 +83,13 @@ class RunGrowth:
 
     def _longer(self, step: JoinStep, rows: Indexes, column: int) -> Iterator[Indexes]:
         search, masses, before = self.search, self.events.masses, tuple(range(column))
-        growth = search.growth
-        assert growth is not None
         codes = step.key.codes_of(rows, search.singles)
         ticks = reach(masses, search.system, rows, before, column)
-        for gap in search.gaps:
+        loose = self.asked.is_loose(column)
+        for gap in () if loose else search.gaps:
             ticks = gap.narrowed(self.events, rows, search.singles, before, column, ticks)
         until, looked = self._left_by(rows, column, ticks), np.full(len(rows), -UNBOUNDED)
-        for first, last in self._stretches(rows, column, ticks):
+        for first, last in [ticks] if loose else self._stretches(rows, column, ticks):
             pairs = list(overlapping(step.index, codes, first, np.minimum(last, until)))
             if pairs:
                 row, event = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
@@ -94,22 +98,20 @@ class RunGrowth:
                 row, event = row[fresh], event[fresh]
                 some = np.concatenate([rows[row], row[:, None]], axis=1)
                 some[:, column] = event
-                some = growth.kept(self.events, some, column + 1)
+                some = self.asked.kept(self.events, some, column + 1)
                 yield some[:, :-1]
-                if self._passes_over(column):
+                if self._passes_over(column) and not loose:
                     certain = some[masses.lower[some[:, column]] > self._after(some, column)]
                     np.minimum.at(until, certain[:, -1], masses.upper[certain[:, column]])
             looked = np.maximum(looked, last)
 
     def _left_by(self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]) -> Ticks:
-        """When the group that takes the event of a column has certainly been left for what follows it."""
+        """When another component has certainly taken instead."""
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
-        taken = self.conditions.taken
-        after = [] if self.takers is None else self.takers.after(column - 1)
-        behind = [i for i in after if i > taken[column] and i in taken]
-        over = self._after(rows, column) if behind else until
-        for component in behind:
-            at = taken.index(component)
+        others = self._others(column)
+        over = self._after(rows, column) if others else until
+        for component in others:
+            at = self.conditions.taken.index(component)
             step = join_step(self.search, self.events, at, tuple(range(column)))
             codes = step.key.codes_of(rows, self.search.singles)
             for first, last in self._stretches(rows, column, ticks):
@@ -128,6 +130,14 @@ class RunGrowth:
         """Until when what runs took before a column may happen."""
         assert self.takers is not None
         return np.asarray(self.events.masses.upper[rows[:, self.takers.together(column - 1)]].max(axis=1))
+
+    def _others(self, column: int) -> list[int]:
+        """The components that may take instead of that of a column, and leave no room for it then."""
+        taken, components = self.conditions.taken, self.conditions.reading.components
+        others = [] if self.takers is None else [i for i in self.takers.after(column - 1) if i in taken]
+        if self.asked.loosely is not None:
+            return [i for i in others if components[i].kleene and i != taken[column]]
+        return [i for i in others if i > taken[column]]
 
     def _stretches(
         self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]

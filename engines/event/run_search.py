@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,6 +11,30 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.plan.plan import Link
+
+
+@dataclass
+class LooseRuns:
+    """What is left out where runs are listed loosely: also those that some event breaks in every world.
+
+    `rejected`: how many groups a condition, or what is asked beside conditions, does not let grow or end.  Of
+    more than `most` runs of one length evenly spaced ones go on; then `sampled` is set.
+    """
+
+    most: int
+    rejected: dict[Link | str, int] = field(default_factory=dict)
+    sampled: bool = False
+
+    def reject(self, by: Link | str, count: int) -> None:
+        """Count what a condition takes away, or what is said in words."""
+        self.rejected[by] = self.rejected.get(by, 0) + count
+
+    def few(self, rows: Indexes, most: int | None = None) -> Indexes:
+        """At most so many of some runs, evenly spaced."""
+        step = -(-len(rows) // (self.most if most is None else most))
+        self.sampled |= step > 1
+        return rows[:: max(step, 1)]
 
 
 @dataclass(frozen=True)
@@ -19,18 +43,35 @@ class RunSearch:
 
     `fitting`, shape (components, events): which events fit each component of the reading alone.  `finished`:
     whether a group at the end has to pass its filters; a longer one may, where a shorter one does not.
+    `loosely`, where what is passed over between two components is not asked.
     """
 
     conditions: RunConditions
     fitting: Flags
     takers: Takers | None
     finished: bool = True
+    loosely: LooseRuns | None = None
+
+    def is_loose(self, place: int) -> bool:
+        """Whether the event at a place may be taken though another one between certainly breaks the run.
+
+        Not in a group that has what it needs: all of its parts would be listed.
+        """
+        if self.loosely is None:
+            return False
+        component = self.conditions.reading.components[self.conditions.taken[place]]
+        if self.takers is not None:
+            return not component.kleene
+        return self.conditions.taken[:place].count(self.conditions.taken[place]) < max(component.least, 1)
 
     def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:
         """Those of some runs, all with `taken` events, that may take the last of these."""
         place, everyone = taken - 1, np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
-        keep = self.conditions.fit(component, rows, place, everyone, event)
+        asked = self.conditions
+        if self.loosely is not None:
+            asked = replace(asked, heard=self.loosely.reject)
+        keep = asked.fit(component, rows, place, everyone, event)
         if place:
             keep &= self.conditions.may_go_on(rows, place)
         if self.finished and taken == len(self.conditions.taken):
@@ -39,6 +80,8 @@ class RunSearch:
         if self.takers is None or not (place and self.takers.after(place - 1) and len(rows)):
             return rows
         rows = rows[~self._goes_further(rows, place)]
+        if self.is_loose(place):
+            return rows
         after = events.masses.upper[rows[:, self.takers.together(place - 1)]].max(axis=1)
         return rows[_may_be_next(events, rows, place, after)]
 
@@ -49,7 +92,11 @@ class RunSearch:
         for component in self.takers.after(place - 1):
             if component > self.conditions.taken[place]:
                 some = np.flatnonzero(self.fitting[component, event])
+                before = int(found.sum())
                 found[some] |= self.conditions.fit(component, rows, place, some, event[some])
+                if self.loosely is not None:
+                    name = self.conditions.reading.components[component].variable
+                    self.loosely.reject(f"{name}, which takes what fits it, too,", int(found.sum()) - before)
         return found
 
 

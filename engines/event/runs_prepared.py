@@ -17,7 +17,8 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
-from cepctl.engines.event.run_search import RunSearch
+from cepctl.engines.event.run_growth import RunGrowth
+from cepctl.engines.event.run_search import LooseRuns, RunSearch
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -36,28 +37,26 @@ from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
+PAIRS = 1 << 20
+"""Pairs of a run and an event that one step lists where it is told what becomes of them."""
 
 
-def prepared_runs(
-    plan: Plan, reading: Alternative, events: Events, candidates: tuple[Indexes, ...], options: MatchOptions
-) -> Iterator[RunAlternative]:
+def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
     """One for all sizes of groups that some run can have, at least one.
-
-    `candidates`: which events fit each component alone.
 
     Raises
     ------
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
     """
+    reading, found = asked.reading, 0
     groups = [i for i in reading.positive if _varies(reading, i) and i == reading.turn(i)[0]]
-    asked, found = RunsAsked(plan, reading, events, candidates, options), 0
     fewest = {i: max(reading.components[i].least, 1) for i in groups}
     runs: Iterator[RunAlternative]
     if reading.passes_over:
         runs = (asked.begun(each) for each in asked.sizes(groups, {}))
     else:
-        runs = asked.grown(groups, {}, asked.begun(dict.fromkeys(groups, 1)))
+        runs = asked.without(())
     for each in runs:
         found += 1
         yield each
@@ -67,13 +66,18 @@ def prepared_runs(
 
 @dataclass(frozen=True)
 class RunsAsked:
-    """The runs of a reading, whatever the sizes of their groups."""
+    """The runs of a reading, whatever the sizes of their groups.
+
+    `candidates`: which events fit each component alone.  `loosely`, where they are listed to say what
+    becomes of them, and not only those that some world returns.
+    """
 
     plan: Plan
     reading: Alternative
     events: Events
     candidates: tuple[Indexes, ...]
     options: MatchOptions
+    loosely: LooseRuns | None = None
 
     @cached_property
     def fitting(self) -> Flags:
@@ -90,7 +94,15 @@ class RunsAsked:
     def begun(self, sizes: Mapping[int, int]) -> RunAlternative:
         """The same with those that have taken their first event."""
         found = self.of_sizes(sizes)
-        return replace(found, begun=found.growth.started(), taken=1)
+        rows = found.growth.started()
+        return replace(found, begun=rows if self.loosely is None else self.loosely.few(rows), taken=1)
+
+    def without(self, absent: Sequence[int]) -> Iterator[RunAlternative]:
+        """All sizes of groups of runs in which some of what may be absent is, and nothing else."""
+        reading, zeros = self.reading, dict.fromkeys(absent, 0)
+        ordered = (i for i in reading.positive if reading.components[i].ordered and i not in zeros)
+        groups = [i for i in ordered if i == reading.turn(i)[0]]
+        return self.grown(groups, zeros, self.begun({**zeros, **dict.fromkeys(groups, 1)}))
 
     def sizes(self, groups: Sequence[int], known: dict[int, int]) -> Iterator[dict[int, int]]:
         """All sizes of groups, and whether what may be absent is, that some run can have."""
@@ -107,7 +119,7 @@ class RunsAsked:
         while most is None or size <= most:
             begun = self.begun({**known, group: size, **fewest})
             last = max(at for at, i in enumerate(begun.form_of.taken) if i == group)
-            if not len(_through(begun, last + 1).begun):
+            if not len(self._through(begun, last + 1).begun):
                 return
             _refuse_many(components[group], size)
             if size >= components[group].least:
@@ -123,19 +135,53 @@ class RunsAsked:
             return
         group, *others = groups
         component, events = self.reading.components[group], len(self.reading.turn(group))
-        size, source = 1, _through(begun, begun.form_of.taken.index(group) + events)
+        size, source = 1, self._through(begun, begun.form_of.taken.index(group) + events)
         while len(source.begun):
             _refuse_many(component, size)
             self._refuse_runs(len(source.begun))
             if size >= component.least:
-                yield from self.grown(others, {**known, group: size}, source)
+                yield from self.grown(others, {**known, group: size}, self._left(group, source))
             if component.most is not None and size >= component.most:
                 return
             size += 1
             longer = self.of_sizes({**known, group: size, **dict.fromkeys(others, 1)})
             room = np.full((len(source.begun), events), NOT_BOUND)
             rows = np.concatenate([source.begun, room], axis=1)
-            source = _through(replace(longer, begun=rows, taken=source.taken), source.taken + events)
+            shorter, source = (
+                source,
+                self._through(replace(longer, begun=rows, taken=source.taken), source.taken + events),
+            )
+            if self.loosely is not None and size <= component.least:
+                ended = len(shorter.begun) - len(np.unique(source.begun[:, : shorter.taken], axis=0))
+                self.loosely.reject(f"count({component.variable}[]) >= {component.least}", ended)
+
+    def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
+        """The same with runs that have taken so many events; groups pass their filters as they are left."""
+        rows = self._longer(source.growth.unfinished, source.begun, source.taken, taken)
+        return replace(source, begun=rows, taken=max(taken, source.taken))
+
+    def whole(self, source: RunAlternative) -> Indexes:
+        """The runs that have taken all of their events."""
+        return self._longer(source.growth, source.begun, source.taken, source.begun.shape[1])
+
+    def _longer(self, growth: RunGrowth, rows: Indexes, taken: int, until: int) -> Indexes:
+        for column in range(taken, until):
+            if self.loosely is not None and growth.asked.is_loose(column):
+                others = self.candidates[growth.conditions.taken[column]]
+                rows = self.loosely.few(rows, max(PAIRS // max(len(others), 1), 1))
+            rows = growth.longer(rows, column)
+            rows = rows if self.loosely is None else self.loosely.few(rows)
+        return rows
+
+    def _left(self, group: int, source: RunAlternative) -> RunAlternative:
+        """Where they are listed loosely, those whose group passes its filters: each is told once."""
+        if self.loosely is None:
+            return source
+        conditions = replace(source.conditions, heard=self.loosely.reject)
+        rows = source.begun
+        for component in self.reading.turn(group):
+            rows = rows[conditions.may_be_left(component, rows[:, : source.taken])]
+        return replace(source, begun=rows)
 
     def _refuse_runs(self, count: int) -> None:
         """Raise QueryTooLargeError where events are repeated in too many ways."""
@@ -144,14 +190,6 @@ class RunsAsked:
                 f"SEQ(...)+ of this query has more than {self.options.max_matches:,} matches of one length; "
                 "narrow it (WITHIN, [attr], tighter predicates), or raise the cap with --max-matches"
             )
-
-
-def _through(source: RunAlternative, taken: int) -> RunAlternative:
-    """The same with runs that have taken so many events; filters of groups are asked when these are whole."""
-    growth, rows = source.growth.unfinished, source.begun
-    for column in range(source.taken, taken):
-        rows = growth.longer(rows, column)
-    return replace(source, begun=rows, taken=max(taken, source.taken))
 
 
 def _refuse_many(group: Component, size: int) -> None:
@@ -170,22 +208,24 @@ def _varies(reading: Alternative, component: int) -> bool:
 
 
 def one_run(
-    listing: PreparedAlternative, bound: Mapping[int, Bindings]
+    listing: PreparedAlternative, reading: Alternative, bound: Mapping[int, Bindings]
 ) -> tuple[RunAlternative, dict[int, Bindings]]:
-    """One match of a reading, by its groups: as the run that it is, which binds single events."""
-    plan, reading, options = listing.plan, listing.alternative, listing.options
-    taken = [event for i in reading.positive for event in events_in(bound[i])]
-    sizes = {i: members_of(bound[i]) for i in reading.positive if reading.components[i].kleene}
-    if any(component.ordered for component in reading.components):
+    """One match of a reading, by its groups: as the run that it is, which binds single events.
+
+    What `bound` lacks is absent; the reading of `listing` has it negated.
+    """
+    plan, options = listing.plan, listing.options
+    taken = [event for i in reading.positive if i in bound for event in events_in(bound[i])]
+    sizes = {i: members_of(each) for i, each in bound.items() if reading.components[i].kleene}
+    sizes |= {i: 0 for i in reading.positive if i not in bound}
+    if reading.takes_in_order:
         run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
     else:
         run = _of_read_sets(plan, reading, listing, options, sizes)
     return run, {i: np.array([event]) for i, event in zip(run.search.singles, taken, strict=True)}
 
 
-def prepared_read_sets(
-    plan: Plan, reading: Alternative, listing: PreparedAlternative, options: MatchOptions
-) -> Iterator[ReadSetAlternative]:
+def prepared_read_sets(asked: RunsAsked, listing: PreparedAlternative) -> Iterator[ReadSetAlternative]:
     """One for all sizes of groups without order that what follows reads; `listing` lists them.
 
     Raises
@@ -193,8 +233,34 @@ def prepared_read_sets(
     UnsupportedQueryError
         If some event fits such a group and the component behind it.
     """
+    groups = _groups_read(asked)
+    order = tuple(at for at, i in enumerate(listing.search.singles) if i not in groups)
+    found: set[tuple[int, ...]] = set()
+    for part in enumeration_parts(listing.search, listing.events, order):
+        for rows in part():
+            for bound in listing.with_groups(rows):
+                found |= _sizes_of(bound, groups)
+    for each in sorted(found) or [(1,) * len(groups)]:
+        yield _of_read_sets(
+            asked.plan, asked.reading, listing, asked.options, dict(zip(groups, each, strict=True))
+        )
+
+
+def read_sets_of_each_size(
+    asked: RunsAsked, listing: PreparedAlternative, bound: dict[int, Bindings]
+) -> Iterator[tuple[ReadSetAlternative, dict[int, Bindings]]]:
+    """Some of the matches that are listed, those with groups of the same sizes together."""
+    groups = _groups_read(asked)
+    for each in sorted(_sizes_of(bound, groups)):
+        sizes = dict(zip(groups, each, strict=True))
+        found = _of_read_sets(asked.plan, asked.reading, listing, asked.options, sizes)
+        yield found, found.one_by_one(bound)
+
+
+def _groups_read(asked: RunsAsked) -> list[int]:
+    """The groups without order, none of whose events fits what follows and reads them."""
+    reading, candidates = asked.reading, asked.candidates
     groups = [i for i in reading.positive if reading.components[i].kleene]
-    candidates = listing.search.candidates
     for group, behind in pairwise(reading.positive):
         if group in groups and len(np.intersect1d(candidates[group], candidates[behind])):
             name = reading.components[group].variable
@@ -202,15 +268,12 @@ def prepared_read_sets(
                 f"not supported yet: events that fit {name}[] and what follows and reads it; --engine worlds "
                 f"runs it, and so does the event engine where it is read in order, as max({name}[..i].x)"
             )
-    order = tuple(at for at, i in enumerate(listing.search.singles) if i not in groups)
-    found: dict[tuple[int, ...], None] = {}
-    for part in enumeration_parts(listing.search, listing.events, order):
-        for rows in part():
-            for bound in listing.with_groups(rows):
-                sizes = np.stack([bound[i].sizes for i in groups], axis=1)  # type: ignore[union-attr]
-                found |= dict.fromkeys(map(tuple, np.unique(sizes, axis=0).tolist()))
-    for each in sorted(found) or [(1,) * len(groups)]:
-        yield _of_read_sets(plan, reading, listing, options, dict(zip(groups, each, strict=True)))
+    return groups
+
+
+def _sizes_of(bound: Mapping[int, Bindings], groups: Sequence[int]) -> set[tuple[int, ...]]:
+    sizes = np.stack([bound[i].sizes for i in groups], axis=1)  # type: ignore[union-attr]
+    return set(map(tuple, np.unique(sizes, axis=0).tolist()))
 
 
 def _of_read_sets(
@@ -291,11 +354,13 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         system_of(form.alternative, plan.window),
         tuple(asked.candidates[i] for i in form.origin),
         plan.partition_by,
-        growth=RunSearch(conditions, asked.fitting, takers),
+        growth=RunSearch(conditions, asked.fitting, takers, loosely=asked.loosely),
     )
     begun = np.full((0, len(search.singles)), NOT_BOUND)
     known = tuple(
-        each for each in reading.member_timings if "last" not in (each.left_member, each.right_member)
+        each
+        for each in reading.member_timings
+        if asked.loosely is None and "last" not in (each.left_member, each.right_member)
     )
     unfinished_system = search.system
     if known != reading.member_timings:

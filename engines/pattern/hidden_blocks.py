@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -22,7 +23,7 @@ from cepctl.engines.pattern.blocks import (
 from cepctl.plan.plan import Component, Timing
 
 Order = tuple[bool, ...] | None
-"""Whether each may share its tick with the next one, which it precedes else; None for no order."""
+"""Whether each but the first is at the tick of the one before, which it follows else; None for no order."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,28 @@ class HiddenBlock:
     count: int
     order: Order
 
-    @property
-    def components(self) -> tuple[int, ...]:
-        """Their numbers."""
-        return tuple(range(self.component, self.component + self.count))
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Those of each tick in order, or all together."""
+        blocks: list[tuple[int, ...]] = []
+        for place in range(self.count):
+            beside = place > 0 and (self.order is None or self.order[place - 1])
+            before = blocks.pop() if beside else ()
+            blocks.append((*before, self.component + place))
+        kinds = (BlockKind.SINGLE if len(each) == 1 else BlockKind.UNORDERED for each in blocks)
+        return tuple(map(Block, blocks, kinds))
 
     def timings(self) -> Iterator[Timing]:
-        """What orders them."""
-        for place, shares in enumerate(self.order or ()):
-            yield Timing(self.component + place, self.component + place + 1, 0 if shares else -1)
+        """What holds those of one tick together."""
+        for place, tied in enumerate(self.order or (), start=self.component):
+            if tied:
+                yield Timing(place, place + 1, 0)
+                yield Timing(place + 1, place, 0)
 
 
 @dataclass(frozen=True)
 class HiddenBlocks:
-    """Hidden events in gaps of a shape, one block in each at most, in the order of the gaps."""
+    """Hidden events in some gaps of a shape, in the order of the gaps."""
 
     bare: Shape
     blocks: tuple[HiddenBlock, ...]
@@ -72,8 +81,12 @@ class HiddenBlocks:
 
     def point(self, block: HiddenBlock, place: int) -> Point:
         """The tick of one of the hidden events."""
-        number = block.gap + sum(each.count > 0 for each in self.blocks if each.gap < block.gap)
-        return Point(number, "first") if block.count == 1 else Point(number, "only", block.component + place)
+        number, component = block.gap + self._before(block.gap), block.component + place
+        for each in block.blocks:
+            if component in each.components:
+                break
+            number += 1
+        return Point(number, "first") if len(each.components) == 1 else Point(number, "only", component)
 
     def rule(self, rule: AbsenceRule) -> AbsenceRule:
         """A rule of the shape, with its points where they are now."""
@@ -107,35 +120,55 @@ class HiddenBlocks:
     @cached_property
     def shape(self) -> Shape:
         """The shape in which the hidden events are bound."""
-        alternative = self.bare.alternative
+        alternative, window = self.bare.alternative, self.bare.window
         components = list(alternative.components)
-        blocks = [
-            replace(each, components=tuple(map(self.number, each.components))) for each in self.bare.blocks
-        ]
+        blocks = [self._numbered_block(each) for each in self.bare.blocks]
+        timings = [self._numbered(each) for each in self.bare.timings]
+        if self._at_both_ends:
+            timings += self._within(blocks)
+            window = None
         for each in reversed(self.blocks):
             components[each.origin : each.origin] = [Component(f"hidden {i}", ()) for i in range(each.count)]
-            if each.count:
-                kind = BlockKind.SINGLE if each.count == 1 else BlockKind.UNORDERED
-                blocks.insert(each.gap, Block(each.components, kind))
+            blocks[each.gap : each.gap] = each.blocks
+            timings += each.timings()
         bare = replace(
             alternative,
             components=tuple(components),
             blocks=tuple(each.components for each in blocks),
             links=(),
             equalities=(),
-            timings=(
-                *(self._numbered(each) for each in self.bare.timings),
-                *(timing for each in self.blocks for timing in each.timings()),
-            ),
+            timings=tuple(timings),
             sequences=(),
             orders=(),
         )
-        return Shape(
-            bare, self.bare.window, tuple(blocks), tuple(map(self.rule, self.bare.rules)), bare.timings
-        )
+        return Shape(bare, window, tuple(blocks), tuple(map(self.rule, self.bare.rules)), bare.timings)
+
+    @property
+    def _at_both_ends(self) -> bool:
+        """Whether some lie before and some behind all else, where a window holds only what is between."""
+        gaps = {each.gap for each in self.blocks if each.count}
+        return self.bare.window is not None and {0, len(self.bare.blocks)} <= gaps
+
+    def _within(self, blocks: Sequence[Block]) -> Iterator[Timing]:
+        """The window of the shape, back from its last events, and ahead from its first ones."""
+        assert self.bare.window is not None
+        first, last = blocks[0].components, blocks[-1].components
+        early, late = ([i for block in self.blocks[end].blocks for i in block.components] for end in (0, -1))
+        for left, right in (*product(last, first), *product(last, early), *product(late, first)):
+            yield Timing(left, right, self.bare.window - 1)
+
+    def _numbered_block(self, block: Block) -> Block:
+        kind = block.kind
+        if self._at_both_ends and len(block.components) > 1:
+            kind = BlockKind.UNORDERED  # the window names its events one by one
+        return Block(tuple(map(self.number, block.components)), kind)
+
+    def _before(self, gap: int) -> int:
+        """How many blocks of hidden events stand in gaps before one."""
+        return sum(len(each.blocks) for each in self.blocks if each.gap < gap)
 
     def _moved(self, point: Point) -> Point:
-        block = point.block + sum(each.count > 0 and each.gap <= point.block for each in self.blocks)
+        block = point.block + self._before(point.block + 1)
         return Point(block, point.role, self.number(point.component) if point.role == "only" else -1)
 
     def _numbered(self, timing: Timing) -> Timing:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 
 from cepctl.datasets.row_groups import EventSource, row_groups
-from cepctl.engines.concurrency import concurrently, usable_cores
+from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
@@ -17,12 +16,9 @@ from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
-from cepctl.engines.runners.slice_task import Owned, Room, SliceTask
-from cepctl.engines.runners.slices import TimeSlice, choose_slicing
+from cepctl.engines.runners.slice_task import Owned, SliceTask
+from cepctl.engines.runners.slices import TimeSlice, growing_slices
 from cepctl.plan.plan import Plan
-
-_GROUPS_AT_ONCE = 4
-"""Row groups that one thread reads before it asks for more: few, so that one file keeps all cores busy."""
 
 
 def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa.Table:
@@ -57,15 +53,9 @@ def found_in_stored(
     if plan.never is not None:
         return
     _refuse_repeated(sources)
-    task = SliceTask(plan, options, tuple(sources), row_groups(sources))
-    pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))
-    tables: list[list[pa.Table]] = [[] for _ in pieces]
-    room = Room(options.memory)
-    parts = [partial(_relevant, task, room, number, piece) for number, piece in enumerate(pieces)]
-    for done, (number, table) in enumerate(concurrently(parts, usable_cores()), start=1):
-        tables[number] = table
-        progress.read(done, len(pieces))
-    events = task.joined([table for found in tables for table in found])
+    own = replace(options, threads=usable_cores())
+    task = SliceTask(plan, own, tuple(sources), row_groups(sources))
+    events = task.read(task.groups, told=progress.read)
     progress.relevant, progress.impossible = Owned.of(plan, TimeSlice(), events)
     progress.matching()
     yield from batches(plan, events, options, progress.matched)
@@ -74,7 +64,7 @@ def found_in_stored(
 def find_first(
     plan: Plan, sources: Sequence[EventSource], rows: FirstRows, options: MatchOptions, progress: Progress
 ) -> None:
-    """Look for the first row of stored events, slice of time by slice, until no later one can be before it.
+    """Look for the first row of stored events, in ever longer slices, until no later one can be before it.
 
     Raises
     ------
@@ -88,7 +78,7 @@ def find_first(
         return
     _refuse_repeated(sources)
     task = SliceTask(plan, replace(options, threads=usable_cores()), tuple(sources), groups)
-    slices = choose_slicing(groups, plan, usable_cores()).slices
+    slices = growing_slices(groups, plan)
     if task.may_bind_ends and len(slices) > 1 and any(task.binds_ends(*file) for file in groups.files()):
         task = task.of_intervals()
     for own in slices:
@@ -101,17 +91,6 @@ def find_first(
             progress.impossible += owned.impossible
             if batch is not None:
                 rows.add(batch)
-
-
-def _relevant(
-    task: SliceTask, room: Room, number: int, piece: tuple[int, int, Sequence[int]]
-) -> Iterator[tuple[int, list[pa.Table]]]:
-    """The events of some row groups that can matter, with the number of their piece."""
-    tables = []
-    for table in task.relevant(*piece):
-        room.take(table.nbytes)
-        tables.append(table)
-    yield number, tables
 
 
 def _refuse_repeated(sources: Sequence[EventSource]) -> None:

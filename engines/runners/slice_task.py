@@ -7,9 +7,9 @@ the others go.  So one wide interval costs the slices that hold it, and no other
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.columns.events import impossible_events
+from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.numbers import FoundBatch
@@ -34,6 +35,9 @@ from cepctl.schema import TICK_MAX, TICK_MIN
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
 
 
+Told = Callable[[int, int], None]
+_GROUPS_AT_ONCE = 4
+"""Row groups that one thread reads before it asks for more: few, so that one file keeps all cores busy."""
 EVENT_COPIES = 3
 """Events are held as they are read, joined, and as what the engine computes of each."""
 
@@ -98,7 +102,7 @@ class SliceTask:
         reach = self.reach
         before = TICK_MIN if reach is None else max(own.first - reach.before, TICK_MIN)
         begun = self.groups.first_lower <= own.last
-        near = self._read(self.groups.where(begun & (self.groups.last_tick >= before)), before, TICK_MAX)
+        near = self.read(self.groups.where(begun & (self.groups.last_tick >= before)), before, TICK_MAX)
         owned = Owned.of(self.plan, own, near)
         if reach is None or own.last == TICK_MAX:
             return near, owned
@@ -107,7 +111,7 @@ class SliceTask:
             return near.slice(0, 0), owned
         after = min(last + reach.after, TICK_MAX)
         near = near.filter(pc.less_equal(near.column("lower"), after))
-        later = self._read(self.groups.where(~begun & (self.groups.first_lower <= after)), before, after)
+        later = self.read(self.groups.where(~begun & (self.groups.first_lower <= after)), before, after)
         return self.joined([near, later]), owned
 
     def _last_begin(self, events: pa.Table, own: TimeSlice) -> int | None:
@@ -145,16 +149,31 @@ class SliceTask:
         """What tells which events can matter."""
         return Relevance(self.plan, self.options.kleene)
 
-    def _read(self, groups: RowGroups, first: int, last: int) -> pa.Table:
-        """The events of some row groups that can matter and touch [first, last]."""
-        tables, size = [], 0
-        for source, part, numbers in groups.files():
-            for table in self.relevant(source, part, numbers):
-                begun = pc.less_equal(table.column("lower"), last)
-                tables.append(table.filter(pc.and_(pa.array(last_ticks(table) >= first), begun)))
-                size += tables[-1].nbytes
-                require_room(size, self.options.memory)
-        return self.joined(tables)
+    def read(
+        self, groups: RowGroups, first: int = TICK_MIN, last: int = TICK_MAX, told: Told | None = None
+    ) -> pa.Table:
+        """The events of some row groups that can matter and touch [first, last], in their order.
+
+        `told` hears how many pieces are read, and of how many.
+        """
+        pieces = list(groups.pieces(_GROUPS_AT_ONCE))
+        tables: list[list[pa.Table]] = [[] for _ in pieces]
+        room = Room(self.options.memory)
+        parts = [partial(self._near, room, first, last, *numbered) for numbered in enumerate(pieces)]
+        for number, found in concurrently(telling(parts, told), self.options.threads):
+            tables[number] = found
+        return self.joined([table for found in tables for table in found])
+
+    def _near(
+        self, room: Room, first: int, last: int, number: int, piece: tuple[int, int, Sequence[int]]
+    ) -> Iterator[tuple[int, list[pa.Table]]]:
+        """The events of a piece that can matter and touch [first, last], with its number."""
+        tables = []
+        for table in self.relevant(*piece):
+            near = table if (first, last) == (TICK_MIN, TICK_MAX) else touching(table, first, last)
+            room.take(near.nbytes)
+            tables.append(near)
+        yield number, tables
 
     def relevant(self, source: int, part: int, numbers: Sequence[int]) -> Iterator[pa.Table]:
         """The events of some row groups of a file that can matter."""
@@ -172,6 +191,12 @@ class SliceTask:
         if len(self.sources) > 1:
             return self.in_order(tables)
         return pa.concat_tables([self.sources[0].empty(), *tables]).combine_chunks()
+
+
+def touching(events: pa.Table, first: int, last: int) -> pa.Table:
+    """The events that may happen, or still last, between two ticks, both included."""
+    begun = pc.less_equal(events.column("lower"), last)
+    return events.filter(pc.and_(pa.array(last_ticks(events) >= first), begun))
 
 
 def last_ticks(events: pa.Table) -> Ticks:

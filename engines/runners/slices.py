@@ -29,7 +29,7 @@ EVENTS_PER_SLICE = 1_000_000
 FEWEST_EVENTS = 250_000
 """Fewer are not worth a task of their own: each reads a row group on either side as well."""
 MOST_EVENTS = 4_000_000
-"""A slice that reads more is split by key too, where the plan has one."""
+"""A slice that reads more is split by key too, where the plan has one; none grows beyond it."""
 _OVERLAP_BOUND = 4
 """A slice owns at least this many times its reach, or most of what it reads is its neighbours'."""
 _READ_TWICE_BOUND = 3
@@ -110,14 +110,24 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
         cuts = _every(length, groups)
     else:
         wanted = min(EVENTS_PER_SLICE, max(FEWEST_EVENTS, -(-events // (2 * parallelism))))
-        cuts = _cuts(groups, wanted, _OVERLAP_BOUND * reach.widest)
-    edges = [TICK_MIN, *cuts, TICK_MAX + 1]
-    slices = tuple(TimeSlice(first, end - 1) for first, end in itertools.pairwise(edges))
+        cuts = _cuts(groups, wanted, wanted, _OVERLAP_BOUND * reach.widest)
+    slices = _between(cuts)
     reads = _rows_read(groups, slices, reach)
     most = int(reads.max(initial=0))
     buckets = -(-most // EVENTS_PER_SLICE) if keyed and most > MOST_EVENTS else 1
     wasteful = len(slices) > 1 and int(reads.sum()) > _READ_TWICE_BOUND * events and length is None
     return Slicing(slices, events, most, buckets, sent=buckets > 1 or wasteful)
+
+
+def growing_slices(groups: RowGroups, plan: Plan) -> tuple[TimeSlice, ...]:
+    """Slices each of which owns about four times the events of the one before; the first owns a row group.
+
+    What lies early is found in little time; for what lies late, few row groups are read twice.
+    """
+    reach = reach_of(plan)
+    if reach is None:
+        return (TimeSlice(),)
+    return _between(_cuts(groups, 1, MOST_EVENTS, _OVERLAP_BOUND * reach.widest))
 
 
 def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
@@ -131,14 +141,24 @@ def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
     return Slicing((TimeSlice(),), events, events, max(buckets, 1), sent=buckets > 1)
 
 
-def _cuts(groups: RowGroups, wanted: int, shortest: int) -> list[int]:
-    """First ticks of all slices but the first: row groups are added until a slice owns enough of them."""
+def _between(cuts: list[int]) -> tuple[TimeSlice, ...]:
+    """The slices that begin at these ticks, and the one before them."""
+    edges = [TICK_MIN, *cuts, TICK_MAX + 1]
+    return tuple(TimeSlice(first, end - 1) for first, end in itertools.pairwise(edges))
+
+
+def _cuts(groups: RowGroups, wanted: int, most: int, shortest: int) -> list[int]:
+    """First ticks of all slices but the first: row groups are added until a slice owns enough of them.
+
+    Enough are `wanted` events, of the next slice four times as many as this one has, up to `most`.
+    """
     cuts: list[int] = []
     held, begin = 0, int(groups.first_lower[0]) if len(groups) else 0
     left = int(groups.rows.sum())
     for first, rows in zip(groups.first_lower.tolist(), groups.rows.tolist(), strict=True):
         if held >= wanted and left >= wanted // 2 and first - begin >= max(shortest, 1):
             cuts.append(first)
+            wanted = max(wanted, min(4 * held, most))
             held, begin = 0, first
         held += rows
         left -= rows

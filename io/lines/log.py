@@ -43,6 +43,7 @@ from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsO
 from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written
+from cepctl.io.lines.messages import of_several_lines, without_ending
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
 from cepctl.io.lines.pairs import pairs_in
 from cepctl.io.lines.recognition import (
@@ -122,7 +123,7 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
     table = PatternTable(options.patterns)
     beginnings = BeginningsOf(layout, messages=not options.patterns)
     for records in read_records(text, source, ReadReport(), beginnings):
-        found = _said(layout, records.message)[0]
+        found = without_ending(layout, records.message)[0]
         if options.patterns:
             found = found.filter(pa.array(_typed(records, table).pattern < 0))
         yield found
@@ -173,33 +174,6 @@ def _tell(layout: LineLayout, report: ReadReport) -> None:
             f"{lines:,} of its first {layout.lines:,} lines begin with times of another layout ({name}, not "
             f"{layout.stamp.name}): they are taken for lines of the record before them; divide the file"
         )
-
-
-def of_several_lines(message: pa.Array) -> bool:
-    """Whether some message has a line end; few logs have any, and to look for one in all bytes is fastest."""
-    data = message.buffers()[2]
-    if data is None or b"\n" not in data.to_pybytes():
-        return False
-    # The bytes may be those of a text of which the messages are parts.
-    return bool(pc.any(pc.match_substring(message, "\n")).as_py())
-
-
-def first_lines(message: pa.Array) -> pa.Array:
-    """Messages up to their first line end."""
-    if not of_several_lines(message):
-        return message
-    return pc.replace_substring_regex(message, r"(?s)\n.*", "")
-
-
-def _said(layout: LineLayout, message: pa.Array) -> tuple[pa.Array, dict[str, pa.Array]]:
-    """The first lines of messages without the ending that the log has, and the attributes in that."""
-    lines, ending = first_lines(message), layout.heading.ending
-    if ending is None:
-        return lines, {}
-    found = pc.extract_regex(lines, ending)
-    return pc.replace_substring_regex(lines, ending, ""), {
-        each.name: found.field(each.name) for each in found.type
-    }
 
 
 def _typed(records: Records[Beginnings], table: PatternTable) -> TypedRecords:
@@ -280,7 +254,7 @@ class _Log:
     def _types(
         self, records: Records[Beginnings], typed: TypedRecords | None, kept: Flags
     ) -> tuple[pa.Array, dict[str, pa.Array]]:
-        said, ended = _said(self.layout, records.message)
+        said, ended = without_ending(self.layout, records.message)
         types, found = self._templated(said, typed, kept)
         heading, drop_domain = {**records.headers.attributes, **ended}, self.options.drop_domain
         if self.layout.heading.type_group is not None:

@@ -15,6 +15,7 @@ from any_match import five_percent, longer, one_percent
 from clock_logs import clock_logs
 from coarse import coarse
 from commands import commands
+from exists import exists
 from first_answers import first_answers
 from flink import flink
 from growth import growth
@@ -76,6 +77,7 @@ PARTS = (
     Part("rows", "Rows as they are written, from the shell", written_rows),
     Part("incremental", "A day in pieces, each by a run of its own", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
+    Part("exists", "Whether there is a match at all", exists),
     Part("readers", "Readers of logs", readers),
     Part("clock-logs", "Clocks from their own logs", clock_logs),
 )  # fmt: skip

@@ -37,7 +37,7 @@ def large(setup: Setup) -> Iterator[Row]:
     """`cepctl match` at 1 % from a dataset to CSV, both runners, against peers at d = 0."""
     size = setup.events(50_000_000, 500_000)
     for half_width in (0,) if setup.quick else (0, 10):
-        small, events = (_dataset(setup.folder, count, half_width) for count in (SMALL, size))
+        small, events = (large_dataset(setup.folder, count, half_width) for count in (SMALL, size))
         case = f"{size:,} events, d = {half_width}"
         local = in_process("command_once.py", "local", small, events)
         check_equal("rows of the local runner", local["rows"], size // 100)
@@ -54,7 +54,7 @@ def large(setup: Setup) -> Iterator[Row]:
         if not setup.quick:
             yield from _on_spark(setup, case, size, small, events, local)
     size = setup.events(10_000_000, 200_000)
-    small, events = (_dataset(setup.folder, count, 10, keyed=True) for count in (SMALL, size))
+    small, events = (large_dataset(setup.folder, count, 10, keyed=True) for count in (SMALL, size))
     yield from _on_spark(setup, f"{size:,} events, 90 % of one key", size, small, events, None)
 
 
@@ -95,7 +95,7 @@ def _row(
                checked="count", note=note)  # fmt: skip
 
 
-def _dataset(folder: Path, count: int, half_width: int, *, keyed: bool = False) -> Path:
+def large_dataset(folder: Path, count: int, half_width: int, *, keyed: bool = False) -> Path:
     """A dataset as ingest writes it: the first part by ingest itself, the others with its schema."""
     name = f"large_{count}_{half_width}{'_keyed' if keyed else ''}"
     output, plain = folder / name, folder / f"{name}.parquet"

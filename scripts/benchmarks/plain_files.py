@@ -47,7 +47,7 @@ def plain_files(setup: Setup) -> Iterator[Row]:
 def _beside_polars(setup: Setup, path: Path, timing: Timing, count: int) -> Row:
     """The same beside a script that joins by Polars and writes candidates, in a process of its own, too."""
     rows = setup.folder / "rows_of_polars.parquet"
-    join = _of_process(partial(run_python, "-c", POLARS, Path(__file__).parent, path, rows))
+    join = of_process(partial(run_python, "-c", POLARS, Path(__file__).parent, path, rows))
     check_equal("matches of the join", pq.read_metadata(rows).num_rows, count)
     return Row(
         "the same", timing, count, ratio=timing.cpu_seconds / join.cpu_seconds,
@@ -60,11 +60,12 @@ def _matched(setup: Setup, path: Path) -> tuple[Timing, int]:
     """One match in a process of its own, with the processor time of all that it starts; rows to Parquet."""
     rows = setup.folder / f"rows_of_{path.name}.parquet"
     match = partial(run_cepctl, "match", FIVE_PERCENT.text, path, "--runner", "local", "-o", rows)
-    timing = _of_process(match)
+    timing = of_process(match)
     return timing, pq.read_metadata(rows).num_rows
 
 
-def _of_process(run: Callable[[], object]) -> Timing:
+def of_process(run: Callable[[], object]) -> Timing:
+    """The time of processes that `run` starts and waits for."""
     began, used = time.perf_counter(), _of_children()
     run()
     return Timing(time.perf_counter() - began, _of_children() - used, 1)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.engine import match_table as match_points
@@ -203,6 +204,24 @@ def _summary(confirmed: Confirmed) -> bool:
     return True
 
 
+def _why_not(confirmed: Confirmed) -> bool:
+    """As many matches can happen as there are rows, reading by reading."""
+    plan, table = confirmed.plan, confirmed.table
+    if plan.group_by is not None or plan.laws or plan.never is not None:
+        return False
+    for alternative in plan.alternatives:
+        alone = replace(plan, alternatives=(alternative,), minimum_confidence=None, returns=())
+        try:
+            rows = match_events(alone, table).num_rows
+            found = [each.completion for each in why_not(alone, table).alternatives]
+        except (UnsupportedQueryError, QueryTooLargeError):
+            return False
+        possible = sum(each.possible for each in found if each is not None)
+        if possible != rows:
+            raise Disagreement("why-not", f"{rows} can happen", f"{possible} can happen")
+    return True
+
+
 def _members(text: str) -> dict[str, float]:
     pairs = (entry.rsplit(":", 1) for entry in text.split(" "))
     return {name: round(float(value), 9) for name, value in sorted(pairs)}
@@ -217,6 +236,7 @@ CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "raw-times": _raw_times,
     "point-engine": _point_engine,
     "summary": _summary,
+    "why-not": _why_not,
 }
 
 

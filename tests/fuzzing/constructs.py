@@ -47,6 +47,7 @@ CHECKS = {
     "raw-times": 0.1,
     "point-engine": 0.1,
     "summary": 1.0,
+    "why-not": 0.15,
 }
 """What is compared beside the rows of the judge, one of them in each case; how often."""
 MEANINGS = {
@@ -69,6 +70,7 @@ MEANINGS = {
     "raw-times": "rows are the same where raw times are looked at, too",
     "point-engine": "the point engine agrees as well",
     "summary": "--kleene summary agrees with the judge",
+    "why-not": "as many matches can happen as there are rows",
 }
 NAMES = (*STRATEGIES, *SHARES, *CHECKS)
 _NEEDS = {
@@ -100,7 +102,7 @@ _NOT_UNDER_LAWS = {
         "clocks",
         "given",
     ),
-    *("absent-together", "reached", "summary", "point-engine"),
+    *("absent-together", "reached", "summary", "point-engine", "why-not"),
 }
 _EXCLUDES = {
     "absent-together": {"intervals"},
@@ -109,7 +111,7 @@ _EXCLUDES = {
     "repeated": {"next-match", "intervals", "absent-together", "summary"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
-    "group-by": {"slices", "moved", "summary", "reached"},
+    "group-by": {"slices", "moved", "summary", "why-not", "reached"},
     "summary": {"or", "reached", "clocks", "given", "intervals"},
 }
 

@@ -93,9 +93,9 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
             timed = [part for part in parts if part not in _parts_of_wholes(pattern)]
             pools += [(timings(timed), 1), (timings(timed), 0.3)]
             pools.append((_joined_timings(rng, wanted, timed), 0.4))
-        # Conditions between more than two parts are left to the judge.
-        if {part.variable for part in _parts_of_wholes(pattern)} & {*"uvw"} == {*"uv"}:
-            pools.append((["v.x < u.x", "v.x >= u.x", "v.k = u.k", "v.x + u.x > 2"], 0.5))
+        known = {part.variable for part in _parts_of_wholes(pattern)}
+        wholes = [names for names in ("uvw", "xyz") if names[0] in known]
+        pools += [(_between_parts(names[: 3 if names[2] in known else 2]), 0.4) for names in wholes * 2]
         found += [rng.choice(pool) for pool, share in pools if pool and rng.random() < share]
         if "intervals" in wanted:
             found += _of_intervals(rng, wanted, pattern, parts)
@@ -124,6 +124,13 @@ def _parts_of_wholes(pattern: Pattern) -> list[Part]:
     """The components of `!SEQ` and `!AND`."""
     wholes = [group for group in groups_of(pattern) if group.word.startswith("!")]
     return [part for group in wholes for part in parts_of(group)]
+
+
+def _between_parts(names: str) -> list[str]:
+    """Conditions between the components of one whole."""
+    forms = ("{b}.x < {a}.x", "{b}.x >= {a}.x", "{b}.k = {a}.k", "{b}.x + {a}.x > 2")
+    found = [form.format(a=one, b=other) for one, other in combinations(names, 2) for form in forms]
+    return [*found, "{}.x + {}.x >= {}.x".format(*names)] if len(names) > 2 else found
 
 
 def _of_intervals(rng: Random, wanted: Wanted, pattern: Pattern, parts: list[Part]) -> list[str]:

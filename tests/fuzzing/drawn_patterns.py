@@ -132,14 +132,14 @@ def _replaced(pattern: Pattern, parts: Mapping[Part, Part]) -> Pattern:
 
 
 def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[Pattern]:
-    """Something absent in some of the places, at edges too, sometimes twice in one place or in an ISEQ."""
+    """Something absent in some of the places, at edges too, sometimes two in one place or in an ISEQ."""
     names = iter(_ABSENT)
     places = [place for place in range(len(blocks) + 1) if rng.random() < 0.4]
     places = places or [rng.randrange(len(blocks) + 1)]
-    if rng.random() < 0.2:
+    if rng.random() < (0.35 if "absent-together" in wanted else 0.2):
         places.append(rng.choice(places))
     found: list[Pattern] = list(blocks)
-    wholes = iter(["uvw", "xyz"] if rng.random() < 0.3 else ["uvw"])
+    wholes = iter(["uvw", "xyz"] if rng.random() < 0.4 else ["uvw"])
     for place in sorted(places[:4], reverse=True):
         absent: Pattern = Part(next(names), _absent_types(rng, wanted), negated=True)
         whole = next(wholes, None) if "absent-together" in wanted else None

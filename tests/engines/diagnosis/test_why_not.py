@@ -19,6 +19,7 @@ from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.confidence.given.given_cases import with_given
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, any_cases, chain_cases, negation_cases, next_match_cases
+from tests.worked_events import PAGE
 
 LOG = (
     Event("a1", "A", 0, 2, x=1, k="p"),
@@ -235,7 +236,7 @@ def possible_of_given_are_the_matches(case: Case) -> None:
 
 def test_what_can_happen_in_the_worlds_that_remain_is_what_matches() -> None:
     check(
-        with_given(st.one_of(chain_cases(), negation_cases())),
+        with_given(st.one_of(chain_cases(), negation_cases(), next_match_cases())),
         possible_of_given_are_the_matches,
         FEW_EXAMPLES,
     )
@@ -262,6 +263,18 @@ def test_bindings_that_no_remaining_world_has_are_charged_to_the_clauses_that_le
     ).alternatives
     assert explained.completion is not None
     assert [each.count for each in explained.completion.losses] == [1, 0, 0]
+
+
+def test_what_is_given_is_charged_before_rivals_are() -> None:
+    """b3 after c1 in every world that remains: the order of time fails, whoever lies between."""
+    given = "GIVEN SEQ(C p, B q) IF p.event_id = 'c1' AND q.event_id = 'b3'"
+    plan = plan_of(f"PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match {given}")
+    completion = why_not(plan, PAGE).alternatives[0].completion
+    assert completion is not None
+    takes = "skip_till_next_match, which takes the first"
+    lost = {each.condition.text: each.count for each in completion.losses if each.count}
+    assert lost == {given: 1, f"{takes} b": 1, f"{takes} c": 1}
+    assert (completion.complete, completion.possible) == (6, 3)
 
 
 def excluded_do_not_match(case: Case) -> None:

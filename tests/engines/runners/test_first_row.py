@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import pyarrow as pa
 import pytest
 
+from cepctl.datasets.row_groups import RowGroups
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
@@ -32,7 +32,14 @@ OPTIONS = MatchOptions(exists=True)
 @pytest.fixture
 def slices_of_two_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slices so small that a match begins in any of them."""
-    monkeypatch.setattr(local, "choose_slicing", partial(choose_slicing, length=2))
+    cut_every(monkeypatch, 2)
+
+
+def cut_every(monkeypatch: pytest.MonkeyPatch, ticks: int) -> None:
+    def cut(groups: RowGroups, plan: Plan) -> tuple[TimeSlice, ...]:
+        return choose_slicing(groups, plan, parallelism=1, length=ticks).slices
+
+    monkeypatch.setattr(local, "growing_slices", cut)
 
 
 def first_row(plan: Plan, events: pa.Table, size: int = 3) -> pa.Table:
@@ -101,7 +108,7 @@ def log(pairs: int) -> pa.Table:
 
 
 def test_no_slice_is_looked_at_after_the_first_row_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "choose_slicing", partial(choose_slicing, length=100))
+    cut_every(monkeypatch, 100)
     seen: list[int] = []
     run = SliceTask.run
 

@@ -26,6 +26,12 @@ def test_each_part_that_is_done_is_told_once() -> None:
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever other tests of this machine have compiled beside them."""
+    monkeypatch.setattr(progresses, "compiling_beside", lambda: None)
+
+
 @pytest.mark.parametrize("query", ["PATTERN SEQ(A a, B b)", "PATTERN OR(SEQ(A a, B b), SEQ(B c, A d))"])
 def test_matching_tells_how_far_it_is(query: str) -> None:
     events = pa.table(

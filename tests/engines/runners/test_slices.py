@@ -25,6 +25,7 @@ from cepctl.engines.runners.slices import (
     TimeSlice,
     choose_slicing,
     group_slicing,
+    growing_slices,
 )
 from cepctl.errors import UnsupportedQueryError
 from cepctl.memory import default_budget
@@ -67,6 +68,15 @@ def test_more_cores_get_more_slices_until_these_are_small() -> None:
     counts = [len(choose_slicing(groups(60), plan, cores).slices) for cores in (1, 2, 4, 100)]
     assert counts == [3, 4, 8, 12]
     assert FEWEST_EVENTS <= 60 * 50_000 // 12
+
+
+def test_slices_grow_from_a_row_group_to_the_most_that_is_read_at_once() -> None:
+    slices = growing_slices(groups(400), plan_of(PLAIN))
+    sizes = [each.last - each.first + 1 for each in slices[1:-1]]
+    assert slices[0].last + 1 == 50_000
+    assert sizes[:3] == [200_000, 800_000, 3_200_000]
+    assert set(sizes[3:]) == {MOST_EVENTS}
+    assert (slices[0].first, slices[-1].last) == (TICK_MIN, TICK_MAX)
 
 
 def test_what_is_given_ties_events_of_any_slice_and_key() -> None:

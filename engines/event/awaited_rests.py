@@ -1,0 +1,150 @@
+"""What must not happen as a whole in a gap, and what is left of it once some of its events have happened.
+
+A whole is one way to choose distinct events for all of its parts, each fitting beside those before it; a rest
+is what a whole still lacks.  In `!SEQ` its first event comes next, in `!AND` any of them.  Wholes that lack
+the same events have one rest, so that of two ways to begin the second one adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Bindings, Group, take_matches
+from cepctl.engines.columns.events import Events
+from cepctl.engines.event.hidden_events import require_few
+from cepctl.engines.pattern.blocks import Together
+
+Fitting = Callable[[Together, dict[int, Bindings], int], tuple[Indexes, Indexes]]
+"""Pairs (match, event): events that fit a part beside what is bound, and can lie in the gap."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How one of its events, a candidate, turns a rest into another one; shape (s,)."""
+
+    rest: Indexes
+    candidate: Indexes
+    next: Indexes
+
+
+@dataclass(frozen=True)
+class Rests:
+    """The rests of some matches, and the events in them: the candidates, numbered match by match.
+
+    `of_match`, `candidates_of`, `steps_of`: rests, candidates and steps of each match.
+    `event`: that of each candidate.  `members`: the candidates in each rest.  `whole`: whether nothing of it
+    has happened yet; `in_order`: whether its events follow each other.
+    """
+
+    of_match: Group
+    candidates_of: Group
+    steps_of: Group
+    event: Indexes
+    members: Group
+    whole: Flags
+    in_order: Flags
+    steps: Steps
+
+    @classmethod
+    def of(
+        cls,
+        togethers: Sequence[Together],
+        events: Events,
+        fitting: Fitting,
+        bound: dict[int, Bindings],
+        count: int,
+    ) -> Rests:
+        """Those of all that must not happen in one gap of so many matches."""
+        levels = [
+            level
+            for each in togethers
+            for level in _levels(*_wholes(events, each, fitting, bound, count), in_order=each.in_order)
+        ]
+        row = np.concatenate([level.row for level in levels])
+        begins = np.cumsum([0, *(len(level.row) for level in levels)])[:-1]
+        sizes = np.concatenate([np.full(len(level.row), level.events.shape[1]) for level in levels])
+        key = np.repeat(row, sizes) * len(events)
+        key += np.concatenate([level.events.reshape(-1) for level in levels])
+        known, candidate = np.unique(key, return_inverse=True)
+        rest = np.concatenate([level.rest + begin for level, begin in zip(levels, begins, strict=True)])
+        after = [level.next + begin + len(level.row) for level, begin in zip(levels, begins, strict=True)]
+        taken = row[rest] * len(events) + np.concatenate([level.event for level in levels])
+        # By the matches.
+        order = np.argsort(row, kind="stable")
+        number = np.empty(len(row), dtype=np.int64)
+        number[order] = np.arange(len(row))
+        return cls(
+            _numbers_of(row[order], count),
+            _numbers_of(known // len(events), count),
+            _numbers_of(row[rest], count),
+            known % len(events),
+            Group.of_owners(len(row), np.repeat(number, sizes), candidate),
+            np.concatenate([np.full(len(level.row), level.whole) for level in levels])[order],
+            np.concatenate([np.full(len(level.row), level.in_order) for level in levels])[order],
+            Steps(number[rest], np.searchsorted(known, taken), number[np.concatenate(after)]),
+        )
+
+
+def _numbers_of(row: Indexes, count: int) -> Group:
+    """What belongs to each of so many matches, by its number."""
+    return Group.of_owners(count, row, np.arange(len(row)))
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Rests of one size: the match of each, shape (n,), and its events, shape (n, size).
+
+    `rest`, `event`, `next`: the steps from them, to rests of the next level.
+    """
+
+    row: Indexes
+    events: Indexes
+    rest: Indexes
+    event: Indexes
+    next: Indexes
+    whole: bool
+    in_order: bool
+
+
+def _levels(row: Indexes, events: Indexes, *, in_order: bool) -> Iterator[_Level]:
+    """Wholes, and what they may lack, down to one event."""
+    whole, count = True, events.shape[1]
+    for size in range(count, 0, -1):
+        none = np.zeros(0, dtype=np.int64)
+        if size == 1:
+            yield _Level(row, events, none, none, none, whole, in_order)
+            return
+        taken = range(1 if in_order else size)
+        rest = np.tile(np.arange(len(row)), len(taken))
+        event = np.concatenate([events[:, place] for place in taken])
+        left = np.concatenate([np.column_stack([row, np.delete(events, place, axis=1)]) for place in taken])
+        distinct, after = np.unique(left, axis=0, return_inverse=True)
+        yield _Level(row, events, rest, event, after.reshape(-1), whole, in_order)
+        row, events, whole = distinct[:, 0], distinct[:, 1:], False
+
+
+def _wholes(
+    events: Events, together: Together, fitting: Fitting, bound: dict[int, Bindings], count: int
+) -> tuple[Indexes, Indexes]:
+    """The match of each whole, shape (w,), and its events, shape (w, parts); of `!AND` each once."""
+    masses = events.masses
+    row, chosen = np.arange(count), np.zeros((count, 0), dtype=np.int64)
+    earliest = np.full(count, np.iinfo(np.int64).min)
+    for place, part in enumerate(together.parts):
+        beside = take_matches(bound, row) | dict(zip(together.parts[:place], chosen.T, strict=True))
+        at, event = fitting(together, beside, part) if len(row) else (row, row)
+        new = (chosen[at] != event[:, None]).all(axis=1)
+        if together.in_order:
+            new &= masses.upper[event] > earliest[at]
+        at, event = at[new], event[new]
+        require_few(len(at))
+        row, chosen = row[at], np.column_stack([chosen[at], event])
+        earliest = np.maximum(earliest[at] + 1, masses.lower[event])
+    if not together.in_order:
+        distinct = np.unique(np.column_stack([row, np.sort(chosen, axis=1)]), axis=0)
+        row, chosen = distinct[:, 0], distinct[:, 1:]
+    return row, chosen
