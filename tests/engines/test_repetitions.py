@@ -106,6 +106,21 @@ def test_a_row_of_repetitions_and_of_a_group_is_counted_once(query: str, strateg
     assert_same_rows(match_table(plan, BOTH_WAYS), match_events(plan, BOTH_WAYS))
 
 
+def test_a_member_apart_that_fits_what_follows_leaves_nothing_for_both() -> None:
+    """The set takes e1 and e2 at one tick alone, the run one after the other."""
+    events = (
+        Event("e1", "A", 0, 3, x=3),
+        Event("e2", "B", 1, 4, x=1),
+        Event("e0", "B", 2, 2, x=3),
+    )
+    runs = "SEQ(A|B{2} p[], B c), SEQ(A|B+ q[], B d)) WHERE p[i].x <= p[i-1].x WITHIN 4 ticks"
+    plan, table = plan_of(f"PATTERN OR({runs} STRATEGY {NEXT}"), event_table(events)
+    rows = match_events(plan, table)
+    assert_same_rows(match_table(plan, table), rows)
+    both = next(row for row in rows.to_pylist() if row["signature"] == [["e1", "e2"], ["e0"]])
+    assert both["confidence"] == pytest.approx(2 / 16)
+
+
 @st.composite
 def in_both_ways(draw: st.DrawFn) -> Case:
     """OR of a SEQ(...)+ or a group in order and a group of the same events, which may be a set."""
