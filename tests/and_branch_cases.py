@@ -91,7 +91,7 @@ def and_before_runs_cases(draw: st.DrawFn) -> Case:
         *(READS_ORDER if "[]" in run else ()),
         *(READS_SET if run == "B+ r[]" and behind == "C z" else ()),
     ]
-    if reads and draw(st.booleans()):
+    if draw(st.booleans()) and reads:
         conditions.append(draw(st.sampled_from(reads)))
     parts = [each for each in (first, f"AND({lead})", run, behind) if each]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -342,8 +342,8 @@ def _is_group(shape: Shape, block: int) -> bool:
 
 def _next_match(shape: Shape) -> list[AbsenceRule]:
     """Rivals (semantics, rows skip_till_next_match and `B+` under it); what is passed over has no other."""
-    rules = [_passed_over(shape, each) for each in shape.alternative.passed_over]
-    rules = [rule for rule in rules if rule is not None]
+    absent = (_passed_over(shape, each) for each in shape.alternative.passed_over)
+    rules = [rule for rule in absent if rule is not None]
     last = len(shape.blocks) - 1
     for number, block in enumerate(shape.blocks):
         component = block.components[0]
