@@ -213,7 +213,7 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "runs": run_cases(NEXT),
     "sequences under contiguity": run_cases(STRICT, PARTITION),
     "sets that are read under next match": read_set_cases(NEXT),
-    "sets that may be absent under next match": left_out_cases(),
+    "Kleene sets that may be absent under next match": left_out_cases(),
     "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
     "quantified Kleene groups": quantified_cases(),
     "quantified Kleene groups under contiguity": quantified_cases(STRICT, PARTITION),

@@ -21,7 +21,7 @@ steps of the engine, wherever these are imported.
     a group has one member                         Kleene sets
     a sequence is in the order of the ids          Kleene sequences
     members of the preceding group are not rivals  Kleene under next match
-    what is passed over may have been there        sets that may be absent under next match
+    what is passed over may have been there        Kleene sets that may be absent under next match
     a signature is returned per alternative        OR, OR of whole patterns, of events and groups
     the last alternative of OR speaks for all      OR of whole patterns under the other strategies
     timings select no worlds                       timing, timing of groups, both under the other strategies
@@ -317,7 +317,7 @@ MUTANTS = [
         "what is passed over may have been there",
         _passed_over,
         _never,
-        ("sets that may be absent under next match",),
+        ("Kleene sets that may be absent under next match",),
     ),
     Mutant(
         "a signature is returned per alternative",
