@@ -73,3 +73,27 @@ def and_branch_cases(draw: st.DrawFn, *strategies: str) -> Case:
     if bool(beside) or draw(st.booleans()):
         clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
+
+
+RUNS = ("B+ r[]", "B{2} r[]", "A|B{1,2} r[]", "B* r[]", "B? r", "RUNNING B+ r[]", "C+ r[]", "B{0,2} r[]")
+READS_ORDER = ("r[i].x >= r[i-1].x", "r[i].x > r[first].x", "count(r[1..i]) <= 2")
+READS_SET = ("z.x > min(r[].x)", "z.x <= max(r[].x)")
+
+
+@st.composite
+def and_before_runs_cases(draw: st.DrawFn) -> Case:
+    """AND before a group in order, one that is read, or what may be absent, under next match."""
+    lead = draw(st.sampled_from(["A a, C c", "A a, C c", "A a, B c", "SEQ(A a, !B n, A b), C c"]))
+    run, first = draw(st.sampled_from(RUNS)), draw(st.sampled_from(["", "", "", "A s"]))
+    behind = "" if "RUNNING" in run else draw(st.sampled_from(["", "C z", "C z", "A z"]))
+    conditions = [draw(st.sampled_from(["a.x <= c.x", "c.x < 2", "[k]"]))] if draw(st.booleans()) else []
+    reads = [
+        *(READS_ORDER if "[]" in run else ()),
+        *(READS_SET if run == "B+ r[]" and behind == "C z" else ()),
+    ]
+    if draw(st.booleans()) and reads:
+        conditions.append(draw(st.sampled_from(reads)))
+    parts = [each for each in (first, f"AND({lead})", run, behind) if each]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    query = f"PATTERN SEQ({', '.join(parts)}){where} STRATEGY {NEXT} WITHIN {draw(st.integers(5, 9))} ticks"
+    return Case(query, draw(streams(["A", "C", "B", "B", "C"], draw(st.sampled_from(WORLDS)))))

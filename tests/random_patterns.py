@@ -22,7 +22,8 @@ class Level:
     """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns.
 
     With `runs` every group is read in order, and what follows may read it; with `read` without order.  With
-    `running` each pattern ends with a running group; with `repeated` one component of it is a `SEQ(...)+`.
+    `running` each pattern ends with a running group; with `repeated` one component of it is a `SEQ(...)+`;
+    with `left_out` one of two or more is a set that may be absent.
     """
 
     strategies: tuple[str, ...] = (ANY,)
@@ -38,6 +39,7 @@ class Level:
     read: bool = False
     running: bool = False
     repeated: bool = False
+    left_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,22 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
             place = draw(st.integers(0, len(blocks)))
             blocks.insert(place, [Part(next(names), draw(types), negated=True)])
     blocks = draw(quantified(blocks)) if level.quantified and not level.repeated else blocks
+    if level.left_out:
+        blocks = draw(with_set_left_out(blocks))
     if level.running:
         return draw(with_running_group(blocks))
     blocks = draw(with_repetitions(blocks)) if level.repeated else blocks
     return draw(optional_beside_repetitions(blocks)) if level.repeated and level.quantified else blocks
+
+
+@st.composite
+def with_set_left_out(draw: st.DrawFn, blocks: list[list[Part]]) -> list[list[Part]]:
+    """The same, with a set that may be absent in place of one of two or more components."""
+    alone = [block for block in blocks if len(block) == 1 and not block[0].negated]
+    if sum(not block[0].negated for block in blocks) < 2:
+        blocks = [*blocks, [Part("o", draw(st.sampled_from("ABC")))]]
+    chosen = draw(st.sampled_from(alone))
+    return [[replace(block[0], kleene=True, how_many="*")] if block is chosen else block for block in blocks]
 
 
 @st.composite

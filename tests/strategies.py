@@ -85,6 +85,12 @@ def quantified_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(replace(level, negation=False, groups=True)) | cases(replace(level, order=True))
 
 
+def left_out_cases() -> st.SearchStrategy[Case]:
+    """A set that may be absent under next match, beside other sets and single events."""
+    level = Level(strategies=(NEXT,), kleene=True, left_out=True)
+    return cases(level) | cases(replace(level, negation=True)) | cases(replace(level, timing=True))
+
+
 def sequence_cases() -> st.SearchStrategy[Case]:
     """Kleene plus under predicates over order."""
     return cases(Level(kleene=True, order=True))
@@ -207,6 +213,7 @@ LEVELS: dict[str, st.SearchStrategy[Case]] = {
     "runs": run_cases(NEXT),
     "sequences under contiguity": run_cases(STRICT, PARTITION),
     "sets that are read under next match": read_set_cases(NEXT),
+    "Kleene sets that may be absent under next match": left_out_cases(),
     "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
     "quantified Kleene groups": quantified_cases(),
     "quantified Kleene groups under contiguity": quantified_cases(STRICT, PARTITION),

@@ -23,6 +23,7 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
 from cepctl.errors import QueryTooLargeError
 from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches.hashing import whole_text_hashes
 
@@ -171,7 +172,7 @@ def _tied(plan: Plan, blurred: BlurredEvents, bound: BoundEvents) -> Flags:
     tick = blurred.truth.tick[bound.rows]
     kind = blurred.table.column("event_type").combine_chunks().take(pa.array(bound.rows))
     found = np.zeros(count, dtype=bool)
-    for alternative in plan.alternatives:
+    for alternative in readings_apart(plan, of_runs=True):
         fits = _may_fit(alternative, row, bound.places, kind, count)
         found |= fits & _ordered_ties(alternative, row, bound.places, tick, count)
     return found

@@ -33,16 +33,13 @@ def _refused(pattern: Pattern, alternative: Alternative, strategy: Strategy) -> 
                         f"{each.variable}, which may be absent, inside AND under {strategy.word}; "
                         "write an OR of two patterns"
                     )
-            if strategy.absent is Absent.NEARER and any(i.kleene or not i.least for i in before):
+            if strategy.absent is Absent.NEARER and any(each.kleene or not each.least for each in before):
                 yield (
                     f"AND behind a group, or behind what may be absent, under {strategy.word}; "
                     f"it runs under {_ANY}"
                 )
-        before = members
-    together = any(len(block) > 1 for block in alternative.positive_blocks)
-    if together and strategy.absent is Absent.NEARER and alternative.in_runs(strategy):
-        what = "AND beside groups in order, or what may be absent,"
-        yield f"{what} under {strategy.word}; it runs under {_ANY}"
+        # Where what is taken depends on what was, a group further ahead decides the AND, too.
+        before = [*before, *members] if alternative.reads_taken else members
 
 
 def _has_iseq(pattern: Pattern) -> bool:

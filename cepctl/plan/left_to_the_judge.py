@@ -11,7 +11,6 @@ from cepctl.plan.read_sets import sets_without_order
 def left_to_the_judge(plan: Plan) -> Iterator[str]:
     """Its names, for a message; some may come twice."""
     yield from _sets_beside_runs(plan)
-    yield from _groups_beside_repetitions(plan)
     for alternative in plan.alternatives:
         yield from _absent_together(alternative, plan)
     for alternative in plan.alternatives:
@@ -52,21 +51,5 @@ def _groups_in_and(alternative: Alternative) -> Iterator[str]:
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     """The groups without order where the matches of some reading take one event after the other."""
     runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
-    # Where other readings bind the same events, they have to be bound alike.
-    found = [name for each in runs for name in sets_without_order(each)]
-    if runs and len(plan.alternatives) > 1:
-        components = (component for each in plan.alternatives for component in each.components)
-        found = [each.variable for each in components if each.kleene and not each.ordered]
-    for name in dict.fromkeys(found):
+    for name in dict.fromkeys(name for each in runs for name in sets_without_order(each)):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
-
-
-def _groups_beside_repetitions(plan: Plan) -> Iterator[str]:
-    """Kleene groups where another reading may bind the same events in repetitions."""
-    if len(plan.alternatives) < 2 or not any(each.repeated for each in plan.alternatives):
-        return
-    for each in plan.alternatives:
-        in_turn = {i for turn in each.repeated for i in turn}
-        for i, component in enumerate(each.components):
-            if component.kleene and i not in in_turn:
-                yield f"{component.variable}[] in a pattern with OR and SEQ(...)+"

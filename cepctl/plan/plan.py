@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -133,6 +134,9 @@ class MemberTiming(Timing):
     right_member: MemberIndex | None = None
 
 
+AnyTiming = TypeVar("AnyTiming", bound=Timing)
+
+
 def members_of_sides(timing: Timing) -> tuple[MemberIndex | None, MemberIndex | None]:
     """Which member of a group each side of a timing constraint means, None for each of them."""
     return (timing.left_member, timing.right_member) if isinstance(timing, MemberTiming) else (None, None)
@@ -150,6 +154,7 @@ class Alternative:
     A block of several negated components is what must not happen as a whole: in strict order if it is one of
     `sequences`, else in any.  `member_timings` are timings of the first or last member of a group.
     `passes_over`: matches leave out what may be absent, and no reading without it stands beside this one.
+    `passed_over`: negated components that stand for what may be absent and next match passes over.
     `repeated`: components that take events in turn, all as often; each is a group in order, and rows show all
     of their events together.
     `orders`: pairs of components of one block, the first of which a branch of AND has before the other; they
@@ -168,6 +173,7 @@ class Alternative:
     passes_over: bool = False
     repeated: tuple[tuple[int, ...], ...] = ()
     orders: tuple[tuple[int, int], ...] = ()
+    passed_over: tuple[int, ...] = ()
 
     def turn(self, component: int) -> tuple[int, ...]:
         """The components that take events in turn with one, itself among them."""
@@ -188,18 +194,29 @@ class Alternative:
     @cached_property
     def reads_taken(self) -> bool:
         """Whether what a component takes depends on which members a group has taken, and in which order."""
-        return self.takes_in_order or any(
+        return self.passes_over or self._reads_members
+
+    @cached_property
+    def _reads_members(self) -> bool:
+        """Whether it has a group in order, or a component that reads a group before it."""
+        return any(each.ordered for each in self.components) or any(
             self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
             for link in self.links
             for i in link.components
         )
+
+    @cached_property
+    def leaves_out_sets(self) -> bool:
+        """Whether matches leave out what may be absent, beside groups all of which take what fits at once."""
+        some = any(each.kleene for each in self.components)
+        return self.passes_over and some and not self._reads_members
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
         if self.repeated:
             return True
         if strategy.absent is Absent.NEARER:
-            return self.reads_taken
+            return self.reads_taken and not self.leaves_out_sets
         return strategy.asks_others and any(each.ordered for each in self.components)
 
     @property
@@ -232,6 +249,12 @@ class Alternative:
         """The positive components of each block, in time order."""
         blocks = (tuple(i for i in block if not self.components[i].negated) for block in self.blocks)
         return tuple(block for block in blocks if block)
+
+    @cached_property
+    def lead(self) -> tuple[int, ...]:
+        """The positive components up to those of the last AND; none without AND."""
+        last = max((block[-1] for block in self.positive_blocks if len(block) > 1), default=-1)
+        return tuple(i for i in self.positive if i <= last)
 
     def decided_by_window(self, strategy: Strategy) -> bool:
         """Whether a match is decided only as its window ends.

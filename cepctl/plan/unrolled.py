@@ -50,6 +50,16 @@ class Unrolled:
         )
 
     @property
+    def lead(self) -> int:
+        """How many events are taken up to those of the last AND, one for each component."""
+        return len(self.reading.lead)
+
+    @property
+    def lead_blocks(self) -> int:
+        """How many blocks those are."""
+        return sum(block[0] in self.reading.lead for block in self.reading.positive_blocks)
+
+    @property
     def taken(self) -> tuple[int, ...]:
         """The components of the reading, in the order in which they take events, one for each event."""
         return tuple(self.origin[i] for i in self.alternative.positive)

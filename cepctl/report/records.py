@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from cepctl.arrays import Indexes
 from cepctl.order_laws.choices import LAWLESS
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan
 from cepctl.report.matched_events import Bar, MatchedEvents, nanoseconds
 
@@ -79,8 +80,10 @@ def plain(value: Plain) -> Plain:
 
 
 def variables(plan: Plan) -> list[list[str]]:
-    """For each alternative the variables of its positive components, in pattern order."""
-    return [[each.components[i].variable for i in each.positive] for each in plan.alternatives]
+    """For each reading the variables of its positive components, in pattern order."""
+    return [
+        [each.components[i].variable for i in each.positive] for each in readings_apart(plan, of_runs=True)
+    ]
 
 
 _TOLD = ("occurrence", OCCURRENCE_ERROR, "expected", EXPECTED_ERROR, LAWLESS, "matches", "confidence")

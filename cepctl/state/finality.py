@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.pattern.blocks import AbsenceRule, shape_of
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
 
@@ -64,7 +65,7 @@ def reach_of(plan: Plan) -> Reach:
     >>> reach_of(plan)
     Reach(window=10, absences=True, after=9)
     """
-    rules = [rule for each in plan.alternatives for rule in shape_of(plan, each).absences]
+    rules = [rule for each in readings_apart(plan) for rule in shape_of(plan, each).absences]
     return Reach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
 
 

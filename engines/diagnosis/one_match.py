@@ -40,6 +40,7 @@ from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.support import refuse_intervals, require_engine
 
@@ -80,7 +81,7 @@ def one_match(
     """
     events = with_own_laws(events_of(table, plan.clocks))
     rows = _rows(events, signature)
-    every = [reading for each in plan.alternatives for reading in run_readings(each)]
+    every = [reading for each in readings_apart(plan) for reading in run_readings(each)]
     fitting = [each for each in every if _has_form(each.shown, signature)]
     if not fitting:
         raise UsageError(_wrong_form([each.shown for each in every], signature))
@@ -227,10 +228,9 @@ def _explained(asked: _Asked, events: Events, bins: int) -> OneMatch:
         reasons = (*reasons, *times_against(demands, events))
     elif not possible(valid_lower, valid_upper)[0]:
         reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
-    if asked.run is not None:
-        prepared, bound = asked.run
-        if not reasons and not asked.run[0].may_take(bound):
-            reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
+    prepared, bound = asked.measured
+    if not reasons and not prepared.may_take(bound):
+        reasons = (Reason(Condition("absence", f"{plan.strategy.word}, which takes other events")),)
     rivals = [] if reasons else prepared.rivals(bound)
     edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))

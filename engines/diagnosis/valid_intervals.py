@@ -35,6 +35,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative, prepared_alternatives
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan
 
 
@@ -95,7 +96,10 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
     # What runs of any size leave to their events the order and window of their reading say.
     runs = any(each.in_runs(plan.strategy) for each in plan.alternatives)
     prepared = (
-        [prepared_alternative(plan, each, events, MatchOptions()) for each in plan.alternatives]
+        [
+            prepared_alternative(plan, each, events, MatchOptions())
+            for each in readings_apart(plan, of_runs=True)
+        ]
         if runs
         else prepared_alternatives(plan, events, MatchOptions())
     )

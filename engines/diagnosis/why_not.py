@@ -38,6 +38,7 @@ from cepctl.engines.diagnosis.partial_matches import (
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.rows.order import match_text
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -98,7 +99,7 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     """
     events = with_own_laws(events_of(table, plan.clocks))
     worlds = WorldsLeft(plan, events)
-    every = [reading for each in plan.alternatives for reading in run_readings(each)]
+    every = [reading for each in readings_apart(plan) for reading in run_readings(each)]
     return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in every))
 
 

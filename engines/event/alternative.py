@@ -27,6 +27,7 @@ from cepctl.engines.search.threshold import PushDown, Threshold
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
+from cepctl.language.strategies import Absent
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 
@@ -123,6 +124,10 @@ class PreparedAlternative:
         """Its matches as `shown` binds them."""
         return matches
 
+    def may_take(self, bound: dict[int, Bindings]) -> bool:
+        """Whether the events of one match are taken by these components, as far as conditions say."""
+        return any(True for _ in self._as_taken(iter([bound])))
+
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags | None:
         """Which matches hold at certain ticks, `known` of some events; None where the plan alone says it."""
         return None
@@ -199,14 +204,30 @@ class PreparedAlternative:
             If there are more groups than the options allow.
         """
         if not any(self.alternative.components[i].kleene for i in self.search.singles):
-            return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
-        from cepctl.engines.search.kleene.growth import with_groups
+            found = iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
+        else:
+            from cepctl.engines.search.kleene.growth import with_groups
 
-        return with_groups(
-            *(self.search, self.shape, self.searched, rows, self.plan),
-            *(self.options.max_matches, self.options.block_memory),
-            foresee=not self.lasting,
-        )
+            found = with_groups(
+                *(self.search, self.shape, self.searched, rows, self.plan),
+                *(self.options.max_matches, self.options.block_memory),
+                foresee=not self.lasting,
+            )
+        return self._as_taken(found)
+
+    def _as_taken(self, found: Iterator[dict[int, Bindings]]) -> Iterator[dict[int, Bindings]]:
+        """The matches that leave no event to what may be absent which another component would have taken."""
+        if self.plan.strategy.absent is not Absent.NEARER:
+            yield from found
+            return
+        from cepctl.engines.pattern.rivals import take_further_on
+
+        for bound in found:
+            broken = take_further_on(self.shape, self.events, self.search.candidates, bound)
+            if not broken.any():
+                yield bound
+            elif not broken.all():
+                yield take_matches(bound, np.flatnonzero(~broken))
 
     def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
         """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans, take_matches
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -57,15 +57,20 @@ class JointMatches:
         """
         if self._together:
             return self._within_parts(rows, spans)
-        whole = Batch(self._measure, self._bound, self._rivals, self._lasting).taken(rows)
-        return measure(replace(whole, spans=spans)).confidence
+        rivals, never = self._decisive
+        whole = Batch(self._measure, self._bound, rivals, self._lasting).taken(rows)
+        return np.where(never[rows], 0.0, measure(replace(whole, spans=spans)).confidence)
 
     def measured(self) -> Measured:
         """How probable it is that all alternatives hold, with an error where one is allowed."""
         if self._together:
             raise UnsupportedQueryError(_ONE_SIGNATURE)
         own = replace(self._measure, sampling=self.sources[0].measure.sampling)
-        return measure(Batch(own, self._bound, self._rivals, self._lasting))
+        rivals, never = self._decisive
+        found = measure(Batch(own, self._bound, rivals, self._lasting))
+        if never.any():
+            found.put(np.flatnonzero(never), impossible(int(never.sum())))
+        return found
 
     @property
     def _together(self) -> bool:
@@ -109,6 +114,29 @@ class JointMatches:
     @cached_property
     def _bound(self) -> _Bound:
         return bound_by(self.sources[0], self.matches)
+
+    @cached_property
+    def _decisive(self) -> tuple[list[Rivals], Flags]:
+        """The rivals that the matches do not bind, and in which matches some member is certainly a rival.
+
+        Where the events are apart, a member after the first would have been taken by what follows its group.
+        """
+        never, found = np.zeros(len(self.matches), dtype=bool), list[Rivals]()
+        for each in self._rivals:
+            first = each.rule.regions[0][0].point if each.rule.members_too else None
+            if first is None or self._shape.blocks[first.block].kind is not BlockKind.SINGLE:
+                found.append(each)
+                continue
+            own = np.zeros(len(each.row), dtype=bool)
+            for block in self._shape.blocks:
+                events = self._bound[block.components[0]]
+                if block.kind is BlockKind.SINGLE and not isinstance(events, Group):
+                    is_member = events[each.row] == each.event
+                    own |= is_member
+                    if block != self._shape.blocks[first.block]:
+                        never[each.row[is_member]] = True
+            found.append(replace(each, row=each.row[~own], event=each.event[~own]))
+        return found, never
 
     @cached_property
     def _rivals(self) -> list[Rivals]:

@@ -14,6 +14,7 @@ from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.search.search import Search
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
     """Every alternative; where one binds interval events all do, so that rows can be compared."""
     prepared: list[PreparedAlternative] = []
-    for each in plan.alternatives:
+    for each in readings_apart(plan):
         if each.in_runs(plan.strategy):
             prepared += _prepared_runs(plan, each, events, options)
         else:

@@ -52,6 +52,7 @@ from cepctl.engines.pattern.rivals import (
     rivals_of,
     spans_of,
 )
+from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan, Scope, Timing, members_of_sides
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
@@ -85,7 +86,7 @@ class CertainTimes:
         instants = time.cast(pl.Datetime(unit.resolution)).to_physical().fill_null(0).to_numpy()
         ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
         masses = Masses.at(ticks)
-        shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
+        shapes = tuple(shape_of(plan, each) for each in readings_apart(plan))
         asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.absences for shape in shapes)
         # What is probable of certain times is sure or impossible.
         certain = with_own_laws(Events(masses, events.frame))

@@ -127,7 +127,8 @@ class RunAlternative(PreparedAlternative):
         """Pairs of a run and an event that a component would have taken, by where it must not lie."""
         assert self.takers is not None
         valid, masses = self.measure.valid(events), self.events.masses
-        (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
+        if not self.form_of.lead:
+            (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
         row, event = rivals.row, rivals.event
         gaps, alike = self.takers.gaps(component), not self.conditions.depends_on_members(component)
         fits: Flags = np.zeros((len(row), len(gaps)), dtype=bool)
@@ -137,7 +138,7 @@ class RunAlternative(PreparedAlternative):
             else:
                 fits[:, number] = self.conditions.fit(component, events, gap.begin + 1, row, event)
         own = masses.lower[event], masses.upper[event]
-        for stretch, pairs in stretches(gaps, fits, valid, row, own):
+        for stretch, pairs in stretches(gaps, fits, self.takers.of_blocks(valid), row, own):
             yield self.takers.rule(place, stretch), row[pairs], event[pairs]
 
     def decided(
@@ -173,20 +174,8 @@ class RunAlternative(PreparedAlternative):
 
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:
         """Which runs are taken where all events are at certain ticks; what is not `known` breaks none."""
-        bound = dict(zip(self.search.singles, matches.bound, strict=True))
         certain = replace(self, events=events, conditions=replace(self.conditions, events=events))
-        found = possible(*certain.measure.valid(single_events(matches.bound)))
-        rows = np.flatnonzero(found)
-        if not len(rows):
-            return found
-        some = take_matches(bound, rows)
-        rivals = [] if self.shape.plain_chain else certain.rivals(some)
-        rivals = [
-            replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]])
-            for each in rivals
-        ]
-        found[rows] = certain.decided(some, rivals).possible
-        return found
+        return held_at_certain_times(certain, known, matches)
 
     def _is_gap(self, rule: AbsenceRule) -> bool:
         return all(
@@ -204,6 +193,21 @@ class RunAlternative(PreparedAlternative):
             for gap in self.takers.gaps(component)
         ]
         return (*(rule for rule in negated if self._is_gap(rule)), *taken)
+
+
+def held_at_certain_times(source: PreparedAlternative, known: Flags, matches: MatchBatch) -> Flags:
+    """Which matches of single events hold where all events are at certain ticks, `known` of some of them."""
+    found = possible(*source.measure.valid(single_events(matches.bound)))
+    rows = np.flatnonzero(found)
+    if not len(rows):
+        return found
+    some = take_matches(dict(zip(source.search.singles, matches.bound, strict=True)), rows)
+    rivals = [] if source.shape.plain_chain else source.rivals(some)
+    rivals = [
+        replace(each, row=each.row[known[each.event]], event=each.event[known[each.event]]) for each in rivals
+    ]
+    found[rows] = source.decided(some, rivals).possible
+    return found
 
 
 def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:

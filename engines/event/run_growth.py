@@ -100,25 +100,36 @@ class RunGrowth:
                 some[:, column] = event
                 some = self.asked.kept(self.events, some, column + 1)
                 yield some[:, :-1]
-                certain = some[masses.lower[some[:, column]] > masses.upper[some[:, column - 1]]]
-                if self.takers is not None and not loose:
+                if self._passes_over(column) and not loose:
+                    certain = some[masses.lower[some[:, column]] > self._after(some, column)]
                     np.minimum.at(until, certain[:, -1], masses.upper[certain[:, column]])
             looked = np.maximum(looked, last)
 
     def _left_by(self, rows: Indexes, column: int, ticks: tuple[Ticks, Ticks]) -> Ticks:
         """When another component has certainly taken instead."""
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
-        for component in self._others(column):
+        others = self._others(column)
+        over = self._after(rows, column) if others else until
+        for component in others:
             at = self.conditions.taken.index(component)
             step = join_step(self.search, self.events, at, tuple(range(column)))
             codes = step.key.codes_of(rows, self.search.singles)
             for first, last in self._stretches(rows, column, ticks):
                 for pairs in overlapping(step.index, codes, first, np.minimum(last, until)):
-                    sure = masses.lower[pairs[1]] > masses.upper[rows[pairs[0], column - 1]]
+                    sure = masses.lower[pairs[1]] > over[pairs[0]]
                     row, event = (side[sure] for side in pairs)
                     fits = self.conditions.fit(component, rows, column, row, event)
                     np.minimum.at(until, row[fits], masses.upper[event[fits]])
         return until
+
+    def _passes_over(self, column: int) -> bool:
+        """Whether the first event that fits takes the place of a column."""
+        return self.takers is not None and bool(self.takers.after(column - 1))
+
+    def _after(self, rows: Indexes, column: int) -> Ticks:
+        """Until when what runs took before a column may happen."""
+        assert self.takers is not None
+        return np.asarray(self.events.masses.upper[rows[:, self.takers.together(column - 1)]].max(axis=1))
 
     def _others(self, column: int) -> list[int]:
         """The components that may take instead of that of a column, and leave no room for it then."""
@@ -135,11 +146,11 @@ class RunGrowth:
     ) -> Iterator[tuple[Ticks, Ticks]]:
         """Ever longer times in which the next event is looked for, the last of them up to the end."""
         first, last = ticks
-        if self.takers is None or not len(rows):
+        if not (self._passes_over(column) and len(rows)):
             yield first, last
             return
         masses = self.events.masses
-        after, farthest = masses.upper[rows[:, column - 1]], int(masses.upper.max())
+        after, farthest = self._after(rows, column), int(masses.upper.max())
         length = (int((masses.upper - masses.lower).max()) + 1) * _LONGER
         end = np.minimum(last, shifted(after, length))
         yield first, end

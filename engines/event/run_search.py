@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_takers import Takers
@@ -88,10 +88,13 @@ class RunSearch:
         if self.finished and taken == len(self.conditions.taken):
             keep &= self.conditions.may_end(rows[:, :taken])
         rows = rows[keep]
-        if self.takers is None or not place or not len(rows):
+        if self.takers is None or not (place and self.takers.after(place - 1) and len(rows)):
             return rows
         rows = rows[~self._goes_further(rows, place)]
-        return rows if self.is_loose(place) else rows[_may_be_next(events, rows, place)]
+        if self.is_loose(place):
+            return rows
+        after = events.masses.upper[rows[:, self.takers.together(place - 1)]].max(axis=1)
+        return rows[_may_be_next(events, rows, place, after)]
 
     def _goes_further(self, rows: Indexes, place: int) -> Flags:
         """Whether the last event fits a taker further on in the pattern, which would have taken it."""
@@ -108,13 +111,16 @@ class RunSearch:
         return found
 
 
-def _may_be_next(events: Events, rows: Indexes, place: int) -> Flags:
-    """Whether none of the events that a run could take instead is certainly before the one it takes."""
+def _may_be_next(events: Events, rows: Indexes, place: int, after: Ticks) -> Flags:
+    """Whether none of the events that a run could take instead is certainly before the one it takes.
+
+    `after`: until when what it took before may happen.
+    """
     lower, upper = events.masses.lower, events.masses.upper
     before, event = rows[:, :place], rows[:, place]
     fresh = np.ones(len(rows), dtype=bool)
     fresh[1:] = (before[1:] != before[:-1]).any(axis=1)
     run = np.cumsum(fresh) - 1
-    until = np.where(lower[event] > upper[rows[:, place - 1]], upper[event], UNBOUNDED)
+    until = np.where(lower[event] > after, upper[event], UNBOUNDED)
     least = np.minimum.reduceat(until, np.flatnonzero(fresh))
     return np.asarray(lower[event] <= least[run])

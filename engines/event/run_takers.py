@@ -10,12 +10,15 @@ component that took the later one, there is none at its tick either: the last ta
     absent            b in (a, b)    b in (b, b), c in (b, b]     b and c in (b, c)
 
 Where an event may not lie in one gap nor in the next, ends included, it may not lie in both together.
+
+What leads to the last AND takes as it does without a group behind it: takers are those after its last event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +27,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.plan.plan import Alternative
+from cepctl.plan.unrolled import Unrolled
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,28 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Takers:
-    """The takers after each event of runs that take for the components `taken`, one after the other."""
+    """The takers after each event of runs that take one after the other."""
 
-    reading: Alternative
-    taken: tuple[int, ...]
+    form: Unrolled
     window: int | None
+
+    @property
+    def reading(self) -> Alternative:
+        """What the runs are of."""
+        return self.form.reading
+
+    @cached_property
+    def taken(self) -> tuple[int, ...]:
+        """The component that takes each event."""
+        return self.form.taken
 
     def after(self, place: int) -> list[int]:
         """The components that may take after the event at a place, in the order of the pattern.
 
         After the last event of a running group none is asked for: each number of members is a match.
         """
+        if place < self.form.lead - 1:
+            return []
         taker = self.taken[place]
         component, order = self.reading.components[taker], self.reading.positive
         if component.running and place == len(self.taken) - 1:
@@ -72,12 +87,28 @@ class Takers:
 
     def rule(self, component: int, stretch: Stretch) -> AbsenceRule:
         """No event that fits the component lies there; `component` is how the rule names it."""
-        ends = [RegionEnd(Point(stretch.begin, "last"), 1, is_lower=True)]
+        joined = self.form.lead - self.form.lead_blocks
+        ends = [RegionEnd(Point(stretch.begin - joined, "last"), 1, is_lower=True)]
         if stretch.end < len(self.taken):
-            ends.append(RegionEnd(Point(stretch.end, "first"), 0 if stretch.closed else -1, is_lower=False))
+            end = Point(stretch.end - joined, "first")
+            ends.append(RegionEnd(end, 0 if stretch.closed else -1, is_lower=False))
         elif self.window is not None:
             ends.append(RegionEnd(Point(0, "first"), self.window - 1, is_lower=False))
         return AbsenceRule(component, (tuple(ends),))
+
+    def together(self, place: int) -> slice:
+        """The places of what is in one block with that at a place, which ends it."""
+        last = self.reading.positive_blocks[self.form.lead_blocks - 1]
+        return slice(place + 1 - (len(last) if place == self.form.lead - 1 else 1), place + 1)
+
+    def of_blocks(self, valid: tuple[Ticks, Ticks]) -> tuple[Ticks, Ticks]:
+        """Earliest and latest ticks of the events of runs, of AND those of its last one; shape (n, l)."""
+        if not self.form.lead:
+            return valid
+        at, every = self.form.lead - 1, (valid[0].copy(), valid[1].copy())
+        for ticks in every:
+            ticks[:, at] = ticks[:, self.together(at)].max(axis=1)
+        return every
 
     def whole(self, component: int) -> Stretch | None:
         """All of these gaps together."""

@@ -20,13 +20,21 @@ from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_search import RunSearch, RunsTold
 from cepctl.engines.event.run_takers import Takers
-from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Region, RegionEnd, shape_of
+from cepctl.engines.pattern.blocks import (
+    AbsenceRule,
+    BlockKind,
+    Point,
+    Region,
+    RegionEnd,
+    Shape,
+    shape_of,
+)
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
-from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent
+from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Component, Plan
-from cepctl.plan.unrolled import unrolled
+from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
 
@@ -234,7 +242,7 @@ def _of_read_sets(
     sizes: dict[int, int],
 ) -> ReadSetAlternative:  # fmt: skip
     form = unrolled(reading, sizes)
-    shape = shape_of(replace(plan, strategy=SKIP_TILL_ANY_MATCH), form.alternative)
+    shape = shape_of(plan, form.alternative)
     blocks = tuple(
         replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
     )
@@ -243,9 +251,10 @@ def _of_read_sets(
     rules = [
         AbsenceRule(form.rivals[form.origin[block.components[0]]], (region,))
         for number, block in enumerate(blocks)
-        if (region := _passed_over(number, is_set, plan.window, running=running)) is not None
+        if number >= form.lead_blocks
+        and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
-    shape = replace(shape, blocks=blocks, rules=(*shape.rules, *rules))
+    shape = replace(shape, blocks=blocks, rules=(*_of_lead(shape, form), *rules))
     search = Search(
         form.alternative,
         form.alternative.positive,
@@ -259,6 +268,17 @@ def _of_read_sets(
         form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
         begun=np.full((0, len(search.singles)), NOT_BOUND), unfinished_system=search.system,
     )  # fmt: skip
+
+
+def _of_lead(shape: Shape, form: Unrolled) -> tuple[AbsenceRule, ...]:
+    """The rules of negation, and of what leads to the last AND, which takes as it does without groups."""
+    components = shape.alternative.components
+    return tuple(
+        rule
+        for rule in shape.rules
+        if rule.component is not None
+        and (components[rule.component].negated or form.origin[rule.component] in form.reading.lead)
+    )
 
 
 def _passed_over(number: int, is_set: Sequence[bool], window: int | None, *, running: bool) -> Region | None:
@@ -282,14 +302,13 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     form = unrolled(reading, sizes)
     conditions = RunConditions(events, reading, form.taken)
     passes_over = plan.strategy.absent is Absent.NEARER
-    takers = Takers(reading, form.taken, plan.window) if passes_over else None
-    # What is passed over is absent as its takers say.
-    own = replace(plan, strategy=SKIP_TILL_ANY_MATCH) if passes_over else plan
-    shape = shape_of(own, form.alternative)
+    takers = Takers(form, plan.window) if passes_over else None
+    shape = shape_of(plan, form.alternative)
     if takers is not None:
+        # What is passed over is absent as its takers say.
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
-        shape = replace(shape, rules=(*shape.rules, *rules))
+        shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
     search = Search(
         form.alternative,
         form.alternative.positive,

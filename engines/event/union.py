@@ -58,6 +58,10 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
         chosen = [prepared[i] for i in numbers]
+        if len(chosen) > 1:
+            from cepctl.engines.event.one_by_one import bound_alike
+
+            chosen, parts = bound_alike(chosen, parts)
         yield _source(chosen), _union(chosen, parts)
 
 

@@ -12,7 +12,7 @@ skip_till_next_match, the strangers of contiguity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, TypeAlias
@@ -153,6 +153,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     blocks, gaps = list[Block](), list[list[int]]([[]])
     together: list[Together] = []
     for block in alternative.blocks:
+        if block[0] in alternative.passed_over:
+            continue
         if block in alternative.absent_together:
             together.append(Together(len(blocks), block, block in alternative.sequences))
             continue
@@ -339,23 +341,58 @@ def _is_group(shape: Shape, block: int) -> bool:
 
 
 def _next_match(shape: Shape) -> list[AbsenceRule]:
-    """Rivals (semantics, rows skip_till_next_match and `B+` under it)."""
-    rules = []
+    """Rivals (semantics, rows skip_till_next_match and `B+` under it); what is passed over has no other."""
+    absent = (_passed_over(shape, each) for each in shape.alternative.passed_over)
+    rules = [rule for rule in absent if rule is not None]
     last = len(shape.blocks) - 1
     for number, block in enumerate(shape.blocks):
         component = block.components[0]
         if len(block.components) > 1:
             rules += [_next_in_branch(shape, number, each) for each in block.components]
         elif number > 0:
-            after_group = _is_group(shape, number - 1)
-            lower = _after(number - 1, "first" if after_group else "last")
-            if after_group or not _is_group(shape, number):
-                rules.append(AbsenceRule(component, ((lower, _before(number)),), members_too=after_group))
+            since = _may_take_since(shape, component)
+            if since < number - 1 or _is_group(shape, since) or not _is_group(shape, number):
+                rules.append(_untaken(shape, component, since, [_before(number)]))
         if _is_group(shape, number):
             lower = _after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)
             upper = [_before(number + 1)] if number < last else _group_end(shape)
             rules.append(AbsenceRule(component, ((lower, *upper),)))
     return rules
+
+
+def _may_take_since(shape: Shape, component: int) -> int:
+    """The block after whose first event a component may take: all in between may be absent; -1 for none."""
+    number = sum(block.components[-1] < component for block in shape.blocks) - 1
+    while number > 0 and not shape.alternative.components[shape.blocks[number].components[0]].least:
+        number -= 1
+    return number
+
+
+def _untaken(shape: Shape, component: int, since: int, upper: Sequence[RegionEnd]) -> AbsenceRule:
+    """Nothing else fits a component after block `since`, or its first member, and before an end."""
+    after_group = _is_group(shape, since)
+    lower = _after(since, "first" if after_group else "last")
+    return AbsenceRule(component, ((lower, *upper),), members_too=after_group)
+
+
+def _passed_over(shape: Shape, component: int) -> AbsenceRule | None:
+    """Nothing fits what was passed over before an event behind it took; None where none is before it."""
+    since = _may_take_since(shape, component)
+    if since < 0:
+        return None
+    behind = sum(block.components[0] < component for block in shape.blocks)
+    return _untaken(
+        shape, component, since, [_before(behind)] if behind < len(shape.blocks) else _window_end(shape)
+    )
+
+
+def may_take_further_on(shape: Shape) -> Iterator[tuple[int, int]]:
+    """Pairs of a component and one that may be absent, took, and stands where the other may take, too."""
+    takers = [block.components[0] for block in shape.blocks]
+    for component in (*takers, *shape.alternative.passed_over):
+        since = _may_take_since(shape, component)
+        if since >= 0:
+            yield from ((component, each) for each in takers[since + 1 :] if each < component)
 
 
 def _next_in_branch(shape: Shape, number: int, component: int) -> AbsenceRule:

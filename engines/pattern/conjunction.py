@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -20,10 +19,8 @@ from cepctl.engines.pattern.blocks import (
     Shape,
     kind_of_group,
 )
-from cepctl.plan.plan import Timing
+from cepctl.plan.plan import AnyTiming, Timing
 from cepctl.plan.summary import with_one_member
-
-AnyTiming = TypeVar("AnyTiming", bound=Timing)
 
 
 def intersection(shapes: Sequence[Shape]) -> Shape:

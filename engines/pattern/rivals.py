@@ -9,7 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_group, take, take_matches
+from cepctl.engines.columns.bindings import (
+    Bindings,
+    Group,
+    TickSpans,
+    block_group,
+    count_of,
+    take,
+    take_matches,
+)
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
@@ -23,7 +31,7 @@ from cepctl.engines.columns.range_join import (
     listed,
 )
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape
+from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape, may_take_further_on
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
 
@@ -129,8 +137,10 @@ def _is_bound(
 ) -> Flags:
     """Whether the event of a pair is not a rival, being bound by the match itself; `count` events in all."""
     spared = -1
-    if rule.members_too and rule.component is not None:
-        spared = shape.blocks[shape.block_of(rule.component) - 1].components[0]
+    if rule.members_too:
+        group = rule.regions[0][0].point
+        assert group is not None
+        spared = shape.blocks[group.block].components[0]
     found = np.zeros(len(row), dtype=bool)
     for component, each in bound.items():
         if component == spared:
@@ -139,6 +149,22 @@ def _is_bound(
             found |= np.isin(row * count + event, each.owner * count + each.members)
         else:
             found |= each[row] == event
+    return found
+
+
+def take_further_on(
+    shape: Shape, events: Events, candidates: Sequence[Indexes], bound: dict[int, Bindings]
+) -> Flags:
+    """Which matches leave an event to what may be absent that a component behind it would have taken."""
+    found = np.zeros(count_of(bound.values()), dtype=bool)
+    for component, taker in may_take_further_on(shape):
+        each = bound[taker]
+        event = each.members if isinstance(each, Group) else each
+        row = each.owner if isinstance(each, Group) else np.arange(len(each))
+        some = np.flatnonzero(np.isin(event, candidates[component]))
+        if len(some):
+            fits = rivals_fit(shape.alternative, events, component, bound, row[some], event[some])
+            found[row[some[fits]]] = True
     return found
 
 

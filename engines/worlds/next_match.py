@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    """Whether the rows of next match hold of a finished combination."""
-    order = search.alternative.positive
+    """Whether the rows of next match hold of a finished combination, or of the first components of one."""
+    order = [i for i in search.alternative.positive if i in bound]
     used = set(events_of(bound))
     for place, component in enumerate(order):
         before = search._blocks_before[component]

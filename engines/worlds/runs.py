@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from cepctl.engines.worlds import next_match
+from cepctl.engines.worlds.bound_events import extent
 from cepctl.engines.worlds.expressions import holds, reads_finished
 
 if TYPE_CHECKING:
@@ -124,7 +126,16 @@ class Run:
 
 
 def runs(search: Search, ticks: Ticks) -> Iterator[Bound]:
-    """All runs in one world: the first component starts at any tick."""
+    """All runs in one world: the first component, or what leads to the last AND, starts at any tick."""
+    lead = search.alternative.lead
+    if lead:
+        for bound in search.bindings(ticks, {}, lead):
+            if next_match.holds(search, ticks, bound):
+                before = {i: bound[i] for i in lead[:-1]}
+                yield from Run(
+                    search, ticks, len(lead) - 1, bound[lead[-1]], before, *extent(ticks, bound)
+                ).finished()
+        return
     for tick, place in product(sorted(set(ticks)), _up_to_sure(search, 0)):
         events = [e for e, t in enumerate(ticks) if t == tick and fits_next(search, place, e, {}, ())]
         for group in together(search, place, events):

@@ -64,9 +64,7 @@ class Search:
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
-        found = (
-            runs(self, ticks) if self._as_runs else self._combinations(ticks, {}, self.alternative.positive)
-        )
+        found = runs(self, ticks) if self._as_runs else self.bindings(ticks, {}, self.alternative.positive)
         for bound in found:
             if (
                 self._window_holds(ticks, bound)
@@ -156,7 +154,8 @@ class Search:
 
     # --- combinations ----------------------------------------------------------------------
 
-    def _combinations(self, ticks: Ticks, bound: Bound, rest: Sequence[int]) -> Iterator[Bound]:
+    def bindings(self, ticks: Ticks, bound: Bound, rest: Sequence[int]) -> Iterator[Bound]:
+        """What some more components can bind, in the order of the pattern."""
         if not rest:
             yield bound
             return
@@ -168,10 +167,10 @@ class Search:
             for found in repetitions(self, ticks, turn, bound, floor):
                 whole = {**bound, **found}
                 if all(self.links_hold(j, whole, tuple(Scope)) for j in turn):
-                    yield from self._combinations(ticks, whole, rest[len(turn) :])
+                    yield from self.bindings(ticks, whole, rest[len(turn) :])
             return
         for group in self._groups(ticks, component, bound, floor):
-            yield from self._combinations(ticks, {**bound, component: group}, rest[1:])
+            yield from self.bindings(ticks, {**bound, component: group}, rest[1:])
 
     @cached_property
     def _blocks_before(self) -> Mapping[int, tuple[int, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from cepctl.errors import UnsupportedQueryError
-from tests.and_branch_cases import and_branch_cases
+from tests.and_branch_cases import and_before_runs_cases, and_branch_cases
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree, groups_agree_or_refused
 from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
@@ -56,6 +56,44 @@ def test_worked_numbers_where_other_events_decide(query: str, match: str, confid
 
 def test_other_events_decide_as_the_judge_says() -> None:
     check(and_branch_cases(NEXT, STRICT, PARTITION), event_engine_agrees, 2 * FEW_EXAMPLES)
+
+
+def test_what_leads_to_a_run_takes_as_the_judge_says() -> None:
+    check(and_before_runs_cases(), event_engine_agrees, EXAMPLES)
+
+
+LEADING = (
+    Event("a1", "A", 0, 2, x=1),
+    Event("d1", "D", 1, 3, x=2),
+    Event("d2", "D", 2, 2, x=1),
+    Event("b1", "B", 2, 4, x=1),
+    Event("b2", "B", 3, 5, x=2),
+    Event("b3", "B", 3, 6, x=1),
+    Event("c1", "C", 5, 7, x=2),
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SEQ(AND(A a, D d), B+ b[], C c) WHERE b[i].x >= b[i-1].x",
+        "SEQ(AND(A a, D d), B+ b[], C c) WHERE c.x > min(b[].x)",
+        "SEQ(AND(A a, D d), RUNNING B+ b[]) WHERE b[i].x > b[i-1].x",
+        "SEQ(D d, AND(A a, B z), B{1,2} b[], C? c) WITHIN 8 ticks",
+        "SEQ(AND(SEQ(A a, D d), B z), B+ b[], C c) WHERE b[i].x > b[i-1].x",
+        "SEQ(AND(A a, B|D d), !B n, B|C* b[], C c) WHERE d.x > a.x AND n.x > a.x",
+    ],
+)
+def test_and_before_a_run(query: str) -> None:
+    plan, events = plan_of(f"PATTERN {query} STRATEGY {NEXT}"), event_table(LEADING)
+    rows = match_events(plan, events)
+    assert rows.num_rows > 3
+    assert_same_rows(match_table(plan, events), rows)
+
+
+@pytest.mark.slow
+def test_what_leads_to_a_run_takes_as_the_judge_says_in_many_cases() -> None:
+    check(and_before_runs_cases(), event_engine_agrees, MANY_EXAMPLES)
 
 
 @pytest.mark.slow

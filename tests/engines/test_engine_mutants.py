@@ -21,6 +21,7 @@ steps of the engine, wherever these are imported.
     a group has one member                         Kleene sets
     a sequence is in the order of the ids          Kleene sequences
     members of the preceding group are not rivals  Kleene under next match
+    what is passed over may have been there        Kleene sets that may be absent under next match
     a signature is returned per alternative        OR, OR of whole patterns, of events and groups
     the last alternative of OR speaks for all      OR of whole patterns under the other strategies
     timings select no worlds                       timing, timing of groups, both under the other strategies
@@ -133,6 +134,7 @@ def _tied_rivals(block: int) -> RegionEnd:
 _before, _negation, _contiguity, _next_match = (
     blocks._before, blocks._negation, blocks._contiguity, blocks._next_match,
 )  # fmt: skip
+_passed_over = blocks._passed_over
 _window_end, _inside, _links_of_rivals, _union = (
     blocks._window_end, problem_regions._inside, rivals.rivals_fit, union._union,
 )  # fmt: skip
@@ -184,6 +186,10 @@ def _ties_twice(own: Shape, assignment: Any, number: int, _early: bool, _late: b
 
 def _nothing(*_: Any) -> Iterator[Any]:
     return iter(())
+
+
+def _never(*_: Any) -> None:
+    return None
 
 
 def _no_rules(_: Shape) -> list[AbsenceRule]:
@@ -306,6 +312,12 @@ MUTANTS = [
         _next_match,
         _members_spared,
         ("Kleene under next match",),
+    ),
+    Mutant(
+        "what is passed over may have been there",
+        _passed_over,
+        _never,
+        ("Kleene sets that may be absent under next match",),
     ),
     Mutant(
         "a signature is returned per alternative",

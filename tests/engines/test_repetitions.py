@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
 
 from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.event.match import match_events
@@ -14,17 +17,26 @@ from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.parser import parse
 from cepctl.language.printer import to_text
 from cepctl.plan.summary import require_summary
-from cepctl.plan.support import require_engine
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.judged_ways import WAYS, judged
 from tests.engines.own_numbers import trials
 from tests.engines.test_own_numbers import same_every_way
 from tests.plans import Event, event_table, plan_of
-from tests.random_patterns import PARTITION, STRICT
+from tests.random_events import streams
+from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
 from tests.state.test_equivalence import delayed_runs_amount_to_one, deliveries
-from tests.strategies import Case, repeated_cases
+from tests.strategies import WORLDS, Case, repeated_cases
 from tests.worked_events import PAGE
 
+BOTH_WAYS = event_table(
+    (
+        Event("a1", "A", 0, 2, x=1),
+        Event("b1", "B", 1, 3, x=1),
+        Event("b2", "B", 3, 5, x=2),
+        Event("b3", "B", 3, 6, x=1),
+        Event("c1", "C", 2, 4, x=2),
+    )
+)
 CASES = repeated_cases() | repeated_cases(STRICT, PARTITION)
 CERTAIN = event_table(
     Event(f"{kind.lower()}{tick}", kind, tick, tick, x=value)
@@ -77,6 +89,75 @@ def test_what_is_read_of_repetitions() -> None:
     rows = match_events(plan_of(query), CERTAIN).to_pylist()
     longest = max(rows, key=lambda row: row["n"])
     assert (longest["b"], longest["x"], longest["n"]) == ("b0+b2+b4", 5, 3)
+
+
+@pytest.mark.parametrize("strategy", [ANY, STRICT])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "OR(SEQ(B b[], C|B c[])+, B|C+ d[])",
+        "OR(SEQ(A a, B+ d[]), SEQ(A a, SEQ(B b[])+)) WHERE d[i].x >= d[i-1].x RETURN count(b[]) AS n, d",
+        "OR(SEQ(A a, SEQ(B b[], B y[])+, !C n), SEQ(A a, !C n, B{1,2} d[])) WITHIN 6 ticks",
+        "OR(SEQ(A a, B+ d[]), SEQ(A a, SEQ(B x[], B y[])+)) WHERE d[i].time - a.time <= 3 ticks",
+    ],
+)
+def test_a_row_of_repetitions_and_of_a_group_is_counted_once(query: str, strategy: str) -> None:
+    plan = plan_of(f"PATTERN {query} STRATEGY {strategy}")
+    assert_same_rows(match_table(plan, BOTH_WAYS), match_events(plan, BOTH_WAYS))
+
+
+def test_a_member_apart_that_fits_what_follows_leaves_nothing_for_both() -> None:
+    """The set takes e1 and e2 at one tick alone, the run one after the other."""
+    events = (
+        Event("e1", "A", 0, 3, x=3),
+        Event("e2", "B", 1, 4, x=1),
+        Event("e0", "B", 2, 2, x=3),
+    )
+    runs = "SEQ(A|B{2} p[], B c), SEQ(A|B+ q[], B d)) WHERE p[i].x <= p[i-1].x WITHIN 4 ticks"
+    plan, table = plan_of(f"PATTERN OR({runs} STRATEGY {NEXT}"), event_table(events)
+    rows = match_events(plan, table)
+    assert_same_rows(match_table(plan, table), rows)
+    both = next(row for row in rows.to_pylist() if row["signature"] == [["e1", "e2"], ["e0"]])
+    assert both["confidence"] == pytest.approx(2 / 16)
+
+
+@st.composite
+def in_both_ways(draw: st.DrawFn) -> Case:
+    """OR of a SEQ(...)+ or a group in order and a group of the same events, which may be a set."""
+    forms = {
+        "turn": ["SEQ({0} x[])+", "SEQ({0} x[], {0} y[])+"],
+        "set": ["{0}+ s[]", "{0}{{1,2}} s[]", "{0}+ s[]"],
+        "order": ["{0}+ o[]"],
+    }
+    strategy = draw(st.sampled_from([ANY, STRICT, PARTITION, NEXT]))
+    kinds = ["order", "set"] if strategy == NEXT else draw(st.sampled_from(list(permutations(forms, 2))))
+    types, before = draw(st.sampled_from(["B", "A|B"])), draw(st.sampled_from(["A", "A", ""]))
+    forms["set"] = ["{0}+ s[]", *(["{0}* s[]"] if before else [])] if strategy == NEXT else forms["set"]
+    behind, parts = draw(st.sampled_from(["", "C", "B"])), list[str]()
+    for kind in kinds:
+        absent = f"!{draw(st.sampled_from('BC'))} n{kind}" if draw(st.integers(0, 3)) == 0 else ""
+        group = draw(st.sampled_from(forms[kind])).format(types)
+        written = [before and f"{before} a{kind}", absent, group, behind and f"{behind} c{kind}"]
+        parts.append(f"SEQ({', '.join(filter(None, written))})")
+    asked = ["o[i].x >= o[i-1].x"] if "order" in kinds else []
+    asked += ["[k]"] if strategy == PARTITION else []
+    if "set" in kinds and draw(st.booleans()):
+        asked.append(draw(st.sampled_from(["s[i].x > 0", "sum(s[].x) <= 3"])))
+    where = f" WHERE {' AND '.join(asked)}" if asked else ""
+    query = (
+        f"PATTERN OR({', '.join(parts)}){where} STRATEGY {strategy} WITHIN {draw(st.integers(3, 7))} ticks"
+    )
+    return Case(query, draw(streams(["A", "B", "B", "C"], draw(st.sampled_from(WORLDS)))))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_of_both_ways_agree_with_the_judge(way: str) -> None:
+    check(*judged(way, in_both_ways()), FEW_EXAMPLES if way == "rows" else FEW_EXAMPLES // 2)
+
+
+@pytest.mark.slow
+def test_rows_of_both_ways_agree_with_the_judge_in_many_cases() -> None:
+    check(*judged("rows", in_both_ways()), MANY_EXAMPLES)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -145,11 +226,7 @@ def test_what_is_refused_names_place_and_remedy(query: str, remedy: str) -> None
     assert remedy in str(refused.value)
 
 
-def test_beside_groups_of_other_readings_the_judge_runs_it() -> None:
-    plan = plan_of("PATTERN OR(SEQ(A a, SEQ(B b[], C c[])+), SEQ(A a, C+ d[]))")
-    with pytest.raises(UnsupportedQueryError, match=r"d\[\] in a pattern with OR .* --engine worlds runs it"):
-        require_engine(plan, "event")
-    assert match_table(plan, PAGE).num_rows
+def test_repetitions_have_no_summary() -> None:
     with pytest.raises(UnsupportedQueryError, match=r"does not run SEQ\(...\)\+"):
         require_summary(plan_of("PATTERN SEQ(B b[], C c[])+"))
 

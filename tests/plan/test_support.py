@@ -201,7 +201,8 @@ REFUSED = {
     "SEQ(A+ a[], AND(B b, C c)) STRATEGY skip_till_next_match": "AND behind a group, or behind what may be",
     "SEQ(A a, B? b, AND(A c, C d)) STRATEGY skip_till_next_match": "AND behind a group, or behind what may",
     "SEQ(A a, AND(B? b, C c)) STRATEGY skip_till_next_match": "b, which may be absent, inside AND under",
-    "SEQ(AND(A a, B b), B{2} c[], C d) STRATEGY skip_till_next_match": "AND beside groups in order, or what",
+    "SEQ(A? a, B b, AND(A c, C d)) STRATEGY skip_till_next_match": "AND behind a group, or behind what may",
+    "SEQ(B{2} a[], B b, AND(A c, C d)) STRATEGY skip_till_next_match": "AND behind a group, or behind what",
     "SEQ(A a, B b) WHERE a.x = 1 OR a.time < b.time": "joined by OR or NOT with one on times; write an OR",
     "SEQ(A a, B+ b[]) WHERE b[i].time > a.time OR b[first].time > '2020-01-01'": "in a case of its own",
     "SEQ(A a, !B n, C c) WHERE n.time > a.time OR n.time < c.time": "one absent component for each",
@@ -227,6 +228,8 @@ REFUSED = {
 
 # What stands beside it, and runs.
 RUN_BESIDE = (
+    "SEQ(AND(A a, B b), B{2} c[], C d) STRATEGY skip_till_next_match",
+    "SEQ(AND(A a, B b), C* c[], D? d) WITHIN 9 ticks STRATEGY skip_till_next_match",
     "AND(A a, AND(B b, C c))",
     "AND(A a, OR(B b, C c))",
     "SEQ(AND(A a, B b), !C n) WITHIN 9 ticks",

@@ -22,6 +22,7 @@ from tests.strategies import (
     chain_cases,
     contiguity_cases,
     kleene_cases,
+    left_out_cases,
     negation_cases,
     next_match_cases,
     or_cases,
@@ -174,6 +175,17 @@ def test_what_is_shown_is_what_matches() -> None:
     check(
         st.one_of(chain_cases(), negation_cases(), next_match_cases(), contiguity_cases(), timing_cases(),
                   kleene_cases(), and_cases(), sequence_cases(), or_cases(), twin_cases(),
-                  alone_or_group_cases()),
+                  alone_or_group_cases(), left_out_cases()),
         agrees_with_the_rows, FEW_EXAMPLES,
     )  # fmt: skip
+
+
+def test_a_row_of_two_runs_is_shown_as_what_both_give() -> None:
+    events = (
+        Event("a1", "A", 0, 2, x=1),
+        Event("b1", "B", 1, 3, x=1),
+        Event("b2", "B", 3, 5, x=2),
+        Event("b3", "B", 3, 6, x=1),
+    )
+    runs = "SEQ(A a, B+ b[]), SEQ(A c, B+ d[])) WHERE b[i].x >= b[i-1].x AND d[i].x <= d[i-1].x"
+    agrees_with_the_rows(Case(f"PATTERN OR({runs} STRATEGY skip_till_next_match WITHIN 7 ticks", events))

@@ -54,6 +54,13 @@ def test_members_of_an_ordered_group_follow_each_other() -> None:
     assert found["a b1+b2"] == [(0, 0), (1, 8), (2, 9)]
 
 
+@pytest.mark.parametrize("passed_over", ["B? b", "B* b[]", "B{0,2} b[]"])
+def test_what_next_match_passes_over_has_no_interval(passed_over: str) -> None:
+    events = [Event("a", "A", 1, 5), Event("b", "B", 2, 8), Event("c", "C", 3, 4)]
+    found = intervals(f"PATTERN SEQ(A a, {passed_over}, C c) STRATEGY skip_till_next_match", events)
+    assert found == {"a c": [(1, 3), (3, 4)], "a b c": [(1, 2), (2, 3), (3, 4)]}
+
+
 def test_negation_narrows_nothing() -> None:
     """Semantics: next-match of SEQ(A, B) with a rival b1 has the valid bounds [1,7]."""
     events = [Event("a", "A", 1, 5), Event("b1", "B", 3, 3), Event("b2", "B", 7, 7)]

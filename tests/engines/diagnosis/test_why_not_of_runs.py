@@ -173,7 +173,7 @@ def test_beyond_the_limit_evenly_spaced_runs_go_on(monkeypatch: pytest.MonkeyPat
 
 def test_what_the_event_engine_does_not_run_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedQueryError, match=r"b\[\] without order"):
-        asked(f"SEQ(A a, B* b[], C c) {NEXT_MATCH}")
+        asked(f"SEQ(A a, B* b[], C c) WHERE c.x > b[i].x {NEXT_MATCH}")
 
 
 # --- beside the judge ----------------------------------------------------------------------
