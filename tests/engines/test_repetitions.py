@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.engines.diagnosis.one_match import one_match
