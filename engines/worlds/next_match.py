@@ -33,7 +33,10 @@ def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
         elif not kleene_before:
             earlier = {j: bound[j] for j in order[:place]}
             lo, hi = _after(search, ticks, bound, component), first_tick(ticks, bound[component])
-            if any(lo < ticks[e] < hi for e in search.fitting(component, earlier) if e not in used):
+            key = search.stream.keys[bound[component][0]]
+            rivals = (e for e in search.fitting(component, earlier) if e not in used)
+            # What begins an AND is bound to nothing yet, but by `[attr]` to the key of the match.
+            if any(lo < ticks[e] < hi for e in rivals if search.stream.keys[e] == key):
                 return False
     return True
 

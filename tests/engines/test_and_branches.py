@@ -125,6 +125,19 @@ def test_a_leading_and_takes_from_its_first_tick_on() -> None:
     assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
+def test_events_of_another_key_are_no_rivals_of_what_begins_an_and() -> None:
+    """b1 has another key than the match, also where what is given keeps keys from being matched apart."""
+    events = event_table(
+        (Event("b1", "B", 0, 0, k="q"), Event("c1", "C", -1, 3, k="p"), Event("b2", "B", 5, 5, k="p"))
+    )
+    query = f"PATTERN AND(B b, C c) WHERE [k] STRATEGY {NEXT}"
+    for plan in (plan_of(query), plan_of(f"{query} GIVEN SEQ(C p, B q) IF p.k = q.k")):
+        assert {key: each.confidence for key, each in exact_matches(plan, events).items()} == {
+            (("b2",), ("c1",)): 1
+        }
+        assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
 def test_the_event_engine_agrees_with_the_judge() -> None:
     check(and_branch_cases(), event_engine_agrees, EXAMPLES)
 
