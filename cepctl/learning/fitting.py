@@ -1,11 +1,11 @@
 """The most probable factors: they maximise ln P of the true orders less (ln factor)^2 / (2 sigma^2) each.
 
-SciPy's L-BFGS-B climbs from a start to a summit; a concave sum has one.
+SciPy's L-BFGS-B climbs to a summit.  A concave sum has one; of several the highest that is reached counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,23 +16,23 @@ _STEPS = 500
 Sum = Callable[[Reals], tuple[float, Reals]]
 
 
-def fitted(summed: Sum, start: Reals, sigma: float, share: float) -> Reals:
-    """The logarithms of the factors under a normal prior with mean 0 and deviation `sigma`, shape of `start`.
+def fitted(summed: Sum, starts: Sequence[Reals], sigma: float, share: float) -> Reals:
+    """The logarithms of the factors under a normal prior with mean 0 and deviation `sigma`, shape of a start.
 
-    `summed`: the sum over the keys, and its gradient.  A step that gains less than this `share` of all ends
-    the climb.
+    `summed`: the sum over the keys, and its gradient.  One climb begins at each of the `starts`; a step that
+    gains less than this `share` of all ends it.
 
     Examples
     --------
     Eight of ten: the maximum of 8 t - 10 ln(1 + e^t) - t^2 / 2.
 
     >>> found = fitted(lambda t: (8 * t[0] - 10 * np.log1p(np.exp(t[0])), 8 - 10 / (1 + np.exp(-t))),
-    ...                np.zeros(1), 1.0, 1e-9)
+    ...                [np.zeros(1)], 1.0, 1e-9)
     >>> round(float(found[0]), 4)
     0.8969
     """
-    if not len(start):
-        return start
+    if not len(starts[0]):
+        return starts[0]
     # SciPy takes a third of a second to import, and nothing else needs it.
     from scipy.optimize import minimize
 
@@ -41,5 +41,6 @@ def fitted(summed: Sum, start: Reals, sigma: float, share: float) -> Reals:
         return float(vector @ vector) / (2 * sigma**2) - value, vector / sigma**2 - gradient
 
     options = {"maxiter": _STEPS, "ftol": share, "gtol": 1e-4}
-    found: Reals = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    return np.asarray(found)
+    climbs = [minimize(loss, start, jac=True, method="L-BFGS-B", options=options) for start in starts]
+    highest: Reals = min(climbs, key=lambda climb: float(climb.fun)).x
+    return np.asarray(highest)

@@ -133,7 +133,7 @@ def learned(
     if not scores[sigma].is_better:
         raise NoLawError(_no_better(scores[sigma], pairs, keys, lesson))
     likelihood = lessons.likelihood(np.ones(FOLDS, dtype=bool), threads)
-    vector = fitted(likelihood, _beginning(likelihood, sigma), sigma, _CLOSE)
+    vector = fitted(likelihood, [_near_summit(likelihood, sigma)], sigma, _CLOSE)
     law = lessons.factors.law(vector, lesson.by, lesson.step)
     return Learned(law, lesson, len(keys), beyond, spare, len(pairs), sigma, scores[sigma])
 
@@ -200,20 +200,25 @@ def _held_out(lessons: Lessons, pairs: OpenPairs, fold: Indexes, threads: int) -
         if not asked.any():
             continue
         likelihood = lessons.likelihood(np.arange(FOLDS) != left_out, threads)
-        vector = _beginning(likelihood, SIGMAS[0])
+        vector = _near_summit(likelihood, SIGMAS[0])
         for sigma in SIGMAS:
-            vector = fitted(likelihood, vector, sigma, _CLOSE_ENOUGH)
+            vector = fitted(likelihood, [vector], sigma, _CLOSE_ENOUGH)
             factors = lessons.factors.factors(vector)
             found[sigma][asked] = pairs.under(factors, lessons.keys, lessons.pieces, asked)
     return found
 
 
-def _beginning(likelihood: Likelihood, sigma: float) -> Reals:
-    """Where a climb begins: at the summit of the tangent, for with ties the sum itself may have several.
+def _near_summit(likelihood: Likelihood, sigma: float) -> Reals:
+    """Factors near the highest summit that is found: where times are tied there may be several.
 
-    From factors of 1, ties that are many may lead to an order of theirs that the few which differ contradict.
+    From factors of 1, ties that are many may lead to an order of theirs that the few which differ contradict;
+    from the summit of the tangent, in which each order of ties counts alike, others may be missed.
     """
-    return fitted(likelihood.tangent, np.zeros(likelihood.factors.count), sigma, _CLOSE_ENOUGH)
+    none = np.zeros(likelihood.factors.count)
+    if not likelihood.tied:
+        return none
+    starts = [none, fitted(likelihood.tangent, [none], sigma, _CLOSE_ENOUGH)]
+    return fitted(likelihood, starts, sigma, _CLOSE_ENOUGH)
 
 
 def _no_better(scores: Comparison, pairs: OpenPairs, keys: TaughtKeys, lesson: Lesson) -> str:
