@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 
 from cepctl.plan.plan import Alternative, AnyTiming, Plan, Scope
 
@@ -24,22 +23,32 @@ def readings_apart(plan: Plan, *, of_runs: bool = False) -> tuple[Alternative, .
     found: list[Alternative] = []
     for each in plan.alternatives:
         apart = each.leaves_out_sets or (of_runs and each.passes_over)
-        found += _readings(each) if apart else [each]
+        found += [_passing_over(each, out) for out in each.left_out] if apart else [each]
     return tuple(found)
 
 
-def _readings(alternative: Alternative) -> list[Alternative]:
-    optional = [i for i in alternative.positive if not alternative.components[i].least]
-    most = min(len(optional), len(alternative.positive) - 1)
-    return [_without(alternative, out) for size in range(most + 1) for out in combinations(optional, size)]
+def negated(alternative: Alternative, out: Sequence[int]) -> Alternative:
+    """The alternative in which some components are negated; nothing that was asked of them is."""
+    gone = set(out)
 
+    def of_others(timings: Sequence[AnyTiming]) -> tuple[AnyTiming, ...]:
+        return tuple(each for each in timings if not gone & {each.left, each.right})
 
-def _without(alternative: Alternative, out: Sequence[int]) -> Alternative:
-    """The reading in which these components take nothing."""
-    components = tuple(
-        replace(each, kleene=False, negated=True) if i in out else each
-        for i, each in enumerate(alternative.components)
+    return replace(
+        alternative,
+        components=tuple(
+            replace(each, negated=True, kleene=False, ordered=False) if i in gone else each
+            for i, each in enumerate(alternative.components)
+        ),
+        links=tuple(each for each in alternative.links if not gone & {*each.components}),
+        equalities=tuple(each for each in alternative.equalities if not gone & {each.left, each.right}),
+        timings=of_others(alternative.timings),
+        member_timings=of_others(alternative.member_timings),
     )
+
+
+def _passing_over(alternative: Alternative, out: Sequence[int]) -> Alternative:
+    """The reading in which these components take nothing; which events fit them is still asked."""
     taken = {i for i in alternative.positive if i not in out}
     links = tuple(
         link
@@ -55,17 +64,10 @@ def _without(alternative: Alternative, out: Sequence[int]) -> Alternative:
         if not {each.left, each.right} & {*out}
         or (max(each.left, each.right) in out and min(each.left, each.right) in taken)
     )
-
-    def of_taken(timings: Sequence[AnyTiming]) -> tuple[AnyTiming, ...]:
-        return tuple(each for each in timings if not {each.left, each.right} & {*out})
-
     return replace(
-        alternative,
-        components=components,
+        negated(alternative, out),
         links=links,
         equalities=equalities,
-        timings=of_taken(alternative.timings),
-        member_timings=of_taken(alternative.member_timings),
         absent=tuple(alternative.components[i].variable for i in out),
         passes_over=False,
         passed_over=tuple(out),

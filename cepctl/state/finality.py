@@ -29,7 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Ticks
-from cepctl.engines.pattern.blocks import AbsenceRule, shape_of
+from cepctl.engines.pattern.blocks import AbsenceRule
+from cepctl.engines.pattern.shapes import absences_of, shape_of
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -65,7 +66,7 @@ def reach_of(plan: Plan) -> Reach:
     >>> reach_of(plan)
     Reach(window=10, absences=True, after=9)
     """
-    rules = [rule for each in readings_apart(plan) for rule in shape_of(plan, each).absences]
+    rules = [rule for each in readings_apart(plan) for rule in absences_of(shape_of(plan, each))]
     return Reach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
 
 

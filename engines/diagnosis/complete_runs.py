@@ -13,7 +13,7 @@ it, is named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.language.strategies import Absent
+from cepctl.plan.passed_over import negated
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 from cepctl.plan.support import require_engine
 
@@ -60,23 +61,7 @@ class RunReading:
     @property
     def shown(self) -> Alternative:
         """The alternative in which what is absent is negated; no condition on it applies."""
-        gone = set(self.absent)
-        if not gone:
-            return self.of
-        components = enumerate(self.of.components)
-        return replace(
-            self.of,
-            components=tuple(
-                replace(each, negated=True, kleene=False, ordered=False) if i in gone else each
-                for i, each in components
-            ),
-            links=tuple(each for each in self.of.links if not gone & {*each.components}),
-            equalities=tuple(each for each in self.of.equalities if not gone & {each.left, each.right}),
-            timings=tuple(each for each in self.of.timings if not gone & {each.left, each.right}),
-            member_timings=tuple(
-                each for each in self.of.member_timings if not gone & {each.left, each.right}
-            ),
-        )
+        return negated(self.of, self.absent)
 
 
 def run_readings(alternative: Alternative) -> Iterator[RunReading]:

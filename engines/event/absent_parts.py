@@ -26,12 +26,12 @@ from cepctl.engines.pattern.blocks import (
     RegionEnd,
     Shape,
     Together,
-    ends_of_gap,
     gap_of,
 )
 from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
+from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError

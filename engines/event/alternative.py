@@ -22,6 +22,7 @@ from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.confidence.points.rival_blocks import joined_blocks
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.shapes import absences_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.search.threshold import PushDown, Threshold
 from cepctl.engines.solve.batch import Batch
@@ -156,7 +157,7 @@ class PreparedAlternative:
     def form(self) -> Form:
         """What all its matches have in common."""
         own = Batch(self.measure, {}, [], self.lasting).form
-        return replace(own, rivals=bool(self.shape.absences), counted=self.members is not None)
+        return replace(own, rivals=bool(absences_of(self.shape)), counted=self.members is not None)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.event.match.match_batches`."""

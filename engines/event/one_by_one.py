@@ -19,9 +19,15 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative, held_at_certain_times
 from cepctl.engines.event.run_conditions import folded
-from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, RegionEnd, shape_of
+from cepctl.engines.pattern.blocks import (
+    AbsenceRule,
+    BlockKind,
+    Point,
+    RegionEnd,
+)
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Alternative
 from cepctl.plan.unrolled import Unrolled, unrolled

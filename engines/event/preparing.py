@@ -11,8 +11,8 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
-from cepctl.engines.pattern.blocks import shape_of
 from cepctl.engines.pattern.difference_constraints import system_of
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan, Scope

@@ -41,8 +41,6 @@ from cepctl.engines.pattern.blocks import (
     Point,
     Shape,
     Together,
-    ends_of_gap,
-    shape_of,
 )
 from cepctl.engines.pattern.rivals import (
     Rivals,
@@ -52,6 +50,7 @@ from cepctl.engines.pattern.rivals import (
     rivals_of,
     spans_of,
 )
+from cepctl.engines.pattern.shapes import absences_of, ends_of_gap, shape_of
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan, Scope, Timing, members_of_sides
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
@@ -87,7 +86,7 @@ class CertainTimes:
         ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
         masses = Masses.at(ticks)
         shapes = tuple(shape_of(plan, each) for each in readings_apart(plan))
-        asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.absences for shape in shapes)
+        asked = len(shapes) > 1 or plan.asks_probabilities or any(map(absences_of, shapes))
         # What is probable of certain times is sure or impossible.
         certain = with_own_laws(Events(masses, events.frame))
         candidates = tuple(

@@ -28,9 +28,10 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_conditions import RunConditions, folded
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
-from cepctl.engines.pattern.blocks import AbsenceRule, edge_of, gap_of
+from cepctl.engines.pattern.blocks import AbsenceRule, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure

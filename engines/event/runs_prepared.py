@@ -27,9 +27,9 @@ from cepctl.engines.pattern.blocks import (
     Region,
     RegionEnd,
     Shape,
-    shape_of,
 )
 from cepctl.engines.pattern.difference_constraints import system_of
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import Absent

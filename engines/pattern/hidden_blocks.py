@@ -19,8 +19,8 @@ from cepctl.engines.pattern.blocks import (
     Point,
     Region,
     Shape,
-    ends_of_gap,
 )
+from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.plan.plan import Component, Timing
 
 _T = TypeVar("_T", bound=Timing)

@@ -31,8 +31,14 @@ from cepctl.engines.columns.range_join import (
     listed,
 )
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape, may_take_further_on
+from cepctl.engines.pattern.blocks import (
+    AbsenceRule,
+    Point,
+    Region,
+    Shape,
+)
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.pattern.shapes import may_take_further_on
 from cepctl.plan.plan import Alternative, Link, Scope
 
 

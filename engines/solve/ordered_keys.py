@@ -10,7 +10,8 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
+from cepctl.engines.pattern.blocks import Region, Shape, gap_of
+from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cepctl.engines.confidence.method import Guarantee, Method
-from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.shapes import absences_of, shape_of
 from cepctl.engines.pattern.total_orders import total_orders
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import METHODS
@@ -40,7 +40,7 @@ def form_of(plan: Plan, alternative: Alternative) -> Form:
     shape = shape_of(plan, with_members(alternative, 2) if runs else alternative)
     lasting = plan.of_intervals or alternative.reads_ends
     depends = {"on_clocks": bool(plan.clocks), "given": bool(plan.given), "under_law": bool(plan.laws)}
-    return Form(shape, bool(shape.absences), lasting=lasting, **depends)
+    return Form(shape, bool(absences_of(shape)), lasting=lasting, **depends)
 
 
 def methods_named(names: Iterable[str]) -> tuple[StatedMethod, ...]:

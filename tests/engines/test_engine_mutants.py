@@ -61,10 +61,11 @@ from cepctl.engines.event import union
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import united
-from cepctl.engines.pattern import blocks, rivals
-from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Shape, shape_of
+from cepctl.engines.pattern import rivals, shapes
+from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals, rivals_of, some_event
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.kleene.growth import _Expansion
 from cepctl.engines.search.search import reach
 from cepctl.plan.evaluation_order import OrderName
@@ -132,11 +133,11 @@ def _tied_rivals(block: int) -> RegionEnd:
 
 
 _before, _negation, _contiguity, _next_match = (
-    blocks._before, blocks._negation, blocks._contiguity, blocks._next_match,
+    shapes._before, shapes._negation, shapes._contiguity, shapes._next_match,
 )  # fmt: skip
-_passed_over = blocks._passed_over
+_passed_over = shapes._passed_over
 _window_end, _inside, _links_of_rivals, _union = (
-    blocks._window_end, problem_regions._inside, rivals.rivals_fit, union._union,
+    shapes._window_end, problem_regions._inside, rivals.rivals_fit, union._union,
 )  # fmt: skip
 _grown, _sequences = _Expansion._grown, _Expansion._sequences
 

@@ -116,7 +116,7 @@ def test_incremental_runs_give_the_rows_of_one() -> None:
 
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that the window closes, and one whose last tick may hold others, are told apart from it."""
-    from cepctl.engines.pattern import blocks
+    from cepctl.engines.pattern import shapes
 
     def found() -> bool:
         try:
@@ -125,10 +125,10 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
             return True
         return False
 
-    own = blocks._group_end
-    monkeypatch.setattr(blocks, "_group_end", blocks._window_end)
+    own = shapes._group_end
+    monkeypatch.setattr(shapes, "_group_end", shapes._window_end)
     assert found()
-    monkeypatch.setattr(blocks, "_group_end", lambda shape: [replace(end, constant=-1) for end in own(shape)])
+    monkeypatch.setattr(shapes, "_group_end", lambda shape: [replace(end, constant=-1) for end in own(shape)])
     assert found()
 
 

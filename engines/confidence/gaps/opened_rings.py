@@ -19,7 +19,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
+from cepctl.engines.pattern.blocks import Region, Shape, gap_of
+from cepctl.engines.pattern.shapes import edge_of
 
 _BEFORE = -1
 _LONGEST_WINDOW = 1 << 60

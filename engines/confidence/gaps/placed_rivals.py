@@ -30,8 +30,9 @@ from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, window_ticks
 from cepctl.engines.confidence.time_cells import fill_masses
 from cepctl.engines.confidence.work import PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.blocks import Region, Shape, edge_of
+from cepctl.engines.pattern.blocks import Region, Shape
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.shapes import edge_of
 
 MOST_EVENTS = 62
 """Of one chain: a bit for each."""

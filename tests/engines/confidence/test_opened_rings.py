@@ -11,7 +11,7 @@ import pytest
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
-from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.shapes import shape_of
 from tests.absent_together_cases import absent_together_cases
 from tests.engines.agreement import EXAMPLES, check, rows_by_signature
 from tests.plans import event_table, plan_of

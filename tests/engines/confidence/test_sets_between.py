@@ -13,7 +13,7 @@ from cepctl.engines.columns.masses import masses_of
 from cepctl.engines.confidence.coupled import confidences
 from cepctl.engines.confidence.sets import between
 from cepctl.engines.event.match import match_events
-from cepctl.engines.pattern.blocks import shape_of
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import (
     EXAMPLES,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cepctl.engines.event.match import match_events
-from cepctl.engines.pattern.blocks import Region, Shape, shape_of
+from cepctl.engines.pattern.blocks import Region, Shape
+from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.pattern.total_orders import has_total_orders, total_orders
 from cepctl.engines.worlds.engine import match_table as judge
 from tests.engines.agreement import assert_same_rows
