@@ -179,11 +179,15 @@ class PreparedAlternative:
 
     def search_within_gaps(self) -> Search:
         """The search, with the gaps that some rival may break in every world."""
-        if self.shape.plain_chain or self.events.clocks is not None:
+        return self.within_gaps_of(self.shape)
+
+    def within_gaps_of(self, shape: Shape) -> Search:
+        """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
+        if shape.plain_chain or self.events.clocks is not None:
             return self.search
         from cepctl.engines.search.certain_gaps import certain_gaps
 
-        gaps = certain_gaps(self.shape, self.events, self.search.candidates, self.plan.partition_by)
+        gaps = certain_gaps(shape, self.events, self.search.candidates, self.plan.partition_by)
         return replace(self.search, gaps=gaps)
 
     def _matches(

@@ -101,8 +101,16 @@ class RunAlternative(PreparedAlternative):
                 yield self.measured(dict(zip(self.search.singles, some.T, strict=True)), owned)
 
     def search_within_gaps(self) -> Search:
-        """Under contiguity, the search with the gaps that some event may break in every world."""
-        return super().search_within_gaps() if self.takers is None else self.search
+        """The search, with the gaps that some event may break in every world, where no condition is on it."""
+        if self.takers is not None:
+            return self.search
+        decided = {link.decides for link in self.form_of.reading.links}
+        rules = tuple(
+            rule
+            for rule in self.shape.rules
+            if rule.component is None or self.form_of.origin[rule.component] not in decided
+        )
+        return self.within_gaps_of(replace(self.shape, rules=rules))
 
     def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
         """Who could break these runs, each where it must not lie."""

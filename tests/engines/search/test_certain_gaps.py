@@ -67,3 +67,13 @@ def test_whether_an_event_is_a_rival_by_other_predicates_is_left_to_the_join_of_
     query = "PATTERN SEQ(A a, B b) WHERE b.x > a.x STRATEGY skip_till_next_match"
     assert listed(query, events, (0, 1)) == 1
     assert match_events(plan_of(query), event_table(events)).column("confidence").to_pylist() == [1.0]
+
+
+@pytest.mark.parametrize(("group", "where"), [("SEQ(A a[])+", ""), ("A+ a[]", "a[i].x >= a[i-1].x AND ")])
+def test_beside_runs_a_condition_on_what_is_absent_is_left_to_the_join_of_rivals(
+    group: str, where: str
+) -> None:
+    """Here n1 does not fit !N, so that it breaks no gap, although it lies in one in every world."""
+    events = [Event("a", "A", 0, 0, x=5), Event("n1", "N", 20, 20, x=1), Event("n2", "N", 40, 40, x=9)]
+    query = f"PATTERN SEQ({group}, !N n, N b) WHERE {where}n.x > b.x"
+    assert match_events(plan_of(query), event_table(events)).num_rows == 2
