@@ -22,7 +22,8 @@ than a sum over cells.
                    after u - W is the same function of fewer ticks
     after          sum over u of mass(u) mass(t) Q2(t, u), of all u whose window begins before the cell of s
 
-Chains of two events have F = 1.  Longer ones, and those that exceed the bound on the work, are left.
+Chains of two events have F = 1.  Longer ones are for `carried_chains`; those that exceed the bound on the
+work are left.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, window_ticks
 from cepctl.engines.confidence.gaps.sums import sum_pairs
@@ -67,8 +69,10 @@ def wide_gap_confidence(
     """
     count, length = chains.event.shape
     confidence = np.full(count, np.nan)
-    if not count or not 2 <= length <= 3:
+    if not count or length < 2:
         return confidence
+    if length > 3:
+        return carried_confidence(masses, chains, window, WORK_BOUND, MOST_VALUES)
     inner, outer = chains.gap[:, 0], chains.gap[:, -1]
     pivot = chains.event[:, -2]
     order = np.lexsort((outer, inner, pivot))

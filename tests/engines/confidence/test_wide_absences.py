@@ -35,7 +35,7 @@ def event(event_id: str, event_type: str, mass: Mass) -> Event:
 def confidence(engine: Engine, case: Negated) -> float:
     """Confidence of SEQ(A a, !N n1, B b, ...) over these events; 0 when there is no match."""
     chain, window, rivals, gaps = case
-    types = "ABC"[: len(chain)]
+    types = "ABCDEFGH"[: len(chain)]
     parts = ["!N n"] if -1 in gaps else []
     for place, name in enumerate(types):
         parts += [f"{name} {name.lower()}", *([f"!N n{place}"] if place in gaps else [])]

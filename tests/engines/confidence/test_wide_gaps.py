@@ -93,8 +93,8 @@ def test_narrow_intervals_agree_with_the_judge(level: str) -> None:
 
 @st.composite
 def negated_gaps(draw: st.DrawFn) -> Negated:
-    """Two or three events and up to three rivals that must be absent from one gap."""
-    chain = draw(st.lists(wide_masses((10, 1_000, MILLION)), min_size=2, max_size=3))
+    """Two to four events and up to three rivals that must be absent from one gap."""
+    chain = draw(st.lists(wide_masses((10, 1_000, MILLION)), min_size=2, max_size=4))
     window = draw(st.none() | st.integers(1, 20) | st.integers(1, 4 * MILLION))
     rivals = draw(st.lists(wide_masses((10, 1_000, MILLION)), min_size=1, max_size=3))
     return chain, window, rivals, [draw(st.integers(0, len(chain) - 2))]
@@ -105,20 +105,21 @@ def test_wide_intervals_agree_with_exact_polynomials(wide_ways_only: Counted) ->
     assert wide_ways_only.chains > 0
 
 
-@pytest.mark.parametrize("gap", [0, 1])
+@pytest.mark.parametrize(("length", "gap"), [(3, 0), (3, 1), (4, 0), (4, 1), (4, 2), (6, 3)])
 @pytest.mark.parametrize("window", [None, 1_000, MILLION // 2, MILLION + 2, 2 * MILLION])
 def test_nearly_equal_intervals_agree_with_exact_polynomials(
-    gap: int, window: int | None, counted: Counted
+    length: int, gap: int, window: int | None, counted: Counted
 ) -> None:
     def around(lower: int) -> Mass:
         return [(lower, lower + MILLION, Fraction(1))]
 
-    agrees(match_events, ([around(0), around(1), around(3)], window, [around(2), around(0)], [gap]))
+    chain = [around(place + place // 2) for place in range(length)]
+    agrees(match_events, (chain, window, [around(2), around(0)], [gap]))
     assert counted.chains == 1
 
 
 @pytest.mark.parametrize("window", ["", "WITHIN 3 ticks", "WITHIN 97 ticks", "WITHIN 400 ticks"])
-@pytest.mark.parametrize("pattern", ["SEQ(A a, B b)", "SEQ(A a, B b, C c)"])
+@pytest.mark.parametrize("pattern", ["SEQ(A a, B b)", "SEQ(A a, B b, C c)", "SEQ(A a, B b, C c, A d)"])
 def test_many_rivals_agree_with_the_table_of_all_ticks(
     pattern: str, window: str, monkeypatch: pytest.MonkeyPatch, counted: Counted
 ) -> None:
