@@ -73,7 +73,8 @@ def carried_confidence(
     confidence = np.full(len(chains.event), np.nan)
     bounds = np.array([bound, most_values], dtype=np.float64)
     _solve(masses.buckets, chains.gaps, chains.event, chains.gap, window_ticks(window), bounds, confidence)
-    return np.clip(confidence, 0.0, 1.0)
+    found: Reals = np.clip(confidence, 0.0, 1.0)
+    return found
 
 
 @kernel
