@@ -132,3 +132,27 @@ def test_matches_with_too_many_parts_together_are_looked_at_one_by_one(
         QueryTooLargeError, match=r"what !SEQ or !AND leaves of a match takes more than 3 pairs"
     ):
         match_events(plan, PAGE)
+
+
+def test_what_is_absent_on_wide_intervals_is_what_is_not_there() -> None:
+    """No x, y and z one after the other: neither those with one x, nor with the other, counted once."""
+    wide = [
+        ("a", "A", 0),
+        ("x1", "X", 300),
+        ("x2", "X", 700),
+        ("y", "Y", 900),
+        ("z", "Z", 1300),
+        ("c", "C", 1500),
+    ]
+    events = event_table([Event(name, kind, lower, lower + 2000) for name, kind, lower in wide])
+
+    def summed(pattern: str) -> float:
+        rows = match_events(plan_of(f"PATTERN {pattern} WITHIN 3000 ticks"), events)
+        return sum(rows["confidence"].to_pylist())
+
+    one = summed("SEQ(A a, X x, Y y, Z z, C c)")
+    # Either may be x.
+    both = summed("SEQ(A a, AND(X x, X w), Y y, Z z, C c)") / 2
+    absent = summed("SEQ(A a, !SEQ(X x, Y y, Z z), C c)")
+    assert absent == pytest.approx(summed("SEQ(A a, C c)") - one + both, abs=1e-9)
+    assert 0.01 < both < one
