@@ -148,7 +148,7 @@ def test_what_is_absent_on_wide_intervals_is_what_is_not_there() -> None:
 
     def summed(pattern: str) -> float:
         rows = match_events(plan_of(f"PATTERN {pattern} WITHIN 3000 ticks"), events)
-        return sum(rows["confidence"].to_pylist())
+        return float(sum(rows["confidence"].to_pylist()))
 
     one = summed("SEQ(A a, X x, Y y, Z z, C c)")
     # Either may be x.

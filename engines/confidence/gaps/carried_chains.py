@@ -7,7 +7,7 @@ i + 1, at t.  The density of an event that is reached,
 
 is a polynomial between two ticks at which the mass of an event or a rival changes: it is kept by its values
 at a few whole ticks of each such cell (`quadrature`).  The confidence is the sum of f_l.  A step costs the
-square of all nodes, whatever the length of the chain.
+square of all nodes, which are the more, the more events and rivals share a cell.
 
 A window ties the last event to the first.  First events whose window no last one can leave are summed as
 above.  Of the others each node is carried by itself, from the tick after it to the last that its window
@@ -27,7 +27,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import density_at
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, rivals_of_gaps, window_ticks
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -87,18 +87,11 @@ def _solve(buckets, gaps, event, gap, window, bounds, confidence):
 @inner
 def _carried(buckets, gaps, event, gap, window):
     """Cells of a chain, and what is known of each."""
-    low, high = buckets.lower[event[0]], buckets.upper[event[-1]]
-    offsets = np.zeros(len(gap) + 1, dtype=np.int64)
-    for g in range(len(gap)):
-        offsets[g + 1] = offsets[g] + gaps.rival_offsets[gap[g] + 1] - gaps.rival_offsets[gap[g]]
-    rivals = np.empty(offsets[-1], dtype=np.int64)
-    for g in range(len(gap)):
-        first = gaps.rival_offsets[gap[g]]
-        for k in range(offsets[g + 1] - offsets[g]):
-            rivals[offsets[g] + k] = gaps.rivals[first + k]
+    offsets, rivals = rivals_of_gaps(gaps, gap)
     closed, own = np.where(rivals < 0, 1.0, 0.0), np.empty(len(rivals), dtype=np.int64)
     for r in range(len(rivals)):
         own[r] = event_of(rivals[r])
+    low, high = buckets.lower[event[0]], buckets.upper[event[-1]]
     for e in event:
         low, high = min(low, buckets.lower[e]), max(high, buckets.upper[e])
     cut = cuts_within(buckets, np.unique(np.concatenate((own, event))), low, high)

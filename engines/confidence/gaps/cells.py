@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
-from cepctl.engines.confidence.gaps.distinct_gaps import event_of
+from cepctl.engines.confidence.gaps.distinct_gaps import event_of, rivals_of_gaps
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
 from cepctl.engines.confidence.gauss_nodes import (
     expand,
@@ -119,14 +119,7 @@ def cells_of(cut, degree, left_degree, buckets, events):
 @inner
 def rival_free(buckets, gaps, chosen, cut):
     """Rivals of the chosen gaps, on cells that their buckets do not cross."""
-    offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
-    for g in range(len(chosen)):
-        offsets[g + 1] = offsets[g] + gaps.rival_offsets[chosen[g] + 1] - gaps.rival_offsets[chosen[g]]
-    listed = np.empty(offsets[-1], dtype=np.int64)
-    for g in range(len(chosen)):
-        first = gaps.rival_offsets[chosen[g]]
-        for k in range(offsets[g + 1] - offsets[g]):
-            listed[offsets[g] + k] = gaps.rivals[first + k]
+    offsets, listed = rivals_of_gaps(gaps, chosen)
     rivals = np.unique(listed)
     listed = np.searchsorted(rivals, listed)
     kinds = kinds_of(buckets, gaps, chosen, rivals, offsets, listed)

@@ -45,6 +45,20 @@ def event_of(rival):
     return ~rival if rival < 0 else rival
 
 
+@inner
+def rivals_of_gaps(gaps, chosen):
+    """The rivals of some gaps side by side: where those of each begin, and all of them."""
+    offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
+    for g in range(len(chosen)):
+        offsets[g + 1] = offsets[g] + gaps.rival_offsets[chosen[g] + 1] - gaps.rival_offsets[chosen[g]]
+    listed = np.empty(offsets[-1], dtype=np.int64)
+    for g in range(len(chosen)):
+        first = gaps.rival_offsets[chosen[g]]
+        for k in range(offsets[g + 1] - offsets[g]):
+            listed[offsets[g] + k] = gaps.rivals[first + k]
+    return offsets, listed
+
+
 @dataclass(frozen=True)
 class GapChains:
     """n chains of l events, and the distinct gaps between neighbours.
