@@ -5,7 +5,8 @@
     besides, rivals that can reach one gap each, or lie      a table per gap: all ticks of narrow
     at one edge of the window                                intervals, few ticks of wide ones
     three events and rivals that stay out of both gaps       a sum over both ends and cells between
-    rivals that stay out of gaps one after the other         a table over ticks and who has its place
+    rivals that stay out of gaps one after the other         densities carried over these together; or, of
+                                                             few ticks, a table over who has its place
     nothing, since all of it holds in every world            1
     no rivals, a set of members between two events           a sum over both of a product over members
     anything else                                            nested sums (coupled problems)
@@ -27,6 +28,7 @@ from cepctl.engines.solve.batch import Batch
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
+    from cepctl.engines.confidence.gaps.placed_rivals import Places
     from cepctl.engines.pattern.rivals import Rivals
 
 MOST_TICKS_OF_ONE = 200
@@ -124,21 +126,42 @@ def shared_gaps(batch: Batch, rows: Indexes) -> Found:
     return rows[found], measured
 
 
-def placed(batch: Batch, rows: Indexes) -> Found:
+def several_gaps(batch: Batch, rows: Indexes) -> Found:
     """Matches whose rivals stay out of several gaps, one after the other."""
-    from cepctl.engines.confidence.gaps.placed_rivals import placed_chains, places_of
+    from cepctl.engines.confidence.gaps.several_gaps import several_gap_chains
 
     measure = batch.measure
-    usable, places = places_of(measure.shape, batch.deciding, rows)
-    if not usable.all():
-        rows = rows[usable]
-        _, places = places_of(measure.shape, batch.deciding, rows)
+    rows, places = _places(batch, rows)
+    lower, upper = (each[rows] for each in batch.valid)
+    solved, measured = several_gap_chains(
+        measure.masses, batch.events[rows], lower, upper, measure.system, places, measure.window
+    )
+    return rows[solved], measured
+
+
+def placed(batch: Batch, rows: Indexes) -> Found:
+    """The same, over all of their ticks."""
+    from cepctl.engines.confidence.gaps.placed_rivals import placed_chains
+
+    measure = batch.measure
+    rows, places = _places(batch, rows)
     lower, upper = (each[rows] for each in batch.valid)
     confidence, start, end = placed_chains(
         measure.masses, batch.events[rows], lower, upper, places, measure.window
     )
     solved = np.flatnonzero(~np.isnan(confidence))
     return rows[solved], Measured.exact(confidence, start, end, start <= end).taken(solved)
+
+
+def _places(batch: Batch, rows: Indexes) -> tuple[Indexes, Places]:
+    """The matches that have rivals of several gaps alone, and where these must not lie."""
+    from cepctl.engines.confidence.gaps.placed_rivals import places_of
+
+    usable, places = places_of(batch.measure.shape, batch.deciding, rows)
+    if not usable.all():
+        rows = rows[usable]
+        _, places = places_of(batch.measure.shape, batch.deciding, rows)
+    return rows, places
 
 
 def settled(batch: Batch, rows: Indexes) -> Found:

@@ -132,7 +132,7 @@ def sum_placed(
         if (
             far[row]
             or (beyond and not binding)
-            or _work(lower[row], upper[row], first, last, binding) > bound
+            or products_of_places(lower[row], upper[row], forbidden[some], binding) > bound
         ):
             confidence[row], start[row], end[row] = np.nan, 1, 0
             continue
@@ -159,8 +159,9 @@ def _ends_of(forbidden):
 
 
 @inner
-def _work(lower, upper, first, last, binding):
+def products_of_places(lower, upper, forbidden, binding):
     """How many products all ticks of all events take."""
+    first, last = _ends_of(forbidden)
     total = 0.0
     for m in range(len(lower)):
         before = after = 0

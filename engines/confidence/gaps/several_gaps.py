@@ -1,0 +1,174 @@
+"""Chains whose rivals must stay out of several gaps, on intervals of any width: densities carried over these.
+
+A chain falls into steps: from one event to the next, or over all the gaps that some rivals have in common
+(`tied_steps`).  A rival that must stay out of several gaps, and can lie in one of them alone, is kept out of
+that one; and one that must stay out of later gaps of a step alone is kept out of all that come before where
+it cannot lie in these.  Where it can, the chain is left, and so is one with a rival that must stay out of
+several gaps and has a hole in its mass, in which an event between may lie: the time range would err.
+
+A table over the places of rivals (`placed_rivals`) takes every tick.  Where that is less work, it is asked.
+
+    name here    meaning
+    mask         bit g: a rival must not lie in gap g, and can
+    reach        bit g: a rival can lie in gap g, whether it may or not
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.confidence.gaps.carried_chains import sum_carried
+from cepctl.engines.confidence.gaps.carried_steps import Kept
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
+from cepctl.engines.confidence.gaps.placed_rivals import Places, products_of_places
+from cepctl.engines.confidence.gaps.time_range import range_of_places
+from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.work import CARRIED, NANOSECONDS, PLACED, most_products
+from cepctl.engines.kernels.kernel import inner, kernel
+
+WORK_BOUND = most_products(CARRIED)
+"""Products that a chain may take."""
+
+MOST_VALUES = 1 << 22
+"""Largest number of values that the matrices of a chain may have."""
+
+
+def several_gap_chains(
+    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, system: Ticks, places: Places,
+    window: int | None,
+) -> tuple[Indexes, Measured]:  # fmt: skip
+    """Measure those of n chains that can be; also says which, ascending.
+
+    `event`, `lower`, `upper`: shape (n, l), the last two valid intervals; `system`: closed constraints over
+    the events; `places`: the rivals that can decide.
+    """
+    far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
+    confidence, room = np.full(len(event), np.nan), has_room(system, lower, upper)
+    bounds = np.array([WORK_BOUND, MOST_VALUES, NANOSECONDS[PLACED] / NANOSECONDS[CARRIED]])
+    sum_chains(
+        masses.buckets, masses.has_hole, event, lower, upper, room, *places, window_ticks(window), bounds,
+        far, confidence,
+    )  # fmt: skip
+    solved = np.flatnonzero(~np.isnan(confidence))
+    chains = _as_gap_chains(event, lower, upper, places, solved)
+    ranges = range_of_places(masses, chains, window, 0, event.shape[1] - 1)
+    return solved, Measured.exact(confidence[solved], *ranges)
+
+
+def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, places: Places, rows: Indexes) -> GapChains:
+    """Some of the chains, with gaps of their own."""
+    event, gaps = event[rows], event.shape[1] - 1
+    sizes = np.diff(places.offsets)[rows]
+    owner, within = places_in_runs(sizes)
+    pair = places.offsets[:-1][rows][owner] + within
+    gap = np.repeat(np.arange(gaps), len(pair))
+    owner, pair = np.tile(owner, gaps), np.tile(pair, gaps)
+    listed = places.forbidden[pair] >> gap & 1 == 1
+    owner, pair, gap = owner[listed], pair[listed], gap[listed]
+    order = np.lexsort((gap, owner))
+    owner, pair, gap = owner[order], pair[order], gap[order]
+    closed = places.never_at[pair] >> (gap + 1) & 1 == 1
+    rivals = np.where(closed, ~places.rival[pair], places.rival[pair])
+    offsets = np.searchsorted(owner * gaps + gap, np.arange(len(rows) * gaps + 1))
+    left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
+    number = np.arange(len(rows) * gaps).reshape(-1, gaps)
+    return GapChains(event, lower[rows], upper[rows], number, Gaps(left, right, offsets, rivals))
+
+
+@kernel
+def sum_chains(
+    buckets, has_hole, event, lower, upper, room, offsets, rivals, forbidden, never_at, window, bounds, far,
+    confidence,
+):  # fmt: skip
+    """Fill the confidence of every chain; NaN for those that are left."""
+    for row in range(len(event)):
+        if far[row]:
+            continue
+        own = slice(offsets[row], offsets[row + 1])
+        usable, kept = _kept(
+            buckets, has_hole, lower[row], upper[row], room[row], rivals[own], forbidden[own], never_at[own]
+        )
+        if usable:
+            low, high = lower[row].min(), upper[row].max()
+            width = window if 0 < window <= high - low else 0
+            # The table over places takes less work than this many products of those here.
+            table = products_of_places(lower[row], upper[row], forbidden[own], width > 0) * bounds[2]
+            most = np.array([min(bounds[0], table), bounds[1]])
+            found = sum_carried(buckets, kept, event[row], low, high, width, most)
+            confidence[row] = min(max(found, 0.0), 1.0) if found == found else np.nan
+
+
+@inner
+def _kept(buckets, has_hole, lower, upper, room, rivals, forbidden, never_at):
+    """Which steps and rivals a chain has; also whether it can be measured by them."""
+    length, count = len(lower), len(rivals)
+    first, last = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    reach, inside = np.empty(count, dtype=np.int64), np.zeros(length, dtype=np.bool_)
+    usable = True
+    for r in range(count):
+        if forbidden[r] >> (length - 1):
+            usable = False
+        reach[r] = _reach(buckets.lower[rivals[r]], buckets.upper[rivals[r]], lower, upper, room, never_at[r])
+        first[r], last[r] = _ends_of(reach[r] & forbidden[r])
+        for i in range(first[r] + 1, last[r]):
+            inside[i] = True
+    ends = np.flatnonzero(~inside)
+    for r in range(count):
+        if last[r] > first[r] + 1:
+            usable = usable and not has_hole[rivals[r]]
+            while inside[first[r]]:
+                first[r] -= 1
+                usable = usable and (reach[r] & ~forbidden[r]) >> first[r] & 1 == 0
+            for i in range(first[r] + 1, last[r]):
+                usable = usable and never_at[r] >> i & 1 == 0
+    return usable, _sorted(rivals, first, last, never_at, ends, length)
+
+
+@inner
+def _reach(since, until, lower, upper, room, never_at):
+    """The gaps in which a rival with this interval can lie."""
+    found = 0
+    for g in range(len(lower) - 1):
+        closed = never_at >> (g + 1) & 1
+        if until > lower[g] and since < upper[g + 1] + closed and (closed or room[g]):
+            found |= 1 << g
+    return found
+
+
+@inner
+def _ends_of(mask):
+    """The event before the first of some gaps, and the one after the last; the same event for no gaps."""
+    first, last = 0, 0
+    for g in range(64):
+        if mask >> g & 1:
+            first, last = (first if last else g), g + 1
+    return first, last
+
+
+@inner
+def _sorted(rivals, first, last, never_at, ends, length):
+    """The rivals of single gaps in the order of these, then the tied ones in that of steps."""
+    order = np.empty(len(rivals), dtype=np.int64)
+    offsets, ties = np.zeros(length, dtype=np.int64), np.zeros(len(ends), dtype=np.int64)
+    count = 0
+    for g in range(length - 1):
+        for r in range(len(rivals)):
+            if first[r] == g and last[r] == g + 1:
+                order[count] = r
+                count += 1
+        offsets[g + 1] = count
+    ties[0] = count
+    for k in range(len(ends) - 1):
+        for r in range(len(rivals)):
+            if ends[k] == first[r] and last[r] > first[r] + 1:
+                order[count] = r
+                count += 1
+        ties[k + 1] = count
+    order = order[:count]
+    closed = np.empty(count)
+    for i in range(count):
+        closed[i] = never_at[order[i]] >> last[order[i]] & 1
+    return Kept(rivals[order], first[order], last[order], closed, offsets, ties, ends)
