@@ -61,7 +61,8 @@ def _solve(buckets, gaps, event, gap, window, bounds, confidence):
             first[offsets[g] : offsets[g + 1]] = g
         for r in range(len(rivals)):
             own[r] = event_of(rivals[r])
-        kept = Kept(own, first, first + 1, closed, offsets, none + len(rivals), np.arange(event.shape[1]))
+        ties, ends = none + len(rivals), np.arange(event.shape[1])
+        kept = Kept(own, first, first + 1, closed, np.zeros_like(own), offsets, ties, ends)
         low, high = buckets.lower[event[i, 0]], buckets.upper[event[i, -1]]
         for e in event[i]:
             low, high = min(low, buckets.lower[e]), max(high, buckets.upper[e])

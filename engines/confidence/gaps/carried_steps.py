@@ -27,13 +27,15 @@ class Kept(NamedTuple):
 
     By the gaps of one alone, in order: those of gap g are offsets[g] to offsets[g + 1] - 1; then the tied
     ones: those of step k are ties[k] to ties[k + 1] - 1.  Step k leads from event ends[k] to ends[k + 1].
-    `closed`: 1 where a rival must not be at the tick of the last event, either, else 0.
+    `never_at`: bit i where a rival must not be at the tick of event i, either; `closed`: 1 where that is so
+    of the last event, else 0.
     """
 
     event: Indexes
     first: Indexes
     last: Indexes
     closed: Reals
+    never_at: Indexes
     offsets: Indexes
     ties: Indexes
     ends: Indexes

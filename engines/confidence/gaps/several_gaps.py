@@ -3,8 +3,8 @@
 A chain falls into steps: from one event to the next, or over all the gaps that some rivals have in common
 (`tied_steps`).  A rival that must stay out of several gaps, and can lie in one of them alone, is kept out of
 that one; and one that must stay out of later gaps of a step alone is kept out of all that come before where
-it cannot lie in these.  Where it can, the chain is left, and so is one with a rival that must stay out of
-several gaps and has a hole in its mass, in which an event between may lie: the time range would err.
+it cannot lie in these.  Where it can, the chain is left, and so is one with a rival that may be at the tick
+of an event between and has a hole in its mass, in which that may lie: the time range would err.
 
 A table over the places of rivals (`placed_rivals`) takes every tick.  Where that is less work, it is asked.
 
@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
-from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
+from cepctl.engines.confidence.gaps.kept_range import range_of_kept
 from cepctl.engines.confidence.gaps.placed_rivals import Places, products_of_places
-from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, NANOSECONDS, PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -47,58 +46,38 @@ def several_gap_chains(
     """
     far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
     confidence, room = np.full(len(event), np.nan), has_room(system, lower, upper)
+    start, end = np.empty(len(event), dtype=np.int64), np.empty(len(event), dtype=np.int64)
     bounds = np.array([WORK_BOUND, MOST_VALUES, NANOSECONDS[PLACED] / NANOSECONDS[CARRIED]])
     sum_chains(
-        masses.buckets, masses.has_hole, event, lower, upper, room, *places, window_ticks(window), bounds,
-        far, confidence,
+        masses.buckets, masses.mirrored.buckets, masses.has_hole, event, lower, upper, room, *places,
+        window_ticks(window), bounds, far, confidence, start, end,
     )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
-    chains = _as_gap_chains(event, lower, upper, places, solved)
-    ranges = range_of_places(masses, chains, window, 0, event.shape[1] - 1)
-    return solved, Measured.exact(confidence[solved], *ranges)
-
-
-def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, places: Places, rows: Indexes) -> GapChains:
-    """Some of the chains, with gaps of their own."""
-    event, gaps = event[rows], event.shape[1] - 1
-    sizes = np.diff(places.offsets)[rows]
-    owner, within = places_in_runs(sizes)
-    pair = places.offsets[:-1][rows][owner] + within
-    gap = np.repeat(np.arange(gaps), len(pair))
-    owner, pair = np.tile(owner, gaps), np.tile(pair, gaps)
-    listed = places.forbidden[pair] >> gap & 1 == 1
-    owner, pair, gap = owner[listed], pair[listed], gap[listed]
-    order = np.lexsort((gap, owner))
-    owner, pair, gap = owner[order], pair[order], gap[order]
-    closed = places.never_at[pair] >> (gap + 1) & 1 == 1
-    rivals = np.where(closed, ~places.rival[pair], places.rival[pair])
-    offsets = np.searchsorted(owner * gaps + gap, np.arange(len(rows) * gaps + 1))
-    left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
-    number = np.arange(len(rows) * gaps).reshape(-1, gaps)
-    return GapChains(event, lower[rows], upper[rows], number, Gaps(left, right, offsets, rivals))
+    return solved, Measured.exact(confidence, start, end, start <= end).taken(solved)
 
 
 @kernel
 def sum_chains(
-    buckets, has_hole, event, lower, upper, room, offsets, rivals, forbidden, never_at, window, bounds, far,
-    confidence,
+    buckets, mirrored, has_hole, event, lower, upper, room, offsets, rivals, forbidden, never_at, window,
+    bounds, far, confidence, start, end,
 ):  # fmt: skip
-    """Fill the confidence of every chain; NaN for those that are left."""
+    """Fill what is known of every chain; the confidence is NaN for those that are left."""
     for row in range(len(event)):
-        if far[row]:
-            continue
         own = slice(offsets[row], offsets[row + 1])
         usable, kept = _kept(
             buckets, has_hole, lower[row], upper[row], room[row], rivals[own], forbidden[own], never_at[own]
         )
-        if usable:
-            low, high = lower[row].min(), upper[row].max()
-            width = window if 0 < window <= high - low else 0
-            # The table over places takes less work than this many products of those here.
-            table = products_of_places(lower[row], upper[row], forbidden[own], width > 0) * bounds[2]
-            most = np.array([min(bounds[0], table), bounds[1]])
-            found = sum_carried(buckets, kept, event[row], low, high, width, most)
-            confidence[row] = min(max(found, 0.0), 1.0) if found == found else np.nan
+        if far[row] or not usable:
+            continue
+        low, high = lower[row].min(), upper[row].max()
+        width = window if 0 < window <= high - low else 0
+        # The table over places takes less work than this many products of those here.
+        table = products_of_places(lower[row], upper[row], forbidden[own], width > 0) * bounds[2]
+        most = np.array([min(bounds[0], table), bounds[1]])
+        found = sum_carried(buckets, kept, event[row], low, high, width, most)
+        if found == found:
+            confidence[row] = min(max(found, 0.0), 1.0)
+            start[row], end[row] = range_of_kept(buckets, mirrored, event[row], kept, width)
 
 
 @inner
@@ -117,13 +96,13 @@ def _kept(buckets, has_hole, lower, upper, room, rivals, forbidden, never_at):
             inside[i] = True
     ends = np.flatnonzero(~inside)
     for r in range(count):
-        if last[r] > first[r] + 1:
-            usable = usable and not has_hole[rivals[r]]
-            while inside[first[r]]:
-                first[r] -= 1
-                usable = usable and (reach[r] & ~forbidden[r]) >> first[r] & 1 == 0
-            for i in range(first[r] + 1, last[r]):
-                usable = usable and never_at[r] >> i & 1 == 0
+        while inside[first[r]] and last[r] > first[r] + 1:
+            first[r] -= 1
+            usable = usable and (reach[r] & ~forbidden[r]) >> first[r] & 1 == 0
+        allowed = False
+        for i in range(first[r] + 1, last[r]):
+            allowed = allowed or not never_at[r] >> i & 1
+        usable = usable and not (allowed and has_hole[rivals[r]])
     return usable, _sorted(rivals, first, last, never_at, ends, length)
 
 
@@ -171,4 +150,4 @@ def _sorted(rivals, first, last, never_at, ends, length):
     closed = np.empty(count)
     for i in range(count):
         closed[i] = never_at[order[i]] >> last[order[i]] & 1
-    return Kept(rivals[order], first[order], last[order], closed, offsets, ties, ends)
+    return Kept(rivals[order], first[order], last[order], closed, never_at[order], offsets, ties, ends)

@@ -1,9 +1,9 @@
 """Steps of a density over several gaps, of which some rivals must stay out altogether.
 
 Of events at s < t_1 < t_2 ... < u, a rival x that must stay out of all gaps between s and u, but may be at
-the tick of an event between, leaves
+the ticks of some events between, leaves
 
-    1 - P(s < t_x < u) + sum over the events between, of P(t_x = t_m)
+    1 - P(s < t_x < u) + sum over these events, of P(t_x = t_m)
 
 and the last terms are constant where each t_m stays in one part.  So a step from s to u is a sum over parts
 of the events between.  For each of these it is built event by event: the matrix that leads to one event times
@@ -53,7 +53,9 @@ def fill_step(chain, step, singles, parts, source, lowest, found):
             found[first : first + rows] += here
             continue
         for r in range(kept.ties[step], kept.ties[step + 1]):
-            between[level + 1, r] = between[level, r] + chain.slope[r, cell]
+            between[level + 1, r] = between[level, r]
+            if not kept.never_at[r] >> (begin + level) & 1:
+                between[level + 1, r] += chain.slope[r, cell]
         level += 1
         at[level] = p - 1
 
@@ -143,7 +145,9 @@ def _worth_apart(chain, step, last, cell, ticks):
             longer[k] *= chain.density[event, cell]
             for r in range(kept.ties[step], kept.ties[step + 1]):
                 if kept.last[r] == event + 1:
-                    inside = apart[k] + kept.closed[r] - (event - first)
+                    inside = apart[k] + kept.closed[r]
+                    for between in range(first + 1, event + 1):
+                        inside -= 1 - (kept.never_at[r] >> between & 1)
                     longer[k] *= 1.0 - chain.slope[r, cell] * inside
         worth = longer
     return apart, worth
