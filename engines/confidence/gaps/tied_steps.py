@@ -21,7 +21,7 @@ import numpy as np
 
 from cepctl.engines.confidence.gaps.carried_steps import fill_single, keep_out, lagrange, share
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.kernels.kernel import inner
+from cepctl.engines.kernels.kernel import inlined, inner
 
 
 @inner
@@ -46,7 +46,8 @@ def fill_step(chain, step, singles, parts, source, lowest, found):
         if chain.density[begin + level, cell] == 0.0 or not rows or (level == length and p < lowest):
             continue
         here = block[level, :rows]
-        if not _lead_to(chain, step, singles, parts, at, level, between[level], block, here):
+        _lead_to(chain, step, singles, parts, at, level, between[level], block, here)
+        if not _any(here):
             continue
         if level == length:
             first = places[p] - places[lowest]
@@ -60,25 +61,32 @@ def fill_step(chain, step, singles, parts, source, lowest, found):
         at[level] = p - 1
 
 
-@inner
+@inlined
 def _lead_to(chain, step, singles, parts, at, level, between, block, here):
-    """Fill the matrix that leads to one event of a step; tells whether anything is left."""
+    """Fill the matrix that leads to one event of a step."""
     kept, source, p, before = chain.kept, at[0], at[level], at[level - 1]
     begin = kept.ends[step]
-    if p == source and level > 1:
+    gap = begin + level - 1
+    if level == 1:
+        here[:] = _single(chain, singles, gap, parts, before, p)
+    elif p == source:
         here[:] = 0.0
         _fill_own_of(chain, step, begin + level, parts, p, here)
-        return (here != 0.0).any()
-    gap = begin + level - 1
-    one = _single(chain, singles, gap, parts, before, p)
-    if level == 1:
-        here[:] = one
     else:
-        rows = parts.places[before + 1] - parts.places[before]
-        _multiply(one, block[level - 1, :rows], chain.density[gap, parts.cell[before]], here)
-        last, first_tied, end = begin + level, kept.ties[step], kept.ties[step + 1]
-        keep_out(chain, first_tied, end, last, between, parts, source, p, here)
-    return (here != 0.0).any()
+        rows, density = parts.places[before + 1] - parts.places[before], chain.density[gap, parts.cell[before]]
+        _multiply(_single(chain, singles, gap, parts, before, p), block[level - 1, :rows], density, here)
+        first_tied, end = kept.ties[step], kept.ties[step + 1]
+        keep_out(chain, first_tied, end, begin + level, between, parts, source, p, here)
+
+
+@inner
+def _any(block):
+    """Whether some value is not zero."""
+    for row in block:
+        for each in row:
+            if each != 0.0:
+                return True
+    return False
 
 
 @inner
