@@ -46,9 +46,9 @@ class Event:
         return f"Event({', '.join(shown)})"
 
 
-def histogram(event_id: str, event_type: str, *pmf: tuple[int, int, float]) -> Event:
+def histogram(event_id: str, event_type: str, *pmf: tuple[int, int, float], x: int | None = None) -> Event:
     """An event whose interval is that of its buckets."""
-    return Event(event_id, event_type, min(lo for lo, _, _ in pmf), max(hi for _, hi, _ in pmf), pmf)
+    return Event(event_id, event_type, min(lo for lo, _, _ in pmf), max(hi for _, hi, _ in pmf), pmf, x=x)
 
 
 def lasting(

@@ -30,7 +30,7 @@ from cepctl.engines.confidence.gaps.carried_steps import (
     whole_cells,
 )
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, rivals_of_gaps, window_ticks
-from cepctl.engines.confidence.gaps.tied_steps import fill_step, work_of_steps
+from cepctl.engines.confidence.gaps.tied_steps import FOR_EACH_PART, fill_step, work_of_steps
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import pieces_of
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
@@ -114,7 +114,7 @@ def _step(chain, singles, parts, step, free):
 def _work(chain, parts, pieces, free, window):
     """How many products the confidence takes, about."""
     kept, cells, nodes = chain.kept, len(parts.cell), float(parts.places[-1])
-    total = nodes * nodes * (kept.offsets[-1] + len(kept.offsets))
+    total = nodes * nodes * (kept.offsets[-1] + len(kept.offsets)) + cells * cells * FOR_EACH_PART
     rest, of_first = 0.0, np.zeros(cells)
     for k in range(len(kept.ends) - 1):
         if kept.ends[k + 1] > kept.ends[k] + 1:
@@ -130,7 +130,7 @@ def _work(chain, parts, pieces, free, window):
         if chain.density[0, cell] > 0.0:
             degree = _degree_of(chain, pieces[k], pieces[k] + window - 1)
             each = nodes * (nodes * (len(kept.ends) - 1) + 20.0 * len(kept.event))
-            each += of_first[cell] + 4.0 * rest / cells
+            each += of_first[cell] + 4.0 * rest / cells + cells * FOR_EACH_PART
             total += node_count(pieces[k + 1] - pieces[k], degree) * each
     return total
 

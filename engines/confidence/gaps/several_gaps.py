@@ -77,7 +77,7 @@ def sum_chains(
         found = sum_carried(buckets, kept, event[row], low, high, width, most)
         if found == found:
             confidence[row] = min(max(found, 0.0), 1.0)
-            start[row], end[row] = range_of_kept(buckets, mirrored, event[row], kept, width)
+            start[row], end[row] = range_of_kept(buckets, mirrored, event[row], kept, window)
 
 
 @inner

@@ -23,6 +23,9 @@ from cepctl.engines.confidence.gaps.carried_steps import fill_single, keep_out, 
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
 
+FOR_EACH_PART = 200.0
+"""Products that take as long as what is done for a part, besides those of its nodes."""
+
 
 @inner
 def fill_step(chain, step, singles, parts, source, lowest, found):
@@ -209,6 +212,6 @@ def _work_from(chain, nodes, step, source):
             products += ways[c] * nodes[c] if level > 1 else 0.0
             if chain.density[begin + level, c] > 0.0:
                 further[c] = so_far
-                total += nodes[c] * (products + so_far * tied)
+                total += nodes[c] * (products + so_far * tied) + so_far * FOR_EACH_PART
         ways = further
     return total

@@ -85,6 +85,11 @@ MATCHES = {
         tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(4)),
         "a0 a1 a3",
     ),
+    "density carried over several gaps": Asked(
+        "SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match",
+        tuple(Event(f"a{i}", "A", 500 * i, 500 * i + 1_200) for i in range(5)),
+        "a0 a1 a3 a4",
+    ),
     "table over the places of rivals": Asked(
         "SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match",
         tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(5)),
