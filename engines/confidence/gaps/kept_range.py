@@ -38,9 +38,7 @@ def range_of_kept(buckets, mirrored, event, kept, window):
     last = len(event) - 1
     turned = Between(between.rival, last - between.last, last - between.first, between.closed)
     end = _first_tick(mirrored, event[::-1].copy(), turned, window, True)
-    if start == LAST or end == LAST:
-        return 1, 0
-    return start, -end
+    return (1, 0) if max(start, end) == LAST else (start, -end)
 
 
 @inner

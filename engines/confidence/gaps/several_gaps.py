@@ -75,7 +75,7 @@ def sum_chains(
         table = products_of_places(lower[row], upper[row], forbidden[own], width > 0) * bounds[2]
         most = np.array([min(bounds[0], table), bounds[1]])
         found = sum_carried(buckets, kept, event[row], low, high, width, most)
-        if found == found:
+        if not np.isnan(found):
             confidence[row] = min(max(found, 0.0), 1.0)
             start[row], end[row] = range_of_kept(buckets, mirrored, event[row], kept, window)
 

@@ -1,4 +1,4 @@
-"""Chains whose rivals stay out of several gaps, on wide intervals: against the judge and sums of other kinds."""
+"""Chains whose rivals stay out of several gaps, on wide intervals: the judge and sums of other kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import match_table
-from tests.engines.agreement import EVERYDAY_EXAMPLES, FEW_EXAMPLES, assert_same_rows, check, rows_by_signature
+from tests.engines.agreement import (
+    EVERYDAY_EXAMPLES,
+    FEW_EXAMPLES,
+    assert_same_rows,
+    check,
+    rows_by_signature,
+)
 from tests.engines.changed_methods import change, measure_nothing
 from tests.plans import Event, event_table, histogram, plan_of
 
@@ -163,7 +169,7 @@ def _next_matches(ticks: Indexes) -> int:
 
 
 def test_a_rival_of_later_gaps_that_can_lie_before_them_is_left() -> None:
-    """One that fits c and d, but not b, must stay out of the last two of three gaps, and may be in the first."""
+    """One that fits c and d, but not b, must stay out of the last two of three gaps alone."""
     events = [Event("a", "A", 0, 2, x=0), Event("b", "A", 1, 4, x=0), Event("c", "A", 3, 6, x=1)]
     events += [Event("d", "A", 5, 8, x=1), Event("r", "A", 1, 7, x=1), Event("s", "A", 2, 6, x=0)]
     plan = plan_of("PATTERN SEQ(A a, A b, A c, A d) WHERE b.x = 0 STRATEGY skip_till_next_match")
