@@ -190,3 +190,37 @@ def test_what_exceeds_the_bound_on_the_work_is_left(monkeypatch: pytest.MonkeyPa
             assert_same_rows(expected, match_events(plan, event_table(events)))
         assert found["taken"] == 0
         monkeypatch.undo()
+
+
+def test_a_tick_between_in_the_hole_of_a_rival_is_left() -> None:
+    events = [Event("a", "A", 0, 1), Event("b", "A", 4, 5), Event("c", "A", 8, 9), Event("d", "A", 12, 13)]
+    events.append(histogram("r", "A", (2, 3, 0.5), (6, 7, 0.5)))
+    plan = plan_of("PATTERN SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match")
+    with counted() as found:
+        own = match_events(plan, event_table(events))
+    assert_same_rows(match_table(plan, event_table(events)), own)
+    assert [["a"], ["b"], ["c"], ["d"]] not in own.column("signature").to_pylist()
+    assert found["left"] > 0
+
+
+def test_the_time_range_keeps_to_a_window_that_valid_intervals_leave() -> None:
+    events = [Event("a", "B", -1, -1), Event("b", "B", 3, 5), Event("c", "B", 4, 5)]
+    plan = plan_of("PATTERN SEQ(!N n, B x, B y) WITHIN 6 ticks STRATEGY skip_till_next_match")
+    with counted() as found:
+        own = rows_by_signature(match_events(plan, event_table(events)))
+    assert found["taken"] == 1
+    assert own[("a",), ("c",)]["end"] == 4
+
+
+@pytest.mark.parametrize("window", ["", " WITHIN 700000 ticks", " WITHIN 5 ticks"])
+def test_rivals_that_must_not_be_at_the_tick_of_an_event_in_the_same_cell(window: str) -> None:
+    """The first B, of whatever pair is absent, has none before it, nor one of a lesser id at its tick."""
+    events = [Event("a", "A", 0, MILLION), Event("c", "C", 2, MILLION + 9)]
+    events += [Event(f"b{i}", "B", i, MILLION + i) for i in range(3)]
+    plan = plan_of(f"PATTERN SEQ(A a, !SEQ(B x, B y), C c){window}")
+    with counted() as found, pytest.MonkeyPatch.context() as patch:
+        measure_nothing(patch, "sum over both ends")
+        own = match_events(plan, event_table(events))
+        measure_nothing(patch, NAME)
+        assert_same_rows(match_events(plan, event_table(events)), own)
+    assert found["taken"] > 0
