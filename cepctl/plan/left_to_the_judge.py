@@ -21,8 +21,9 @@ def left_to_the_judge(plan: Plan) -> Iterator[str]:
 
 def _absent_together(alternative: Alternative, plan: Plan) -> Iterator[str]:
     """What the event engine does not run of `!SEQ` and `!AND`."""
-    if alternative.absent_together and alternative.in_runs(plan.strategy):
-        yield "!SEQ or !AND beside groups in order"
+    in_runs = alternative.in_runs(plan.strategy)
+    if alternative.absent_together and in_runs and not alternative.takes_in_order:
+        yield "!SEQ or !AND beside a group that what follows reads"
 
 
 def _one_for_another(alternative: Alternative) -> Iterator[str]:

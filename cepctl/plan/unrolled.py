@@ -100,6 +100,8 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
             for each in _timings(reading, timing, copies)
         ),
         orders=tuple(pair for one, other in reading.orders for pair in product(copies[one], copies[other])),
+        # What must not happen as a whole is there once.
+        sequences=tuple(tuple(copies[i][0] for i in block) for block in reading.sequences),
     )
     return Unrolled(reading, alternative, (*origin, *rivals), rivals)
 

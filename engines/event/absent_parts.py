@@ -30,7 +30,7 @@ from cepctl.engines.pattern.blocks import (
 )
 from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
-from cepctl.engines.pattern.rivals import Rivals, rivals_of, spans_of
+from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
@@ -64,6 +64,14 @@ class Source(Protocol):
     @property
     def measure(self) -> Measure:
         """How its matches are measured."""
+        ...
+
+    def fitting(self, rule: AbsenceRule, bound: dict[int, Bindings]) -> Rivals:
+        """Events that fit a negated component beside what is bound, where a rule has it absent."""
+        ...
+
+    def ties(self, components: Sequence[int]) -> bool:
+        """Whether a condition reads several of these components."""
         ...
 
 
@@ -128,11 +136,7 @@ class AbsentParts:
     ) -> tuple[Indexes, Indexes]:
         """Pairs (match, event): events that fit a part beside what is bound, and can lie in the gap."""
         source = self.source
-        rule = AbsenceRule(component, (ends_of_gap(source.shape, together.gap),))
-        shape = replace(source.shape, rules=(rule,), together=())
-        spans = spans_of(source.events.masses, source.measure.groups(bound))
-        keys = source.search.candidates, source.plan.partition_by
-        (found,) = rivals_of(shape, source.events, *keys, bound, spans)
+        found = source.fitting(AbsenceRule(component, (ends_of_gap(source.shape, together.gap),)), bound)
         order = np.lexsort((source.events.id_rank[found.event], found.row))
         return found.row[order], found.event[order]
 
@@ -184,10 +188,7 @@ class _Block:
     def _of(self, togethers: Sequence[Together]) -> Iterator[HiddenEvents]:
         """The parts of all that must not happen in one gap."""
         asked = self.of.source.events, self.of.fitting, self.bound, self.count
-        links = self.of.source.shape.alternative.links
-        if len(togethers) == 1 and not any(
-            len({*togethers[0].parts} & {*each.components}) > 1 for each in links
-        ):
+        if len(togethers) == 1 and not self.of.source.ties(togethers[0].parts):
             first = FirstParts.of(togethers[0], *asked)
             if first is not None:
                 return first.parts()

@@ -21,7 +21,7 @@ from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.confidence.points.rival_blocks import joined_blocks
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.shapes import absences_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.search.threshold import PushDown, Threshold
@@ -247,6 +247,20 @@ class PreparedAlternative:
             spans_of(self.events.masses, self.measure.groups(bound)),
             joins=joins,
         )
+
+    def fitting(self, rule: AbsenceRule, bound: dict[int, Bindings]) -> Rivals:
+        """Events that fit a negated component beside what is bound, where a rule has it absent."""
+        from cepctl.engines.pattern.rivals import rivals_of, spans_of
+
+        shape = replace(self.shape, rules=(rule,), together=())
+        spans = spans_of(self.events.masses, self.measure.groups(bound))
+        keys = self.search.candidates, self.plan.partition_by
+        (found,) = rivals_of(shape, self.events, *keys, bound, spans)
+        return found
+
+    def ties(self, components: Sequence[int]) -> bool:
+        """Whether a condition reads several of these components."""
+        return any(len({*components} & {*each.components}) > 1 for each in self.alternative.links)
 
     @cached_property
     def _rule_indexes(self) -> RuleIndexes:

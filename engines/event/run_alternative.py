@@ -130,6 +130,22 @@ class RunAlternative(PreparedAlternative):
                 found[each.rule] = [(each.row[fits], each.event[fits])]
         return joined(found)
 
+    def fitting(self, rule: AbsenceRule, bound: dict[int, Bindings]) -> Rivals:
+        """Events that fit a negated component beside a run, and parts of what is absent as a whole."""
+        found, origin = super().fitting(rule, bound), self.form_of.origin
+        assert rule.component is not None
+        parts = [i for i in bound if i not in self.search.singles]
+        events = single_events([bound[i] for i in (*self.search.singles, *parts)])
+        conditions = replace(self.conditions, taken=(*self.conditions.taken, *(origin[i] for i in parts)))
+        pairs = found.row, found.event
+        fits = conditions.fit(origin[rule.component], events, events.shape[1], *pairs)
+        return replace(found, row=found.row[fits], event=found.event[fits])
+
+    def ties(self, components: Sequence[int]) -> bool:
+        """Whether a condition reads several of these components."""
+        chosen = {self.form_of.origin[i] for i in components}
+        return any(len(chosen & {*each.components}) > 1 for each in self.form_of.reading.links)
+
     def _of_taker(
         self, component: int, place: int, rivals: Rivals, events: Indexes
     ) -> Iterator[tuple[AbsenceRule, Indexes, Indexes]]:
@@ -157,7 +173,7 @@ class RunAlternative(PreparedAlternative):
         heard: Callable[[str], None] | None = None,
     ) -> Measured:
         """Runs whose rivals lie in gaps are chains with gaps; the others are measured by their rules."""
-        if self.takers is None:
+        if self.takers is None or self.shape.together:
             return super().decided(bound, rivals, heard)
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
         count = count_of(bound.values())
