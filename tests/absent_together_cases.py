@@ -27,15 +27,21 @@ LINKS = (
 )
 
 
+IN_ORDER = ("{0}[i].x >= {0}[i-1].x", "y.x >= {0}[last].x", "x.x <= max({0}[..i].x)", "y.x < x.x")
+
+
 @st.composite
-def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
-    """One of them in any gap, also at an edge, often of events that fit other components, too."""
+def absent_together_cases(draw: st.DrawFn, *strategies: str, in_order: bool = False) -> Case:
+    """One of them in any gap, also at an edge, often of events that fit other components, too.
+
+    `in_order`: beside a group in order, that conditions on what is absent may read.
+    """
     strategy = draw(st.sampled_from(strategies or (ANY, ANY, NEXT, STRICT, PARTITION)))
     types = st.sampled_from(["A", "B", "C", "B", "*"])
     count = draw(st.sampled_from([1, 2, 2, 2, 3]))
     names = "abc"[:count]
     chosen = [draw(types) for _ in names]
-    group = draw(st.sampled_from([None, None, None, *range(count)]))
+    group = draw(st.sampled_from([*([] if in_order else [None, None, None]), *range(count)]))
     parts = [
         f"{kind}+ {name}[]" if place == group else f"{kind} {name}"
         for place, (kind, name) in enumerate(zip(chosen, names, strict=True))
@@ -59,6 +65,9 @@ def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
     usable = [link for link in LINKS if {*re.findall(r"(\w)\.", link)} <= named]
     conditions = draw(st.lists(st.sampled_from(usable), max_size=2, unique=True))
     singles = [name for place, name in enumerate(names) if place != group]
+    if in_order and group is not None:
+        first, *others = (each.format(names[group]) for each in IN_ORDER)
+        conditions += [first, *draw(st.lists(st.sampled_from(others), max_size=1))]
     if strategy == ANY and group is not None and singles and draw(st.booleans()):
         member = f"{names[group]}[{draw(st.sampled_from(['first', 'last']))}]"
         sign, ticks = draw(st.sampled_from(["<=", ">=", "<>"])), draw(st.integers(-2, 3))

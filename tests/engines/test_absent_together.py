@@ -15,6 +15,7 @@ from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, asser
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
 from tests.engines.test_engines_agree import event_engine_agrees
 from tests.plans import Event, event_table, lasting, plan_of
+from tests.random_patterns import NEXT, PARTITION, STRICT
 from tests.worked_events import PAGE
 
 
@@ -41,9 +42,14 @@ def test_the_event_engine_agrees_with_the_judge() -> None:
     check(absent_together_cases(), event_engine_agrees, EXAMPLES)
 
 
+def test_the_event_engine_agrees_with_the_judge_beside_groups_in_order() -> None:
+    check(absent_together_cases(NEXT, STRICT, PARTITION, in_order=True), event_engine_agrees, EXAMPLES)
+
+
 @pytest.mark.slow
-def test_the_event_engine_agrees_with_the_judge_on_many_cases() -> None:
-    check(absent_together_cases(), event_engine_agrees, MANY_EXAMPLES)
+@pytest.mark.parametrize("in_order", [False, True])
+def test_the_event_engine_agrees_with_the_judge_on_many_cases(in_order: bool) -> None:
+    check(absent_together_cases(in_order=in_order), event_engine_agrees, MANY_EXAMPLES)
 
 
 def test_occurrences_agree_with_the_judge() -> None:

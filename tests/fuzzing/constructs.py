@@ -108,7 +108,7 @@ _EXCLUDES = {
     "absent-together": {"intervals"},
     "quantified": {"intervals"},
     "bystanders": {"any-match", "next-match"},
-    "repeated": {"next-match", "intervals", "absent-together", "summary"},
+    "repeated": {"next-match", "intervals", "summary"},
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "why-not", "reached"},
