@@ -6,6 +6,7 @@ import re
 
 from hypothesis import strategies as st
 
+from tests.plans import Event
 from tests.random_events import streams
 from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
 from tests.strategies import WORLDS, Case
@@ -27,21 +28,15 @@ LINKS = (
 )
 
 
-IN_ORDER = ("{0}[i].x >= {0}[i-1].x", "y.x >= {0}[last].x", "x.x <= max({0}[..i].x)", "y.x < x.x")
-
-
 @st.composite
-def absent_together_cases(draw: st.DrawFn, *strategies: str, in_order: bool = False) -> Case:
-    """One of them in any gap, also at an edge, often of events that fit other components, too.
-
-    `in_order`: beside a group in order, that conditions on what is absent may read.
-    """
+def absent_together_cases(draw: st.DrawFn, *strategies: str) -> Case:
+    """One of them in any gap, also at an edge, often of events that fit other components, too."""
     strategy = draw(st.sampled_from(strategies or (ANY, ANY, NEXT, STRICT, PARTITION)))
     types = st.sampled_from(["A", "B", "C", "B", "*"])
     count = draw(st.sampled_from([1, 2, 2, 2, 3]))
     names = "abc"[:count]
     chosen = [draw(types) for _ in names]
-    group = draw(st.sampled_from([*([] if in_order else [None, None, None]), *range(count)]))
+    group = draw(st.sampled_from([None, None, None, *range(count)]))
     parts = [
         f"{kind}+ {name}[]" if place == group else f"{kind} {name}"
         for place, (kind, name) in enumerate(zip(chosen, names, strict=True))
@@ -65,9 +60,6 @@ def absent_together_cases(draw: st.DrawFn, *strategies: str, in_order: bool = Fa
     usable = [link for link in LINKS if {*re.findall(r"(\w)\.", link)} <= named]
     conditions = draw(st.lists(st.sampled_from(usable), max_size=2, unique=True))
     singles = [name for place, name in enumerate(names) if place != group]
-    if in_order and group is not None:
-        first, *others = (each.format(names[group]) for each in IN_ORDER)
-        conditions += [first, *draw(st.lists(st.sampled_from(others), max_size=1))]
     if strategy == ANY and group is not None and singles and draw(st.booleans()):
         member = f"{names[group]}[{draw(st.sampled_from(['first', 'last']))}]"
         sign, ticks = draw(st.sampled_from(["<=", ">=", "<>"])), draw(st.integers(-2, 3))
@@ -83,3 +75,30 @@ def absent_together_cases(draw: st.DrawFn, *strategies: str, in_order: bool = Fa
         clauses.append(f"WITHIN {draw(st.sampled_from([3, 5, 6, 8, 10]))} ticks")
     wanted = [kind.replace("*", "A") for kind in [*chosen, *absent]]
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
+
+
+BESIDE_GROUPS = (
+    "SEQ(A+ a[], !{}(B x, * y), C c)",
+    "SEQ(C b, A+ a[], !{}(B x, B y), * c)",
+    "SEQ(A+ a[], !{}(* x, A y), A c)",
+    "SEQ(!{}(B x, C y), A+ a[], C c)",
+    "SEQ(A+ a[], C c, !{}(B x, A y))",
+)
+OF_PARTS = ("", "y.x < x.x", "y.x >= a[last].x", "x.x <= max(a[].x)", "y.x + x.x > c.x", "y.k = x.k")
+
+
+@st.composite
+def absent_beside_groups(draw: st.DrawFn, *patterns: str) -> Case:
+    """One of them beside a group in order, where other events decide; most have rows."""
+    strategy = draw(st.sampled_from([NEXT, STRICT, PARTITION]))
+    conditions = ["a[i].x >= a[i-1].x", draw(st.sampled_from(OF_PARTS))]
+    conditions += ["[k]"] if strategy == PARTITION else []
+    pattern = draw(st.sampled_from(patterns or BESIDE_GROUPS)).format(draw(st.sampled_from(["SEQ", "AND"])))
+    events = []
+    for place, kind in enumerate(draw(st.permutations("AABBC" if draw(st.booleans()) else "AABCC"))):
+        lower = place + draw(st.integers(-1, 2))
+        x, k = draw(st.integers(0, 2)), draw(st.sampled_from("ppq"))
+        events.append(Event(f"e{place}", kind, lower, lower + draw(st.integers(0, 3)), x=x, k=k))
+    where = " AND ".join(each for each in conditions if each)
+    window = draw(st.sampled_from([6, 9]))
+    return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {strategy}", tuple(events))

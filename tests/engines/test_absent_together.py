@@ -5,17 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import strategies as st
 
 from cepctl.engines.event import hidden_events
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
-from tests.absent_together_cases import absent_together_cases
+from tests.absent_together_cases import BESIDE_GROUPS, absent_beside_groups, absent_together_cases
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
 from tests.engines.test_engines_agree import event_engine_agrees
 from tests.plans import Event, event_table, lasting, plan_of
-from tests.random_patterns import NEXT, PARTITION, STRICT
+from tests.strategies import Case
 from tests.worked_events import PAGE
 
 
@@ -42,14 +43,16 @@ def test_the_event_engine_agrees_with_the_judge() -> None:
     check(absent_together_cases(), event_engine_agrees, EXAMPLES)
 
 
-def test_the_event_engine_agrees_with_the_judge_beside_groups_in_order() -> None:
-    check(absent_together_cases(NEXT, STRICT, PARTITION, in_order=True), event_engine_agrees, EXAMPLES)
+@pytest.mark.parametrize("absent", ["SEQ", "AND"])
+@pytest.mark.parametrize("pattern", BESIDE_GROUPS)
+def test_the_event_engine_agrees_with_the_judge_beside_groups_in_order(pattern: str, absent: str) -> None:
+    check(absent_beside_groups(pattern.format(absent)), event_engine_agrees, FEW_EXAMPLES)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_order", [False, True])
-def test_the_event_engine_agrees_with_the_judge_on_many_cases(in_order: bool) -> None:
-    check(absent_together_cases(in_order=in_order), event_engine_agrees, MANY_EXAMPLES)
+@pytest.mark.parametrize("cases", [absent_together_cases(), absent_beside_groups()])
+def test_the_event_engine_agrees_with_the_judge_on_many_cases(cases: st.SearchStrategy[Case]) -> None:
+    check(cases, event_engine_agrees, MANY_EXAMPLES)
 
 
 def test_occurrences_agree_with_the_judge() -> None:
