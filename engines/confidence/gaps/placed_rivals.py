@@ -101,13 +101,18 @@ def _bits(region: Region, shape: Shape) -> tuple[int, int] | None:
     return ((1 << end) - 1) & ~((1 << begin) - 1), inside | (1 << end if before.constant == 0 else 0)
 
 
+def most_products_of(length: int) -> int:
+    """How many products a chain of so many events may take here."""
+    return WORK_BOUND if length > FEW_EVENTS else SHORT_BOUND
+
+
 def placed_chains(
     masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, places: Places, window: int | None
 ) -> tuple[Reals, Ticks, Ticks]:
     """Confidence, first and last tick of chains with valid intervals, shape (n, l); NaN for too much work."""
     confidence = np.empty(len(event))
     start, end = np.empty(len(event), np.int64), np.empty(len(event), np.int64)
-    bound = WORK_BOUND if event.shape[1] > FEW_EVENTS else SHORT_BOUND
+    bound = most_products_of(event.shape[1])
     far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
     sum_placed(
         masses.buckets, event, lower, upper, *places, window_ticks(window), float(bound), far, confidence,

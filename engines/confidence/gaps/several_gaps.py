@@ -23,7 +23,7 @@ from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
 from cepctl.engines.confidence.gaps.kept_range import range_of_kept
-from cepctl.engines.confidence.gaps.placed_rivals import Places, products_of_places
+from cepctl.engines.confidence.gaps.placed_rivals import Places, most_products_of, products_of_places
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, NANOSECONDS, PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -47,7 +47,8 @@ def several_gap_chains(
     far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
     confidence, room = np.full(len(event), np.nan), has_room(system, lower, upper)
     start, end = np.empty(len(event), dtype=np.int64), np.empty(len(event), dtype=np.int64)
-    bounds = np.array([WORK_BOUND, MOST_VALUES, NANOSECONDS[PLACED] / NANOSECONDS[CARRIED]])
+    each, most = NANOSECONDS[PLACED] / NANOSECONDS[CARRIED], most_products_of(event.shape[1])
+    bounds = np.array([WORK_BOUND, MOST_VALUES, each, most])
     sum_chains(
         masses.buckets, masses.mirrored.buckets, masses.has_hole, event, lower, upper, room, *places,
         window_ticks(window), bounds, far, confidence, start, end,
@@ -71,8 +72,9 @@ def sum_chains(
             continue
         low, high = lower[row].min(), upper[row].max()
         width = window if 0 < window <= high - low else 0
-        # The table over places takes less work than this many products of those here.
-        table = products_of_places(lower[row], upper[row], forbidden[own], width > 0) * bounds[2]
+        # Where the table over places takes the chain, it is worth this many products of those here.
+        table = products_of_places(lower[row], upper[row], forbidden[own], width > 0)
+        table = table * bounds[2] if table <= bounds[3] else np.inf
         most = np.array([min(bounds[0], table), bounds[1]])
         found = sum_carried(buckets, kept, event[row], low, high, width, most)
         if not np.isnan(found):

@@ -224,3 +224,15 @@ def test_rivals_that_must_not_be_at_the_tick_of_an_event_in_the_same_cell(window
         measure_nothing(patch, NAME)
         assert_same_rows(match_events(plan, event_table(events)), own)
     assert found["taken"] > 0
+
+
+def test_what_the_table_over_places_leaves_is_not_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes less work, but more than it may of few events."""
+    events = [Event(f"e{i}", "A", 5 * i, 5 * i + 12) for i in range(5)]
+    plan = plan_of("PATTERN SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match")
+    for bound, taken in ((placed_rivals.WORK_BOUND, False), (1, True)):
+        monkeypatch.setattr(placed_rivals, "SHORT_BOUND", bound)
+        with counted() as found, pytest.MonkeyPatch.context() as patch:
+            patch.setitem(work.NANOSECONDS, work.PLACED, 1e-9)
+            match_events(plan, event_table(events))
+        assert (found["taken"] > 0) == taken
