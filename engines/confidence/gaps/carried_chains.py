@@ -8,7 +8,7 @@ i + 1, at t.  The density of an event that is reached,
 is a polynomial between two ticks at which the mass of an event or a rival changes: it is kept by its values
 at a few whole ticks of each such cell (`quadrature`).  The confidence is the sum of f_l.  A step costs the
 square of all nodes, which are the more, the more events and rivals share a cell.  Where a rival must stay out
-of several gaps, one step leads over all of them (`carried_steps`).
+of several gaps, one step leads over all of them (`tied_steps`).
 
 A window ties the last event to the first.  First events whose window no last one can leave are summed as
 above.  Of the others each node is carried by itself, from the tick after it to the last that its window
@@ -130,6 +130,7 @@ def _work(chain, parts, pieces, free, window):
         if chain.density[0, cell] > 0.0:
             degree = _degree_of(chain, pieces[k], pieces[k] + window - 1)
             each = nodes * (nodes * (len(kept.ends) - 1) + 20.0 * len(kept.event))
+            # Of later steps over several gaps what begins or ends in either part that is not whole.
             each += of_first[cell] + 4.0 * rest / cells + cells * FOR_EACH_PART
             total += node_count(pieces[k + 1] - pieces[k], degree) * each
     return total

@@ -132,26 +132,18 @@ def _degrees(density, kept, slope):
 def whole_cells(chain):
     """A part for each cell, without nodes where no event has mass."""
     cells = len(chain.degree)
-    ticks = np.zeros(cells, dtype=np.int64)
+    ticks, places = np.zeros(cells, dtype=np.int64), np.zeros(cells + 1, dtype=np.int64)
     for c in range(cells):
         for i in range(len(chain.density)):
             if chain.density[i, c] > 0.0:
                 ticks[c] = chain.cut[c + 1] - chain.cut[c]
-    return parts_of(np.arange(cells), np.zeros(cells, dtype=np.int64), ticks, chain.degree, True)
-
-
-@inner
-def parts_of(cell, begin, ticks, degree, whole):
-    """Parts of so many ticks each, for sums of these degrees."""
-    places = np.zeros(len(cell) + 1, dtype=np.int64)
-    for p in range(len(cell)):
-        places[p + 1] = places[p] + node_count(ticks[p], degree[p])
+        places[c + 1] = places[c] + node_count(ticks[c], chain.degree[c])
     node, weight = np.empty(places[-1], dtype=np.int64), np.empty(places[-1])
-    for p in range(len(cell)):
-        own = slice(places[p], places[p + 1])
-        place_nodes(ticks[p], degree[p], node[own], weight[own])
-        node[own] += begin[p]
-    return Parts(cell, begin, np.full(len(cell), whole), places, node, weight)
+    for c in range(cells):
+        own = slice(places[c], places[c + 1])
+        place_nodes(ticks[c], chain.degree[c], node[own], weight[own])
+    begin, whole = np.zeros(cells, dtype=np.int64), np.ones(cells, dtype=np.bool_)
+    return Parts(np.arange(cells), begin, whole, places, node, weight)
 
 
 @inner

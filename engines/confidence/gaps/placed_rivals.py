@@ -130,14 +130,14 @@ def sum_placed(
     length = event.shape[1]
     for row in range(len(event)):
         some = slice(offsets[row], offsets[row + 1])
-        first, last = _ends_of(forbidden[some])
+        first, last = ends_of(forbidden[some])
         low, high = lower[row].min(), upper[row].max()
         beyond = (last == length).any()
         binding = window > 0 and (high - low >= window or beyond)
         if (
             far[row]
             or (beyond and not binding)
-            or products_of_places(lower[row], upper[row], forbidden[some], binding) > bound
+            or products_of_places(lower[row], upper[row], first, last, binding) > bound
         ):
             confidence[row], start[row], end[row] = np.nan, 1, 0
             continue
@@ -148,12 +148,12 @@ def sum_placed(
 
 
 @inner
-def _ends_of(forbidden):
-    """The event before the first gap that each rival is kept out of, and the one behind the last."""
+def ends_of(forbidden):
+    """The event before the first gap that each rival is kept out of, and the one after the last; or both 0."""
     first, last = np.zeros(len(forbidden), dtype=np.int64), np.zeros(len(forbidden), dtype=np.int64)
     for r in range(len(forbidden)):
         bits = forbidden[r]
-        while bits & 1 == 0:
+        while bits and bits & 1 == 0:
             bits >>= 1
             first[r] += 1
         last[r] = first[r]
@@ -164,9 +164,8 @@ def _ends_of(forbidden):
 
 
 @inner
-def products_of_places(lower, upper, forbidden, binding):
+def products_of_places(lower, upper, first, last, binding):
     """How many products all ticks of all events take."""
-    first, last = _ends_of(forbidden)
     total = 0.0
     for m in range(len(lower)):
         before = after = 0

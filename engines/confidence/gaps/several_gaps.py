@@ -9,7 +9,6 @@ of an event between and has a hole in its mass, in which that may lie: the time 
 A table over the places of rivals (`placed_rivals`) takes every tick.  Where that is less work, it is asked.
 
     name here    meaning
-    mask         bit g: a rival must not lie in gap g, and can
     reach        bit g: a rival can lie in gap g, whether it may or not
 """
 
@@ -23,13 +22,21 @@ from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
 from cepctl.engines.confidence.gaps.kept_range import range_of_kept
-from cepctl.engines.confidence.gaps.placed_rivals import Places, most_products_of, products_of_places
+from cepctl.engines.confidence.gaps.placed_rivals import (
+    Places,
+    ends_of,
+    most_products_of,
+    products_of_places,
+)
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, NANOSECONDS, PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
 WORK_BOUND = most_products(CARRIED)
 """Products that a chain may take."""
+
+LEAST_WORK = 30_000.0
+"""Products that take as long as it takes to find the cells of a chain."""
 
 MOST_VALUES = 1 << 22
 """Largest number of values that the matrices of a chain may have."""
@@ -65,16 +72,18 @@ def sum_chains(
     """Fill what is known of every chain; the confidence is NaN for those that are left."""
     for row in range(len(event)):
         own = slice(offsets[row], offsets[row + 1])
-        usable, kept = _kept(
-            buckets, has_hole, lower[row], upper[row], room[row], rivals[own], forbidden[own], never_at[own]
-        )
-        if far[row] or not usable:
-            continue
         low, high = lower[row].min(), upper[row].max()
         width = window if 0 < window <= high - low else 0
         # Where the table over places takes the chain, it is worth this many products of those here.
-        table = products_of_places(lower[row], upper[row], forbidden[own], width > 0)
+        table = products_of_places(lower[row], upper[row], *ends_of(forbidden[own]), width > 0)
         table = table * bounds[2] if table <= bounds[3] else np.inf
+        if far[row] or table <= LEAST_WORK:
+            continue
+        usable, kept = _kept(
+            buckets, has_hole, lower[row], upper[row], room[row], rivals[own], forbidden[own], never_at[own]
+        )
+        if not usable:
+            continue
         most = np.array([min(bounds[0], table), bounds[1]])
         found = sum_carried(buckets, kept, event[row], low, high, width, most)
         if not np.isnan(found):
@@ -85,19 +94,18 @@ def sum_chains(
 @inner
 def _kept(buckets, has_hole, lower, upper, room, rivals, forbidden, never_at):
     """Which steps and rivals a chain has; also whether it can be measured by them."""
-    length, count = len(lower), len(rivals)
-    first, last = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    length, count, usable = len(lower), len(rivals), True
     reach, inside = np.empty(count, dtype=np.int64), np.zeros(length, dtype=np.bool_)
-    usable = True
     for r in range(count):
-        if forbidden[r] >> (length - 1):
-            usable = False
+        usable = usable and not forbidden[r] >> (length - 1)
         reach[r] = _reach(buckets.lower[rivals[r]], buckets.upper[rivals[r]], lower, upper, room, never_at[r])
-        first[r], last[r] = _ends_of(reach[r] & forbidden[r])
+    first, last = ends_of(reach & forbidden)
+    for r in range(count):
         for i in range(first[r] + 1, last[r]):
             inside[i] = True
     ends = np.flatnonzero(~inside)
     for r in range(count):
+        # It is kept out of the earlier gaps of its step, too, where it can lie in none of them.
         while inside[first[r]] and last[r] > first[r] + 1:
             first[r] -= 1
             usable = usable and (reach[r] & ~forbidden[r]) >> first[r] & 1 == 0
@@ -117,16 +125,6 @@ def _reach(since, until, lower, upper, room, never_at):
         if until > lower[g] and since < upper[g + 1] + closed and (closed or room[g]):
             found |= 1 << g
     return found
-
-
-@inner
-def _ends_of(mask):
-    """The event before the first of some gaps, and the one after the last; the same event for no gaps."""
-    first, last = 0, 0
-    for g in range(64):
-        if mask >> g & 1:
-            first, last = (first if last else g), g + 1
-    return first, last
 
 
 @inner

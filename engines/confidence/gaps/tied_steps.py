@@ -76,10 +76,8 @@ def _lead_to(chain, step, singles, parts, at, level, between, block, here):
         here[:] = 0.0
         _fill_own_of(chain, step, begin + level, parts, p, here)
     else:
-        rows, density = (
-            parts.places[before + 1] - parts.places[before],
-            chain.density[gap, parts.cell[before]],
-        )
+        rows = parts.places[before + 1] - parts.places[before]
+        density = chain.density[gap, parts.cell[before]]
         _multiply(_single(chain, singles, gap, parts, before, p), block[level - 1, :rows], density, here)
         first_tied, end = kept.ties[step], kept.ties[step + 1]
         keep_out(chain, first_tied, end, begin + level, between, parts, source, p, here)
