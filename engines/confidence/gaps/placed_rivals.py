@@ -149,7 +149,7 @@ def sum_placed(
 
 @inner
 def ends_of(forbidden):
-    """The event before the first gap that each rival is kept out of, and the one after the last; or both 0."""
+    """The event before the first gap that a rival is kept out of, and the one after the last; or both 0."""
     first, last = np.zeros(len(forbidden), dtype=np.int64), np.zeros(len(forbidden), dtype=np.int64)
     for r in range(len(forbidden)):
         bits = forbidden[r]

@@ -75,7 +75,8 @@ def sum_chains(
         low, high = lower[row].min(), upper[row].max()
         width = window if 0 < window <= high - low else 0
         # Where the table over places takes the chain, it is worth this many products of those here.
-        table = products_of_places(lower[row], upper[row], *ends_of(forbidden[own]), width > 0)
+        first, last = ends_of(forbidden[own])
+        table = products_of_places(lower[row], upper[row], first, last, width > 0)
         table = table * bounds[2] if table <= bounds[3] else np.inf
         if far[row] or table <= LEAST_WORK:
             continue
