@@ -77,20 +77,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Matches, each with events that it does not show; the match of each.
-
-    `before`, `behind`: the hidden events before and behind all that the matches show, shape (n, m).
-    """
+    """Matches, each with events that it does not show; the match of each."""
 
     batch: Batch
     row: Indexes
-    before: Indexes
-    behind: Indexes
-
-    @property
-    def at_edge(self) -> bool:
-        """Whether hidden events may be the first or the last ones."""
-        return bool(self.before.shape[1] or self.behind.shape[1])
 
 
 @dataclass(frozen=True)
@@ -213,14 +203,8 @@ class _Block:
             bound |= {block.component + i: events for i, events in enumerate(part.events.T)}
         rivals = [*self._of_rules(each_hides, hidden), *self._absent(each_hides, hidden)]
         batch = Batch(self.of.measure(hidden), bound, rivals)
-        edges = [
-            [part.events for at, part in zip(self._by_gap, each_hides, strict=True) if at == gap]
-            for gap in (0, len(shape.blocks))
-        ]
-        none = np.zeros((len(row), 0), dtype=np.int64)
-        before, behind = (np.concatenate([none, *each], axis=1) for each in edges)
         for alike, rows in _by_rules(batch):
-            yield Part(alike, row[rows], before[rows], behind[rows])
+            yield Part(alike, row[rows])
 
     def _of_rules(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         for each in self.rivals:

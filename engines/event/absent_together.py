@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.problem import Problems, reordered
-from cepctl.engines.confidence.coupled.solve import tick_range
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.shown_ranges import shown_range
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.absent_parts import AbsentParts, Part, Source
+from cepctl.engines.event.absent_parts import AbsentParts, Source
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import UnsupportedQueryError
@@ -43,10 +43,7 @@ class AbsentTogether:
         ------
         QueryTooLargeError
             If a match falls into too many parts, or one needs more work than is allowed.
-        UnsupportedQueryError
-            If hidden events at an edge share clocks, or GIVEN ties them.
         """
-        self._require_independent()
         if self.asked.sampling is None:
             return self._exactly(bound, rivals)
         from cepctl.engines.confidence.clocks.estimates import measured_or_estimated
@@ -64,10 +61,7 @@ class AbsentTogether:
         total = Total(count_of(bound.values()))
         for part in self.of.parts(bound, rivals):
             found = measure(part.batch)
-            start, end = found.start, found.end
-            if part.at_edge:
-                start, end = visible_range(part)
-            total.add(part.row, found.confidence, start, end)
+            total.add(part.row, found.confidence, found.start, found.end)
         return total.measured()
 
     def _estimated(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
@@ -79,59 +73,19 @@ class AbsentTogether:
         for part in self.of.parts(bound, rivals):
             own = [replace(each, match=part.row[each.match]) for each in coupled_problems(part.batch.coupled)]
             problems += own
-            total.widen(part.row, *visible_range(part))
+            total.widen(part.row, *shown_range(part.batch.coupled))
         _, share = sampling.probabilities(self.source.measure.groups(bound), problems)
         total.confidence[:] = share[0] if len(share) else 0.0
         return replace(total.measured(), error=np.full(1, sampling.error))
 
     def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
         """The coupled problems of all parts, `match` being the row of the match."""
-        self._require_independent()
         for part in self.of.parts(bound, rivals):
             for each in coupled_problems(part.batch.coupled):
                 yield replace(each, match=part.row[each.match])
-
-    @property
-    def _at_edge(self) -> bool:
-        return self.of.at_edge(leading=True) or self.of.at_edge(leading=False)
-
-    def _require_independent(self) -> None:
-        if self._at_edge and not self.source.events.independent:
-            raise UnsupportedQueryError(_AT_EDGE)
-
-
-_AT_EDGE = (
-    "not supported yet: !SEQ or !AND at the beginning or end of a pattern, of events that share clocks or "
-    "that GIVEN ties; put it between two components, or use --engine worlds"
-)
 
 
 _ESTIMATED = (
     "not supported yet: --approximate of !SEQ or !AND where events share clocks or GIVEN ties them; leave it "
     "out, or narrow the pattern (WITHIN, [attr])"
 )
-
-
-def visible_range(part: Part) -> tuple[Ticks, Ticks]:
-    """First and last tick of what matches show, before and behind which hidden events may lie.
-
-    The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
-    """
-    batch, total = part.batch, Total(len(part.row))
-    for problems in coupled_problems(batch.coupled):
-        if not len(problems.match):
-            continue
-        # Several at one tick are one variable.
-        match, events = problems.match[0], problems.variables.event[0]
-        before, behind = (np.isin(events, each[match]) for each in (part.before, part.behind))
-        shown = np.flatnonzero(~(before | behind)).tolist()
-        early, late = np.flatnonzero(before).tolist(), np.flatnonzero(behind).tolist()
-        if len(shown) == 1:
-            hidden = [*early, *late]
-            first, last = reordered(problems, [*shown, *hidden]), reordered(problems, [*hidden, *shown])
-        else:
-            order = [shown[0], *early, *shown[1:-1], *late, shown[-1]]
-            first = last = reordered(problems, order)
-        start, end = tick_range(batch.measure.masses, first, last)
-        total.widen(problems.match, start, end)
-    return total.start, total.end

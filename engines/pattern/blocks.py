@@ -86,7 +86,9 @@ class Together:
 class Shape:
     """Blocks, rules of absence, and timing constraints between positive components.
 
-    `together`: what must not happen as a whole, which no rule of absence says.
+    `together`: what must not happen as a whole, which no rule of absence says.  `hidden_before` and
+    `hidden_after`: of how many blocks at the beginning and end matches do not show the events; a time range
+    is that of what they show.
     """
 
     alternative: Alternative
@@ -96,6 +98,13 @@ class Shape:
     timings: tuple[Timing, ...]
     together: tuple[Together, ...] = ()
     member_timings: tuple[MemberTiming, ...] = ()
+    hidden_before: int = 0
+    hidden_after: int = 0
+
+    @property
+    def hides_ends(self) -> bool:
+        """Whether the first or the last events of a match may be such that it does not show."""
+        return self.hidden_before + self.hidden_after > 0
 
     def block_of(self, component: int) -> int:
         """Number of the block that a positive component belongs to."""

@@ -150,6 +150,8 @@ class HiddenBlocks:
             tuple(map(self.rule, self.bare.rules)),
             bare.timings,
             member_timings=tuple(self._numbered(each) for each in self.bare.member_timings),
+            hidden_before=self._hidden_in(0),
+            hidden_after=self._hidden_in(len(self.bare.blocks)),
         )
 
     @property
@@ -174,7 +176,11 @@ class HiddenBlocks:
 
     def _before(self, gap: int) -> int:
         """How many blocks of hidden events stand in gaps before one."""
-        return sum(len(each.blocks) for each in self.blocks if each.gap < gap)
+        return sum(map(self._hidden_in, range(gap)))
+
+    def _hidden_in(self, gap: int) -> int:
+        """How many blocks of hidden events stand in a gap."""
+        return sum(len(each.blocks) for each in self.blocks if each.gap == gap)
 
     def _moved(self, point: Point) -> Point:
         block = point.block + self._before(point.block + 1)

@@ -68,8 +68,11 @@ class Form:
 
     @property
     def plain(self) -> bool:
-        """Whether order and window alone decide single points, however these depend on each other."""
-        return self.shape.plain_chain and not (self.rivals or self.joint or self.lasting or self.within)
+        """Whether order and window alone decide points, all shown, however these depend on each other."""
+        hides = self.shape.hides_ends
+        return self.shape.plain_chain and not (
+            self.rivals or self.joint or self.lasting or self.within or hides
+        )
 
     @property
     def in_each_order(self) -> bool:

@@ -6,6 +6,7 @@ would take too many products, the next one is asked for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -37,7 +38,13 @@ def measure(batch: Batch) -> Measured:
         from cepctl.engines.solve.inner_members import without_inner_members
 
         batch = without_inner_members(batch)
-    return simplest(batch, _by_methods)
+    found = simplest(batch, _by_methods)
+    if not (batch.measure.shape.hides_ends and batch.form.independent):
+        return found
+    from cepctl.engines.confidence.coupled.shown_ranges import shown_range
+
+    start, end = shown_range(batch.coupled)
+    return replace(found, start=np.where(found.possible, start, 1), end=np.where(found.possible, end, 0))
 
 
 def _by_methods(batch: Batch) -> Measured:

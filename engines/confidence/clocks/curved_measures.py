@@ -34,8 +34,8 @@ _PROBLEMS_AT_ONCE = 2_000
 
 
 def takes_curves(shape: Shape) -> bool:
-    """Whether matches of a pattern can be measured so: each component is one event."""
-    return all(block.kind is BlockKind.SINGLE for block in shape.blocks)
+    """Whether matches of a pattern can be measured so: each component is one event, which rows show."""
+    return not shape.hides_ends and all(block.kind is BlockKind.SINGLE for block in shape.blocks)
 
 
 def curved_measured(shape: Shape, masses: Masses, asked: BoundMatches) -> Measured:

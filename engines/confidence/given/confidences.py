@@ -17,6 +17,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
+from cepctl.engines.confidence.coupled.shown_ranges import shown_at_ends
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.given.certain import certain_matches
 from cepctl.engines.confidence.given.components import piece_probability
@@ -80,28 +81,42 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
 
     With `spans` the confidence is that of a match within its span; its time range then means nothing.
     """
-    total, masses = Total(len(matches)), matches.masses
+    total = Total(len(matches))
     for problems in coupled_problems(matches):
-        touching = touched(problems, ties)
-        width = problems.variables.event.shape[1]
-        free = problems.taken(np.setdiff1d(np.arange(len(problems.match)), touching.problem))
-        if len(free.match):
-            own = None if spans is None else spans.take(free.match)
-            total.add(free.match, *_solved(masses, ties, TiedProblems(free, free, free), width, own))
-        require_few(touching.pieces.size)
-        if len(touching.problem):
-            sums = Total(len(problems.match))
-            for each in tied_problems(problems, ties, masses, touching):
-                own = None if spans is None else spans.take(problems.match[each.first.match])
-                sums.add(each.first.match, *_solved(masses, ties, each, width, own))
-            rows = np.unique(touching.problem)
-            confidence = sums.confidence[rows] / given_probability(ties, masses, touching, rows)
-            total.add(problems.match[rows], confidence, sums.start[rows], sums.end[rows])
+        if matches.shape.hides_ends and len(problems.match):
+            first, last = shown_at_ends(matches, problems)
+            found = _of_problems(matches.masses, ties, first, spans)
+            if last is not first:
+                found.end = _of_problems(matches.masses, ties, last, spans).end
+        else:
+            found = _of_problems(matches.masses, ties, problems, spans)
+        total.add(problems.match, found.confidence, found.start, found.end)
     near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
     if len(near) and spans is None:
         certain = certain_matches(matches.taken(near), ties)
         total.confidence[near] = np.where(certain, 1.0, np.minimum(total.confidence[near], 1.0))
     return total.measured()
+
+
+def _of_problems(masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None) -> Total:
+    """Each problem in the worlds that remain; the range is that of its first and last variable."""
+    total, touching = Total(len(problems.match)), touched(problems, ties)
+    width = problems.variables.event.shape[1]
+    rows = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
+    free = problems.taken(rows)
+    if len(rows):
+        own = None if spans is None else spans.take(free.match)
+        total.add(rows, *_solved(masses, ties, TiedProblems(free, free, free), width, own))
+    require_few(touching.pieces.size)
+    if len(touching.problem):
+        sums = Total(len(problems.match))
+        for each in tied_problems(problems, ties, masses, touching):
+            own = None if spans is None else spans.take(problems.match[each.first.match])
+            sums.add(each.first.match, *_solved(masses, ties, each, width, own))
+        rows = np.unique(touching.problem)
+        confidence = sums.confidence[rows] / given_probability(ties, masses, touching, rows)
+        total.add(rows, confidence, sums.start[rows], sums.end[rows])
+    return total
 
 
 def given_probability(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
