@@ -24,8 +24,8 @@ from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pa
 from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
+from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.union import joined_batches
 from cepctl.engines.rows.order import match_text
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
@@ -71,6 +71,15 @@ class WantedGroups:
     sources: Sequence[tuple[PreparedAlternative, MatchBatch]]
     rows: GroupedRows
     ordered: pl.DataFrame
+
+    @classmethod
+    def of_rows(cls, prepared: Sequence[PreparedAlternative], parts: Sequence[MatchBatch]) -> WantedGroups:
+        """Each row that all of some alternatives give is a group by itself."""
+        row, first = np.arange(len(parts[0])), prepared[0]
+        texts = match_text(signatures(first.folded(parts[0]).bound, first.events.names))
+        ordered = pl.DataFrame({"text": texts, "fewest": np.ones(len(row), dtype=bool)})
+        rows = GroupedRows(row, row, parts[0].confidence, row, np.ones(len(row), dtype=np.int64))
+        return cls(prepared, [[part] for part in parts], [], rows, ordered)
 
     def occurrences(self, groups: Indexes) -> AskedKeys:
         """The probability that some match of each of these groups holds, by the first method for them."""

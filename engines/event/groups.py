@@ -21,9 +21,10 @@ from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
+from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
-from cepctl.engines.event.union import joined_batches, united
+from cepctl.engines.event.union import united
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.engines.search.kleene.counts import GroupBudget

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _Bound = dict[int, Bindings]
 _ONE_SIGNATURE = (
-    "not supported yet: one row that several parts of an OR give, one of which has !SEQ or !AND; "
-    "--engine worlds runs it"
+    "not supported yet: reached(...) of one row that several parts of an OR give, one of which has !SEQ or "
+    "!AND; --engine worlds runs it"
 )
 _REACHED_AT_EDGES = (
     "not supported yet: reached(...) of a pattern that begins with !SEQ or !AND and is decided by its "
@@ -63,8 +63,6 @@ class JointMatches:
 
     def measured(self) -> Measured:
         """How probable it is that all alternatives hold, with an error where one is allowed."""
-        if self._together:
-            raise UnsupportedQueryError(_ONE_SIGNATURE)
         own = replace(self._measure, sampling=self.sources[0].measure.sampling)
         rivals, never = self._decisive
         found = measure(Batch(own, self._bound, rivals, self._lasting))

@@ -28,8 +28,8 @@ from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
+from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.summary_rows import SummaryBatch
-from cepctl.engines.event.union import joined_batches
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 from cepctl.plan.summary import kleene_components, listing_reasons, owning_component

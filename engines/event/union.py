@@ -2,7 +2,9 @@
 
 In one world such a signature counts once, so its confidence is the probability that at least one
 alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
-together is once more a coupled problem, with the rivals and constraints of all of them.
+together is once more a coupled problem, with the rivals and constraints of all of them.  Where something
+must not happen as a whole, an alternative leaves several problems with events of their own: such a row is a
+union of problems, as a key of GROUP BY is.
 """
 
 from __future__ import annotations
@@ -15,20 +17,14 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import (
-    Bindings,
-    CountedRows,
-    Group,
-    MatchBatch,
-    signatures,
-)
-from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, signatures
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
+from cepctl.errors import QueryTooLargeError
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -58,6 +54,9 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
         chosen = [prepared[i] for i in numbers]
+        if len(chosen) > 1 and any(each.shape.together for each in chosen):
+            yield _source(chosen), _union_of_problems(chosen, parts)
+            continue
         if len(chosen) > 1:
             from cepctl.engines.event.one_by_one import bound_alike
 
@@ -68,38 +67,6 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
 def _source(prepared: Sequence[PreparedAlternative]) -> PreparedAlternative:
     """Where rows that several alternatives give come from: the first of them, which knows the others."""
     return prepared[0] if len(prepared) == 1 else prepared[0].beside(prepared[1:])
-
-
-def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
-    """All batches of one alternative as one."""
-    batches = [each for each in batches if len(each)]
-    if not batches:
-        return None
-    bound = tuple(_concatenated([each.bound[i] for each in batches]) for i in range(len(batches[0].bound)))
-    return MatchBatch(
-        bound,
-        np.concatenate([each.start for each in batches]),
-        np.concatenate([each.end for each in batches]),
-        np.concatenate([each.confidence for each in batches]),
-        np.concatenate([each.errors for each in batches]),
-        _counted([each.counted for each in batches if each.counted is not None]),
-    )
-
-
-def _counted(parts: Sequence[CountedRows]) -> CountedRows | None:
-    if not parts:
-        return None
-    columns = zip(*(vars(each).values() for each in parts), strict=True)
-    return CountedRows(*(np.concatenate(each) for each in columns))
-
-
-def _concatenated(parts: list[Bindings]) -> Bindings:
-    if not isinstance(parts[0], Group):
-        return np.concatenate([each for each in parts if not isinstance(each, Group)])
-    groups = [each for each in parts if isinstance(each, Group)]
-    sizes = np.concatenate([each.sizes for each in groups])
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Group(offsets, np.concatenate([each.members for each in groups]))
 
 
 def _taken(batch: MatchBatch | None, rows: Indexes) -> MatchBatch:
@@ -127,6 +94,33 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
+def _union_of_problems(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
+    """The union of all problems that alternatives leave of each row."""
+    from cepctl.engines.event.group_occurrences import WantedGroups
+
+    total, rows = Total(len(parts[0])), np.arange(len(parts[0]))
+    for part in parts:
+        total.add(rows, part.confidence, part.start, part.end)
+    found = WantedGroups.of_rows(prepared, parts).occurrences(rows).found
+    assert found is not None
+    largest = np.max([part.confidence for part in parts], axis=0)
+    confidence = np.where(found.probability >= 1 - _ROUNDING, 1.0, np.maximum(found.probability, largest))
+    whole = MatchBatch(parts[0].bound, total.start, total.end, confidence)
+    costly = np.isnan(found.probability)
+    sampled = costly | np.any([part.errors > 0 for part in parts], axis=0)
+    if costly.any() and prepared[0].measure.sampling is None:
+        raise _too_costly(found.why(int(np.flatnonzero(costly)[0])))
+    return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
+
+
+def _too_costly(why: str) -> QueryTooLargeError:
+    """That it cannot be told how probable it is that some part of an OR gives a row."""
+    return QueryTooLargeError(
+        f"how probable it is that a part of the OR gives a row cannot be computed: {why}; narrow the query "
+        "(WITHIN, [attr], tighter predicates), or allow an error with --approximate"
+    )
+
+
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
     if all(each.plain for each in prepared):
@@ -146,10 +140,7 @@ def _sampled(
     assert sampling is not None
     problems: list[Problems] = []
     for each, part in zip(prepared, parts, strict=True):
-        bound = _bound(each, part.take(rows))
-        groups = each.measure.groups(bound)
-        matches = CoupledMatches(each.shape, each.events.masses, groups, each.rivals(bound))
-        problems += coupled_problems(matches)
+        problems += each.problems(_bound(each, part.take(rows)))
     # The signature is the same whichever alternative's blocks it is read from.
     row, estimate = sampling.probabilities(
         prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems
