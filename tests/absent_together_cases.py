@@ -84,16 +84,27 @@ BESIDE_GROUPS = (
     "SEQ(!{}(B x, C y), A+ a[], C c)",
     "SEQ(A+ a[], C c, !{}(B x, A y))",
 )
+OF_PARTS_OF_SETS = ("", "y.x < x.x", "x.x <= max(a[].x)", "y.x + x.x > c.x", "y.k = x.k")
 OF_PARTS = ("", "y.x < x.x", "y.x >= a[last].x", "x.x <= max(a[].x)", "y.x + x.x > c.x", "y.k = x.k")
+BESIDE_READ_SETS = (
+    "SEQ(A+ a[], !{}(B x, B y), C c)",
+    "SEQ(A+ a[], !{}(B x, A y), C c)",
+    "SEQ(B b, A+ a[], !{}(* x, B y), C c)",
+    "SEQ(!{}(B x, C y), A+ a[], C c)",
+    "SEQ(A+ a[], C c, !{}(B x, C y))",
+)
+OF_READERS = ("c.x < max(a[].x)", "c.x > min(a[].x)", "c.x >= a[i].x", "c.x > max(a[].x)")
 
 
 @st.composite
-def absent_beside_groups(draw: st.DrawFn, *patterns: str) -> Case:
-    """One of them beside a group in order, where other events decide; most have rows."""
-    strategy = draw(st.sampled_from([NEXT, STRICT, PARTITION]))
-    conditions = ["a[i].x >= a[i-1].x", draw(st.sampled_from(OF_PARTS))]
+def absent_beside_groups(draw: st.DrawFn, *patterns: str, read: bool = False) -> Case:
+    """One of them beside a group in order, or one that is `read`, where other events decide."""
+    strategy = NEXT if read else draw(st.sampled_from([NEXT, STRICT, PARTITION]))
+    of_group = draw(st.sampled_from(OF_READERS)) if read else "a[i].x >= a[i-1].x"
+    conditions = [of_group, draw(st.sampled_from(OF_PARTS if not read else OF_PARTS_OF_SETS))]
     conditions += ["[k]"] if strategy == PARTITION else []
-    pattern = draw(st.sampled_from(patterns or BESIDE_GROUPS)).format(draw(st.sampled_from(["SEQ", "AND"])))
+    known = BESIDE_READ_SETS if read else BESIDE_GROUPS
+    pattern = draw(st.sampled_from(patterns or known)).format(draw(st.sampled_from(["SEQ", "AND"])))
     events = []
     for place, kind in enumerate(draw(st.permutations("AABBC" if draw(st.booleans()) else "AABCC"))):
         lower = place + draw(st.integers(-1, 2))

@@ -12,18 +12,9 @@ def left_to_the_judge(plan: Plan) -> Iterator[str]:
     """Its names, for a message; some may come twice."""
     yield from _sets_beside_runs(plan)
     for alternative in plan.alternatives:
-        yield from _absent_together(alternative, plan)
-    for alternative in plan.alternatives:
         yield from _groups_in_and(alternative)
     for alternative in plan.alternatives:
         yield from _one_for_another(alternative)
-
-
-def _absent_together(alternative: Alternative, plan: Plan) -> Iterator[str]:
-    """What the event engine does not run of `!SEQ` and `!AND`."""
-    in_runs = alternative.in_runs(plan.strategy)
-    if alternative.absent_together and in_runs and not alternative.takes_in_order:
-        yield "!SEQ or !AND beside a group that what follows reads"
 
 
 def _one_for_another(alternative: Alternative) -> Iterator[str]:

@@ -209,5 +209,11 @@ class ReadSetAlternative(RunAlternative):
         for number in np.unique(kind):
             rows = np.flatnonzero(kind == number)
             own = [each for each in (rival.taken(rows) for rival in rivals) if len(each.row)]
-            found.put(rows, measure(Batch(asked, take_matches(bound, rows), own)))
+            some = take_matches(bound, rows)
+            if self.shape.together:
+                from cepctl.engines.event.absent_together import AbsentTogether
+
+                found.put(rows, AbsentTogether(self, asked).measured(some, own))
+            else:
+                found.put(rows, measure(Batch(asked, some, own)))
         return found
