@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
@@ -49,7 +51,7 @@ def _hidden(matches: CoupledMatches, problems: Problems) -> tuple[Flags, Flags]:
     return np.isin(events, before), np.isin(events, after)
 
 
-def _events_of(groups: list[Group], match: int) -> Indexes:
+def _events_of(groups: Sequence[Group], match: int) -> Indexes:
     none = np.zeros(0, dtype=np.int64)
     return np.concatenate(
         [none, *(each.members[each.offsets[match] : each.offsets[match + 1]] for each in groups)]
