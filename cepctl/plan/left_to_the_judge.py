@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.read_sets import sets_without_order
 
@@ -41,7 +42,8 @@ def _groups_in_and(alternative: Alternative) -> Iterator[str]:
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
-    """The groups without order where the matches of some reading take one event after the other."""
-    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
+    """The groups without order where each match takes what comes next, one event after the other."""
+    nearer = plan.strategy.absent is Absent.NEARER
+    runs = [each for each in plan.alternatives if nearer and each.in_runs(plan.strategy)]
     for name in dict.fromkeys(name for each in runs for name in sets_without_order(each)):
         yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"

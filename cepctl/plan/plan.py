@@ -159,6 +159,7 @@ class Alternative:
     of their events together.
     `orders`: pairs of components of one block, the first of which a branch of AND has before the other; they
     are among the timings, too.
+    `sets`: blocks of single events that stand for the members of a group without order.
     """
 
     components: tuple[Component, ...]
@@ -174,6 +175,7 @@ class Alternative:
     repeated: tuple[tuple[int, ...], ...] = ()
     orders: tuple[tuple[int, int], ...] = ()
     passed_over: tuple[int, ...] = ()
+    sets: tuple[tuple[int, ...], ...] = ()
 
     def turn(self, component: int) -> tuple[int, ...]:
         """The components that take events in turn with one, itself among them."""

@@ -72,6 +72,7 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
     """
     origin: list[int] = []
     blocks: list[tuple[int, ...]] = []
+    sets: list[tuple[int, ...]] = []
     for block in reading.blocks:
         turn = reading.turn(block[0])
         if block[0] != turn[0]:
@@ -84,6 +85,8 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         for each in members:
             blocks.append(tuple(range(len(origin), len(origin) + len(each))))
             origin += each
+        if reading.components[block[0]].kleene and not apart:
+            sets.append(blocks[-1])
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
     components = [
@@ -99,6 +102,7 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
             for timing in (*reading.timings, *reading.member_timings)
             for each in _timings(reading, timing, copies)
         ),
+        sets=tuple(sets),
         orders=tuple(pair for one, other in reading.orders for pair in product(copies[one], copies[other])),
         # What must not happen as a whole is there once.
         sequences=tuple(tuple(copies[i][0] for i in block) for block in reading.sequences),

@@ -102,7 +102,8 @@ class RunAlternative(PreparedAlternative):
 
     def search_within_gaps(self) -> Search:
         """The search, with the gaps that some event may break in every world, where no condition is on it."""
-        if self.takers is not None:
+        # What is certainly before the members of a set that are known may come after one that is not.
+        if self.takers is not None or self.conditions.has_sets:
             return self.search
         decided = {link.decides for link in self.form_of.reading.links}
         rules = tuple(

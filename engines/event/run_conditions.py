@@ -44,6 +44,16 @@ class RunConditions:
     def _names(self) -> tuple[str, ...]:
         return tuple(component.variable for component in self.reading.components)
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether some group has no order."""
+        return any(self.is_of_set(at) for at in range(len(self.taken)))
+
+    def is_of_set(self, place: int) -> bool:
+        """Whether the event at a place is a member of a group without order."""
+        component = self.reading.components[self.taken[place]]
+        return component.kleene and not component.ordered
+
     def _deciding(self, component: int, *, finished: bool) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
         group = self.reading.components[component].kleene

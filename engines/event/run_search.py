@@ -77,7 +77,15 @@ class RunSearch:
 
     def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:
         """Those of some runs, all with `taken` events, that may take the last of these."""
-        place, everyone = taken - 1, np.arange(len(rows))
+        place = taken - 1
+        if (
+            place
+            and self.conditions.is_of_set(place)
+            and self.conditions.taken[place - 1] == self.conditions.taken[place]
+        ):
+            # Each set once: its members are taken in the order of their names.
+            rows = rows[events.id_rank[rows[:, place - 1]] < events.id_rank[rows[:, place]]]
+        everyone = np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         asked = self.conditions
         if self.told is not None:

@@ -91,8 +91,8 @@ class RunsAsked:
     def without(self, absent: Sequence[int]) -> Iterator[RunAlternative]:
         """All sizes of groups of runs in which some of what may be absent is, and nothing else."""
         reading, zeros = self.reading, dict.fromkeys(absent, 0)
-        ordered = (i for i in reading.positive if reading.components[i].ordered and i not in zeros)
-        groups = [i for i in ordered if i == reading.turn(i)[0]]
+        kleene = (i for i in reading.positive if reading.components[i].kleene and i not in zeros)
+        groups = [i for i in kleene if i == reading.turn(i)[0]]
         return self.grown(groups, zeros, self.begun({**zeros, **dict.fromkeys(groups, 1)}))
 
     def grown(

@@ -183,7 +183,8 @@ def _rivals(shape: Shape, strategy: Strategy) -> list[AbsenceRule]:
 
 
 def _is_group(shape: Shape, block: int) -> bool:
-    return shape.alternative.components[shape.blocks[block].components[0]].kleene
+    components = shape.blocks[block].components
+    return shape.alternative.components[components[0]].kleene or components in shape.alternative.sets
 
 
 def _next_match(shape: Shape) -> list[AbsenceRule]:
@@ -264,7 +265,7 @@ def _contiguity(shape: Shape) -> list[AbsenceRule]:
             regions.append((lower, upper))
         elif number > 0 and not _is_group(shape, number - 1):
             regions.append((_after(number - 1), _before(number)))
-        if len(shape.blocks[number].components) > 1:
+        if len(shape.blocks[number].components) > 1 and not _is_group(shape, number):
             # Between two of its events that follow each other, so anywhere but at the tick of one.
             regions.append((_after(number, "first"), RegionEnd(Point(number, "last"), -1, False)))
             spared.append((Point(number, "each"), 0))

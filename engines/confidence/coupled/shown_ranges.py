@@ -20,24 +20,29 @@ def shown_range(matches: CoupledMatches) -> tuple[Ticks, Ticks]:
     total = Total(len(matches))
     for problems in coupled_problems(matches):
         if len(problems.match):
-            start, end = tick_range(matches.masses, *shown_at_ends(matches, problems))
-            total.widen(problems.match, start, end)
+            both = with_ends(problems, shown_ends(matches, problems))
+            total.widen(problems.match, *tick_range(matches.masses, *both))
     return total.start, total.end
 
 
-def shown_at_ends(matches: CoupledMatches, problems: Problems) -> tuple[Problems, Problems]:
-    """The same problems, of which the first variable is shown, and of which the last one is.
+def with_ends(problems: Problems, ends: tuple[int, int]) -> tuple[Problems, Problems]:
+    """The same problems with one variable first, and with another one last.
 
     The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
     """
+    first, last = ends
+    places = range(problems.variables.event.shape[1])
+    return (
+        reordered(problems, [first, *(i for i in places if i != first)]),
+        reordered(problems, [*(i for i in places if i != last), last]),
+    )
+
+
+def shown_ends(matches: CoupledMatches, problems: Problems) -> tuple[int, int]:
+    """The first and the last variable of alike problems, at least one, that matches show."""
     before, after = _hidden(matches, problems)
-    shown = np.flatnonzero(~(before | after)).tolist()
-    early, late = np.flatnonzero(before).tolist(), np.flatnonzero(after).tolist()
-    if len(shown) == 1:
-        hidden = [*early, *late]
-        return reordered(problems, [*shown, *hidden]), reordered(problems, [*hidden, *shown])
-    both = reordered(problems, [shown[0], *early, *shown[1:-1], *late, shown[-1]])
-    return both, both
+    shown = np.flatnonzero(~(before | after))
+    return int(shown[0]), int(shown[-1])
 
 
 def _hidden(matches: CoupledMatches, problems: Problems) -> tuple[Flags, Flags]:

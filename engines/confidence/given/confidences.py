@@ -6,7 +6,7 @@ last event of a match are variables of its problems: to cut these to a span of t
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
-from cepctl.engines.confidence.coupled.shown_ranges import shown_at_ends
+from cepctl.engines.confidence.coupled.shown_ranges import shown_ends, with_ends
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.given.certain import certain_matches
 from cepctl.engines.confidence.given.components import piece_probability
@@ -83,13 +83,10 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
     """
     total = Total(len(matches))
     for problems in coupled_problems(matches):
+        ends = None
         if matches.shape.hides_ends and len(problems.match):
-            first, last = shown_at_ends(matches, problems)
-            found = _of_problems(matches.masses, ties, first, spans)
-            if last is not first:
-                found.end = _of_problems(matches.masses, ties, last, spans).end
-        else:
-            found = _of_problems(matches.masses, ties, problems, spans)
+            ends = shown_ends(matches, problems)
+        found = _of_problems(matches.masses, ties, problems, spans, ends)
         total.add(problems.match, found.confidence, found.start, found.end)
     near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
     if len(near) and spans is None:
@@ -98,21 +95,23 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
     return total.measured()
 
 
-def _of_problems(masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None) -> Total:
-    """Each problem in the worlds that remain; the range is that of its first and last variable."""
+def _of_problems(
+    masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None, ends: tuple[int, int] | None
+) -> Total:
+    """Each problem in the worlds that remain; the range is that of its first and last variable or `ends`."""
     total, touching = Total(len(problems.match)), touched(problems, ties)
-    width = problems.variables.event.shape[1]
+    solve = _Solve(masses, ties, problems.variables.event.shape[1], ends)
     rows = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
     free = problems.taken(rows)
     if len(rows):
         own = None if spans is None else spans.take(free.match)
-        total.add(rows, *_solved(masses, ties, TiedProblems(free, free, free), width, own))
+        total.add(rows, *solve.measured(TiedProblems(free, free, free), own))
     require_few(touching.pieces.size)
     if len(touching.problem):
         sums = Total(len(problems.match))
         for each in tied_problems(problems, ties, masses, touching):
             own = None if spans is None else spans.take(problems.match[each.first.match])
-            sums.add(each.first.match, *_solved(masses, ties, each, width, own))
+            sums.add(each.first.match, *solve.measured(each, own))
         rows = np.unique(touching.problem)
         confidence = sums.confidence[rows] / given_probability(ties, masses, touching, rows)
         total.add(rows, confidence, sums.start[rows], sums.end[rows])
@@ -127,24 +126,36 @@ def given_probability(ties: EventTies, masses: Masses, touching: Touched, rows: 
     return product[rows]
 
 
-def _solved(
-    masses: Masses, ties: EventTies, problems: TiedProblems, width: int, spans: TickSpans | None
-) -> tuple[Reals, Indexes, Indexes]:
-    """Probability, first and last tick of problems; with `spans` of those within these.
+@dataclass(frozen=True)
+class _Solve:
+    """How problems are solved of which the first `width` variables are those of matches.
 
-    The rest of a series can always be in order, wherever in their intervals its other events are: it changes
-    no range.
+    `ends`: which of these the time range is of, where not of the first and the last one.
     """
-    first, last = problems.first, problems.last
-    if spans is not None:
-        confidence = _within(ties, problems.weighted, width, spans)
-        never: Indexes = (confidence <= 0.0).astype(np.int64)
-        return confidence, never, np.zeros(len(never), dtype=np.int64)
-    confidence = _summed(ties, problems.weighted)
-    if masses.uniform and not len(first.factors.event):
-        # Every end of a valid interval is reached in some world.
-        return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]
-    return confidence, *searched(lambda: tick_range(masses, first, last), first)
+
+    masses: Masses
+    ties: EventTies
+    width: int
+    ends: tuple[int, int] | None
+
+    def measured(self, problems: TiedProblems, spans: TickSpans | None) -> tuple[Reals, Indexes, Indexes]:
+        """Probability, first and last tick of problems; with `spans` of those within these.
+
+        The rest of a series can always be in order, wherever in their intervals its other events are: it
+        changes no range.
+        """
+        if spans is not None:
+            confidence = _within(self.ties, problems.weighted, self.width, spans)
+            never: Indexes = (confidence <= 0.0).astype(np.int64)
+            return confidence, never, np.zeros(len(never), dtype=np.int64)
+        first, last = problems.first, problems.last
+        if self.ends is not None:
+            first, last = with_ends(first, self.ends)
+        confidence = _summed(self.ties, problems.weighted)
+        if self.masses.uniform and not len(first.factors.event):
+            # Every end of a valid interval is reached in some world.
+            return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]
+        return confidence, *searched(lambda: tick_range(self.masses, first, last), first)
 
 
 def _within(ties: EventTies, problems: Problems, width: int, spans: TickSpans) -> Reals:

@@ -1,0 +1,108 @@
+"""Groups without order beside groups in order and `SEQ(...)+`, under any match and contiguity."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import exact_matches, match_table
+from cepctl.errors import UnsupportedQueryError
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.test_engines_agree import event_engine_agrees
+from tests.plans import Event, event_table, plan_of
+from tests.random_patterns import ANY, PARTITION, STRICT
+from tests.strategies import Case
+from tests.worked_events import PAGE
+
+REPEATED = (
+    "SEQ(A+ a[], SEQ(B x[], C y[])+)",
+    "SEQ(SEQ(B x[])+, A+ a[], C c)",
+    "SEQ(A{2,3} a[], !B n, SEQ(C y[])+)",
+)
+IN_ORDER = (
+    "SEQ(A+ a[], B+ b[])",
+    "SEQ(B+ b[], A+ a[])",
+    "SEQ(A+ a[], A+ b[])",
+    "SEQ(C c, A{2,3} a[], B+ b[])",
+    "SEQ(A+ a[], !C n, B+ b[])",
+    "SEQ(A+ a[], !SEQ(C u, A v), B+ b[])",
+    "SEQ(A+ a[], B+ b[], * c)",
+)
+FILTERS = (
+    "count(a[]) >= 2",
+    "max(a[].x) > 1",
+    "a[i].x >= 1",
+    "c.x >= min(a[].x)",
+    "n.x > a[i].x",
+    "c.time - a[first].time <= 3 ticks",
+    "a[last].time - c.time < 3 ticks",
+)
+OF_ORDER = ("b[i].x <= max(a[].x)", "b[first].x > a[i].x")
+
+
+@st.composite
+def beside_runs(draw: st.DrawFn, patterns: tuple[str, ...], strategies: tuple[str, ...]) -> Case:
+    """A group a[] of any order beside others; names of events do not follow their times."""
+    pattern, strategy = draw(st.sampled_from(patterns)), draw(st.sampled_from(strategies))
+    names = {"a", *re.findall(r"(\w)(?:\[\])?[,)]", pattern)}
+    conditions = ["b[i].x >= b[i-1].x"] if pattern in IN_ORDER else []
+    usable = [each for each in FILTERS if {*re.findall(r"\b(\w)(?:\.|\[)", each)} <= names]
+    usable += OF_ORDER if conditions else []
+    conditions += draw(st.lists(st.sampled_from(usable), max_size=1))
+    conditions += ["[k]"] if strategy == PARTITION else []
+    events = []
+    kinds = draw(st.sampled_from(["AABBC", "AAABB", "ABBCC", "AABC"]))
+    for place, kind in enumerate(draw(st.permutations(kinds))):
+        lower = place + draw(st.integers(-1, 2))
+        name, x, k = draw(st.integers(0, 9)), draw(st.integers(0, 2)), draw(st.sampled_from("ppq"))
+        upper = lower + draw(st.integers(0, 3))
+        events.append(Event(f"e{name}{place}", kind, lower, upper, x=x, k=k))
+    where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
+    window = draw(st.sampled_from([5, 9]))
+    return Case(f"PATTERN {pattern} {where}WITHIN {window} ticks STRATEGY {strategy}", tuple(events))
+
+
+@pytest.mark.parametrize("pattern", REPEATED)
+def test_under_any_match_a_set_stands_beside_repetitions(pattern: str) -> None:
+    check(beside_runs((pattern,), (ANY,)), event_engine_agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.parametrize("pattern", [*IN_ORDER, *REPEATED])
+def test_under_contiguity_a_set_stands_beside_groups_in_order(pattern: str) -> None:
+    check(beside_runs((pattern,), (STRICT, PARTITION)), event_engine_agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "cases", [beside_runs(REPEATED, (ANY,)), beside_runs((*IN_ORDER, *REPEATED), (STRICT, PARTITION))]
+)
+def test_a_set_stands_beside_runs_in_many_cases(cases: st.SearchStrategy[Case]) -> None:
+    check(cases, event_engine_agrees, MANY_EXAMPLES)
+
+
+def test_a_member_that_comes_first_in_time_may_come_last_by_name() -> None:
+    """What is certainly between a1 and b breaks a1 alone, and not the set whose last member is a2."""
+    events = event_table(
+        (Event("a1", "A", 0, 0), Event("n", "C", 1, 1), Event("a0", "A", 3, 3), Event("b", "B", 4, 4, x=1))
+    )
+    plan = plan_of("PATTERN SEQ(A+ a[], !C n, SEQ(B x[])+) WITHIN 9 ticks")
+    rows = match_events(plan, events)
+    assert [row["signature"][0] for row in rows.to_pylist()] == [["a0"], ["a0", "a1"]]
+    assert_same_rows(match_table(plan, events), rows)
+
+
+def test_a_set_counts_once_whatever_the_order_of_its_members() -> None:
+    plan = plan_of("PATTERN SEQ(B+ b[], SEQ(C x[])+)")
+    found = exact_matches(plan, PAGE)
+    assert found[(("b1", "b2"), ("c1",))].confidence == Fraction(8, 9)
+    assert_same_rows(match_table(plan, PAGE), match_events(plan, PAGE))
+
+
+def test_what_is_not_run_under_next_match_names_the_way_out() -> None:
+    query = "SEQ(A+ a[], B+ b[]) WHERE b[i].x >= b[i-1].x WITHIN 9 ticks STRATEGY skip_till_next_match"
+    with pytest.raises(UnsupportedQueryError, match=r"a\[\] without order .*--engine worlds"):
+        match_events(plan_of(f"PATTERN {query}"), PAGE)
