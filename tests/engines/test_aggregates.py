@@ -26,18 +26,20 @@ EVENTS = event_table(
 PRODUCT = AggregateFunction("product", lambda values: values.product(), lambda values: values.cum_prod())
 
 
-def asked(word: str, members: str, least: float = 1) -> str:
+def asked(word: str, members: str, limit: float = 1, sign: str = ">=") -> str:
     function, _, distinct = word.partition(" ")
     return (
-        f"PATTERN SEQ(A a, B+ b[], C c) WHERE {function}({distinct} b[{members}].x) >= {least} "
+        f"PATTERN SEQ(A a, B+ b[], C c) WHERE {function}({distinct} b[{members}].x) {sign} {limit} "
         f"WITHIN 20 ticks RETURN {function}({distinct} b[].x) AS found"
     )
 
 
 @pytest.mark.parametrize("members", ["", "1..i-1"])
+@pytest.mark.parametrize("sign", [">=", "<="])
 @pytest.mark.parametrize("word", AGGREGATES)
-def test_the_judge_knows_every_aggregate_of_the_list(word: str, members: str) -> None:
-    plan = plan_of(asked(word, members))
+def test_the_judge_knows_every_aggregate_of_the_list(word: str, sign: str, members: str) -> None:
+    """With a value below 0 among them: how an aggregate grows is told for each sign."""
+    plan = plan_of(asked(word, members, sign=sign))
     expected = judge(plan, EVENTS)
     assert expected.num_rows > 1
     assert_same_rows(expected, match_events(plan, EVENTS))
