@@ -71,6 +71,36 @@ def test_a_time_range_is_that_of_what_is_shown_where_hidden_events_share_its_clo
     assert_same_rows(match_table(plan, event_table(events)), rows)
 
 
+OF_ONE_TYPE = (
+    "SEQ(!SEQ(A x, A y), A a) WITHIN 3 ticks",
+    "SEQ(A a, !SEQ(A x, A y)) WITHIN 3 ticks",
+    "SEQ(!AND(A x, A y), A a, !SEQ(A u, A v)) WITHIN 3 ticks",
+    "SEQ(!SEQ(A x, A y), A a, A b) WITHIN 4 ticks",
+    "SEQ(!SEQ(A x, B y), A a) WITHIN 5 ticks",
+)
+
+
+@pytest.mark.parametrize("query", OF_ONE_TYPE)
+@pytest.mark.parametrize("names", ["nnnn", "nmnm", "nmk-", "n-m-"])
+def test_hidden_events_on_clocks_move_no_time_range(query: str, names: str) -> None:
+    clocks = {"n": ((-1, 1, 1.0),), "m": ((0, 2, 1.0),), "k": ((-2, 0, 1.0),)}
+    events = [Event(f"e{i}", "A", i, i + 1 + i % 2) for i in range(4)]
+    placed = [
+        each if name == "-" else on(name, clocks, each) for name, each in zip(names, events, strict=True)
+    ]
+    table = event_table([*placed, Event("b", "B", 0, 1)])
+    plan = plan_of(f"PATTERN {query}", clocks={name: clocks[name] for name in {*names} - {"-"}})
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
+@pytest.mark.parametrize("query", OF_ONE_TYPE)
+def test_hidden_events_that_given_ties_move_no_time_range(query: str) -> None:
+    events = [Event(f"e{i}", "A", max(i - 1, 0), max(i, 1)) for i in range(5)]
+    table = event_table([*events, Event("b", "B", 0, 1)])
+    plan = plan_of(f"PATTERN {query} GIVEN SEQ(A p, A q) IF p.lower < q.lower")
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
 @pytest.mark.parametrize("other", ["D d", "SEQ(D d, B b)", "AND(D d, X x)"])
 def test_one_row_of_two_parts_is_their_union(other: str) -> None:
     plan = plan_of(f"PATTERN {UNITED.format(other)}")

@@ -95,6 +95,16 @@ def test_a_member_that_comes_first_in_time_may_come_last_by_name() -> None:
     assert_same_rows(match_table(plan, events), rows)
 
 
+def test_a_set_may_begin_before_what_breaks_those_of_its_members_that_come_first_by_name() -> None:
+    """D is between c and a0 in every world, and a1 before it."""
+    places = {"c": "C", "a1": "A", "d": "D", "a0": "A", "b": "B"}
+    events = event_table([Event(name, kind, at, at) for at, (name, kind) in enumerate(places.items())])
+    plan = plan_of("PATTERN SEQ(C c, !D d, A+ a[], SEQ(B x[])+) WITHIN 9 ticks")
+    rows = match_events(plan, events)
+    assert sorted(row["signature"][1] for row in rows.to_pylist()) == [["a0", "a1"], ["a1"]]
+    assert_same_rows(match_table(plan, events), rows)
+
+
 def test_a_set_counts_once_whatever_the_order_of_its_members() -> None:
     plan = plan_of("PATTERN SEQ(B+ b[], SEQ(C x[])+)")
     found = exact_matches(plan, PAGE)

@@ -183,7 +183,7 @@ def _summed(alike: AlikeMatches, measuring: Measuring, *, curved: bool) -> Measu
 
 def _can_widen(alike: AlikeMatches, frames: Frames, nodes: Nodes, total: Total) -> Flags:
     """Nodes at which the match may happen earlier or later than is known of it."""
-    if not alike.shape.only_single or alike.shape.hides_ends:
+    if not alike.shape.only_single:
         return np.ones(len(nodes), dtype=bool)
     copies, here = Copies.of(frames, nodes), np.arange(len(nodes))
     groups = alike.matches.groups(alike.shape)
