@@ -42,8 +42,14 @@ def _groups_in_and(alternative: Alternative) -> Iterator[str]:
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
-    """The groups without order where each match takes what comes next, one event after the other."""
-    nearer = plan.strategy.absent is Absent.NEARER
-    runs = [each for each in plan.alternatives if nearer and each.in_runs(plan.strategy)]
-    for name in dict.fromkeys(name for each in runs for name in sets_without_order(each)):
-        yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+    """The groups without order that are not run where matches take one event after the other."""
+    runs = [each for each in plan.alternatives if each.in_runs(plan.strategy)]
+    if plan.strategy.absent is Absent.NEARER:
+        for name in dict.fromkeys(name for each in runs for name in sets_without_order(each)):
+            yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
+        return
+    for each in runs:
+        for block in each.positive_blocks:
+            for component in (each.components[i] for i in block if len(block) > 1):
+                if component.kleene:
+                    yield f"{component.variable}[] inside AND beside SEQ(...)+ or a group in order"

@@ -11,8 +11,8 @@ from cepctl.language.ast import Allen, Duration
 from cepctl.language.keywords import ALLEN_RELATIONS, RELATIONS
 from cepctl.language.parser import parse
 from cepctl.plan.relations import related, relations_in_words
+from cepctl.schema import MILLISECOND
 from tests.engines.confidence.intervals import worked_intervals
-from tests.plans import MILLISECOND
 
 TICKS = range(6)
 
