@@ -25,9 +25,10 @@ class Strategy:
     """What a strategy asks of a match.
 
     `by_key` says that an event of another key counts for nothing; `whole_groups` that a Kleene group takes
-    every event that it can between its neighbours, and `fills_window` that one at the end of the pattern
-    does so until the window ends.  `title`, `meaning`, `arrow` and `rival` are its words: in the table of
-    support, in `explain`, between the components of a drawing, and for an event of {} that breaks a match.
+    every event that it can between its neighbours, and one at the end of the pattern, where what is nearer
+    must be absent, until the window ends.  `title`, `meaning`, `arrow` and `rival` are its words: in the
+    table of support, in `explain`, between the components of a drawing, and for an event of {} that breaks
+    a match.
     """
 
     word: str
@@ -37,7 +38,6 @@ class Strategy:
     absent: Absent = Absent.NOTHING
     by_key: bool = False
     whole_groups: bool = False
-    fills_window: bool = False
     rival: str = ""
 
     @property
@@ -69,7 +69,6 @@ SKIP_TILL_NEXT_MATCH = Strategy(
     arrow=" ─next▶ ",
     absent=Absent.NEARER,
     whole_groups=True,
-    fills_window=True,
     rival="which takes the first {}",
 )
 STRICT_CONTIGUITY = Strategy(

@@ -73,7 +73,7 @@ class Component:
 
     def fills_window(self, strategy: Strategy) -> bool:
         """Whether a group at the end of the pattern takes what it can until the window ends."""
-        return strategy.fills_window and not self.running
+        return strategy.absent is Absent.NEARER and not self.running
 
 
 class Scope(Enum):
