@@ -51,5 +51,5 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     for each in runs:
         for block in each.positive_blocks:
             for component in (each.components[i] for i in block if len(block) > 1):
-                if component.kleene:
+                if component.kleene and not component.ordered:
                     yield f"{component.variable}[] inside AND beside SEQ(...)+ or a group in order"

@@ -54,10 +54,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
         chosen = [prepared[i] for i in numbers]
-        if len(chosen) > 1 and any(each.shape.together for each in chosen):
-            yield _source(chosen), _union_of_problems(chosen, parts)
-            continue
-        if len(chosen) > 1:
+        if len(chosen) > 1 and not _falls_into_parts(chosen):
             from cepctl.engines.event.one_by_one import bound_alike
 
             chosen, parts = bound_alike(chosen, parts)
@@ -75,42 +72,56 @@ def _taken(batch: MatchBatch | None, rows: Indexes) -> MatchBatch:
 
 
 def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
-    """Inclusion and exclusion over alternatives that bind the same events, row by row."""
+    """The probability that any of some alternatives holds that bind the same events, row by row."""
     if len(parts) == 1:
         return parts[0]
     total, rows = Total(len(parts[0])), np.arange(len(parts[0]))
     for part in parts:
         total.add(rows, part.confidence, part.start, part.end)
-    confidence = total.confidence
-    sampled = np.any([part.errors > 0 for part in parts], axis=0)
-    for size in range(2, len(parts) + 1):
-        for chosen in combinations(range(len(parts)), size):
-            both, unknown = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
-            confidence = confidence + (-1) ** (size + 1) * both
-            sampled |= unknown
+    measured = _union_of_problems if _falls_into_parts(prepared) else _included_and_excluded
+    confidence, unknown = measured(prepared, parts)
+    sampled = unknown | np.any([part.errors > 0 for part in parts], axis=0)
     largest = np.max([part.confidence for part in parts], axis=0)
     confidence = np.where(confidence >= 1 - _ROUNDING, 1.0, np.maximum(confidence, largest))
     whole = MatchBatch(parts[0].bound, total.start, total.end, confidence)
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
-def _union_of_problems(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
-    """The union of all problems that alternatives leave of each row."""
+def _falls_into_parts(prepared: Sequence[PreparedAlternative]) -> bool:
+    """Whether some alternative leaves several problems of a row."""
+    return any(each.shape.together for each in prepared)
+
+
+def _included_and_excluded(
+    prepared: list[PreparedAlternative], parts: list[MatchBatch]
+) -> tuple[Reals, Flags]:
+    """The probability of each row by inclusion and exclusion, and where it is inexact."""
+    confidence: Reals = np.sum([part.confidence for part in parts], axis=0)
+    inexact = np.zeros(len(confidence), dtype=bool)
+    for size in range(2, len(parts) + 1):
+        for chosen in combinations(range(len(parts)), size):
+            both, unknown = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
+            confidence = confidence + (-1) ** (size + 1) * both
+            inexact |= unknown
+    return confidence, inexact
+
+
+def _union_of_problems(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
+    """The probability of the union of all problems of each row, and where it cannot be computed.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If it is too costly somewhere, and no error is allowed.
+    """
     from cepctl.engines.event.group_occurrences import WantedGroups
 
-    total, rows = Total(len(parts[0])), np.arange(len(parts[0]))
-    for part in parts:
-        total.add(rows, part.confidence, part.start, part.end)
-    found = WantedGroups.of_rows(prepared, parts).occurrences(rows).found
+    found = WantedGroups.of_rows(prepared, parts).occurrences(np.arange(len(parts[0]))).found
     assert found is not None
-    largest = np.max([part.confidence for part in parts], axis=0)
-    confidence = np.where(found.probability >= 1 - _ROUNDING, 1.0, np.maximum(found.probability, largest))
-    whole = MatchBatch(parts[0].bound, total.start, total.end, confidence)
     costly = np.isnan(found.probability)
-    sampled = costly | np.any([part.errors > 0 for part in parts], axis=0)
     if costly.any() and prepared[0].measure.sampling is None:
         raise _too_costly(found.why(int(np.flatnonzero(costly)[0])))
-    return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
+    return found.probability, costly
 
 
 def _too_costly(why: str) -> QueryTooLargeError:
