@@ -31,14 +31,10 @@ def _one_for_another(alternative: Alternative) -> Iterator[str]:
 
 def _groups_in_and(alternative: Alternative) -> Iterator[str]:
     """What the event engine does not run beside a group inside AND."""
-    timings = (*alternative.timings, *alternative.member_timings)
-    timed = {side for each in timings for side in (each.left, each.right)}
     for block in alternative.positive_blocks:
         for component in (alternative.components[i] for i in block if len(block) > 1):
-            if component.kleene and component.ordered:
-                yield f"{component.variable}[] in order inside AND"
-            elif component.kleene and (timed & set(block) or alternative.reads_ends):
-                yield f"{component.variable}[] inside AND beside SEQ or conditions on times there"
+            if component.kleene and alternative.reads_ends:
+                yield f"{component.variable}[] inside AND beside conditions on the ends of events"
 
 
 def _sets_beside_runs(plan: Plan) -> Iterator[str]:
@@ -47,9 +43,3 @@ def _sets_beside_runs(plan: Plan) -> Iterator[str]:
     if plan.strategy.absent is Absent.NEARER:
         for name in dict.fromkeys(name for each in runs for name in sets_without_order(each)):
             yield f"{name}[] without order (a condition on {name}[..i] or {name}[last] gives it one)"
-        return
-    for each in runs:
-        for block in each.positive_blocks:
-            for component in (each.components[i] for i in block if len(block) > 1):
-                if component.kleene and not component.ordered:
-                    yield f"{component.variable}[] inside AND beside SEQ(...)+ or a group in order"

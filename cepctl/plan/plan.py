@@ -197,7 +197,21 @@ class Alternative:
     @cached_property
     def takes_in_order(self) -> bool:
         """Whether it takes one event after the other where what is taken depends on what was."""
-        return self.passes_over or any(each.ordered for each in self.components)
+        return self.passes_over or self.ties_members or any(each.ordered for each in self.components)
+
+    @cached_property
+    def ties_members(self) -> bool:
+        """Whether members of a group inside AND are bound one by one: order or times are asked of them."""
+        groups = any(
+            self.components[i].kleene for block in self.positive_blocks if len(block) > 1 for i in block
+        )
+        timings = (*self.timings, *self.member_timings)
+        timed = {side for each in timings for side in (each.left, each.right)}
+        return groups and any(
+            self.repeated or timed & {*block} or any(self.components[i].ordered for i in block)
+            for block in self.positive_blocks
+            if len(block) > 1
+        )
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -221,7 +235,7 @@ class Alternative:
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
-        if self.repeated:
+        if self.repeated or (self.ties_members and not strategy.asks_others):
             return True
         if strategy.absent is Absent.NEARER:
             return self.reads_taken and not self.leaves_out_sets

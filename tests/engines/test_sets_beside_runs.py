@@ -177,15 +177,3 @@ def test_what_is_not_run_under_next_match_names_the_way_out() -> None:
     query = f"SEQ(A+ a[], B+ b[]) WHERE {conditions} WITHIN 9 ticks STRATEGY skip_till_next_match"
     with pytest.raises(UnsupportedQueryError, match=r"a\[\] without order .*--engine worlds"):
         match_events(plan_of(f"PATTERN {query}"), PAGE)
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SEQ(SEQ(A x[])+, AND(A c, B+ d[])) WITHIN 9 ticks",
-        "SEQ(A+ a[], AND(C c, B+ d[])) WHERE a[i].x > a[i-1].x WITHIN 9 ticks STRATEGY strict_contiguity",
-    ],
-)
-def test_a_set_inside_and_is_not_run_beside_them(query: str) -> None:
-    with pytest.raises(UnsupportedQueryError, match=r"d\[\] inside AND"):
-        match_events(plan_of(f"PATTERN {query}"), PAGE)
