@@ -181,6 +181,12 @@ class Alternative:
         """The components that take events in turn with one, itself among them."""
         return next((each for each in self.repeated if component in each), (component,))
 
+    def right_behind(self, component: int) -> tuple[int, ...]:
+        """The positive components that may take right after one: the next ones, up to one that has to."""
+        behind = [i for i in self.positive if i > component]
+        sure = next((at for at, i in enumerate(behind) if self.components[i].least), len(behind))
+        return tuple(behind[: sure + 1])
+
     @cached_property
     def left_out(self) -> tuple[tuple[int, ...], ...]:
         """Each choice of the components that are absent in matches which pass over what may be; else none.

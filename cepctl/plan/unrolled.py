@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
+from itertools import accumulate, pairwise, product
 
 from cepctl.language.ast import MemberIndex
 from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing, members_of_sides
@@ -59,7 +60,17 @@ class Unrolled:
         """How many blocks those are."""
         return sum(block[0] in self.reading.lead for block in self.reading.positive_blocks)
 
-    @property
+    @cached_property
+    def places(self) -> tuple[range, ...]:
+        """Of each block the places of its events among those that are taken."""
+        ends = list(accumulate((len(block) for block in self.alternative.positive_blocks), initial=0))
+        return tuple(range(*ends) for ends in pairwise(ends))
+
+    def block_at(self, place: int) -> int:
+        """The block that the event at a place belongs to."""
+        return next(block for block, places in enumerate(self.places) if place in places)
+
+    @cached_property
     def taken(self) -> tuple[int, ...]:
         """The components of the reading, in the order in which they take events, one for each event."""
         return tuple(self.origin[i] for i in self.alternative.positive)
