@@ -35,6 +35,9 @@ FIRST = (
     "SEQ(B? x, B* y[], C c)",
     "SEQ(B* y[], B* z[], C c, B? x)",
     "SEQ(B? x, B? y, RUNNING C|B+ c[])",
+    "SEQ(B* x[], B{1,2} y[], C c)",
+    "SEQ(B{1,2} x[], B* y[], C c)",
+    "SEQ(B{0,2} x[], B* y[], C c)",
 )
 LATER = (
     "SEQ(A a, B? x, B? y, C c)",
@@ -43,6 +46,7 @@ LATER = (
     "SEQ(A a, B* x[], !A n, B* y[], C c)",
     "SEQ(A a, B{0,2} x[], B? y, B|C c)",
     "SEQ(A a, B? x, C c, B? y)",
+    "SEQ(A a, B* x[], B{1,2} y[], C c)",
 )
 CONDITIONS = (
     "x{x}.x >= 1",
