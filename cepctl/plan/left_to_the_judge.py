@@ -14,19 +14,6 @@ def left_to_the_judge(plan: Plan) -> Iterator[str]:
     yield from _sets_beside_runs(plan)
     for alternative in plan.alternatives:
         yield from _groups_in_and(alternative)
-    for alternative in plan.alternatives:
-        yield from _one_for_another(alternative)
-
-
-def _one_for_another(alternative: Alternative) -> Iterator[str]:
-    """Components of which either may be passed over and the other take the same events: one row for both."""
-    components = [alternative.components[i] for i in alternative.positive]
-    optional = [each for each in components if not each.least] if alternative.passes_over else []
-    for one in optional if len(optional) > 1 else ():
-        for other in components:
-            alike = set(one.event_types) & set(other.event_types)
-            if one is not other and (alike or not (one.event_types and other.event_types)):
-                yield f"{one.variable}, which may be absent, beside {other.variable} of the same type"
 
 
 def _groups_in_and(alternative: Alternative) -> Iterator[str]:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, product
 from typing import TypeVar
 
 import pyarrow as pa
@@ -189,10 +189,14 @@ class Alternative:
 
     @cached_property
     def left_out(self) -> tuple[tuple[int, ...], ...]:
-        """Each choice of the components that are absent in matches which pass over what may be; else none."""
+        """Each choice of the components that are absent in matches which pass over what may be; else none.
+
+        In the order of an OR of the pattern with and without each.
+        """
         optional = [i for i in self.positive if self.passes_over and not self.components[i].least]
-        counts = range(min(len(optional) + 1, len(self.positive)))
-        return tuple(absent for count in counts for absent in combinations(optional, count))
+        every = product(*(((), (i,)) for i in optional))
+        choices = (tuple(chain.from_iterable(each)) for each in every)
+        return tuple(absent for absent in choices if len(absent) < len(self.positive))
 
     @cached_property
     def takes_in_order(self) -> bool:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _Bound = dict[int, Bindings]
 _ONE_SIGNATURE = (
-    "not supported yet: reached(...) of one row that several parts of an OR give, one of which has !SEQ or "
-    "!AND; --engine worlds runs it"
+    "not supported yet: reached(...) of one row that several readings give, one of which has !SEQ or !AND; "
+    "--engine worlds runs it"
 )
 _REACHED_AT_EDGES = (
     "not supported yet: reached(...) of a pattern that begins with !SEQ or !AND and is decided by its "

@@ -106,9 +106,6 @@ def test_sets_that_may_be_absent_and_are_read_are_left_to_the_judge() -> None:
     plan = plan_of("PATTERN SEQ(A a, B* b[], C c) WHERE c.x > max(b[].x) WITHIN 9 ticks" + NEXT)
     with pytest.raises(UnsupportedQueryError, match=r"b\[\] without order.*--engine worlds runs it"):
         match_events(plan, PAGE)
-    plan = plan_of("PATTERN SEQ(A a, B? b, B? c, C d)" + NEXT)
-    with pytest.raises(UnsupportedQueryError, match="b, which may be absent, beside c of the same type"):
-        match_events(plan, PAGE)
 
 
 def test_what_is_absent_is_null_and_its_count_0() -> None:
