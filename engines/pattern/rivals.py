@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -163,7 +163,17 @@ def take_further_on(
 ) -> Flags:
     """Which matches leave an event to what may be absent that a component behind it would have taken."""
     found = np.zeros(count_of(bound.values()), dtype=bool)
+    for _, taken in taken_further_on(shape, events, candidates, bound):
+        found |= taken
+    return found
+
+
+def taken_further_on(
+    shape: Shape, events: Events, candidates: Sequence[Indexes], bound: dict[int, Bindings]
+) -> Iterator[tuple[int, Flags]]:
+    """The same for pairs of components of which the one behind, which is told, would have taken."""
     for component, taker in may_take_further_on(shape):
+        found = np.zeros(count_of(bound.values()), dtype=bool)
         each = bound[taker]
         event = each.members if isinstance(each, Group) else each
         row = each.owner if isinstance(each, Group) else np.arange(len(each))
@@ -171,7 +181,7 @@ def take_further_on(
         if len(some):
             fits = rivals_fit(shape.alternative, events, component, bound, row[some], event[some])
             found[row[some[fits]]] = True
-    return found
+        yield component, found
 
 
 def rivals_fit(

@@ -229,9 +229,9 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
             search = searches[number]
             found = Returned(*extent(ticks, bound), search.decided_at(ticks, bound), number, search, bound)
             signature = _signature(search, bound)
-            known = returned.get(signature, found)
-            first = min(known, found, key=_reading)
-            returned[signature] = replace(first, decided=min(known.decided, found.decided))
+            other = returned.get(signature, found)
+            first = min(other, found, key=_reading)
+            returned[signature] = replace(first, decided=min(other.decided, found.decided))
         yield World(weight, whole, returned)
 
 
