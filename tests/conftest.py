@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from tests.kept_strategies import keep_strategies
+
 if TYPE_CHECKING:
     from cepctl.spark.session import Session
 
@@ -21,6 +23,8 @@ hypothesis.settings.register_profile("fresh", deadline=None)
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
+# Before any module of tests makes strategies.
+keep_strategies()
 
 # Cycles are few.  To look for them as often as by default, among all modules and tests, took a sixth of
 # the time.  Other numbers than those of cepctl, so that tests see whether it leaves them as they were.

@@ -26,21 +26,22 @@ def lets_one(link: Link) -> bool:
 
 
 def sets_without_order(alternative: Alternative) -> Iterator[str]:
-    """Variables of groups without order beside groups in order, or read in more than extremes and members."""
-    kleene = [i for i in alternative.positive if alternative.components[i].kleene]
-    ordered = alternative.passes_over or any(alternative.components[i].ordered for i in kleene)
-    for i in kleene:
-        if not alternative.components[i].ordered and (ordered or not _is_read_simply(alternative, i)):
-            yield alternative.components[i].variable
+    """Variables of groups without order that are read in another way while they still take."""
+    for i in alternative.positive:
+        component = alternative.components[i]
+        if component.kleene and not component.ordered and not _is_read_simply(alternative, i):
+            yield component.variable
 
 
 def _is_read_simply(alternative: Alternative, group: int) -> bool:
-    order = alternative.positive
+    """Whether what a group without order still takes does not matter, or is read one by one."""
     later = [link for link in alternative.links if group in link.components and link.decides > group]
     later = [link for link in later if not alternative.components[link.decides].negated]
-    behind = next((i for i in order if i > group), None)
+    behind = alternative.right_behind(group)
+    if alternative.takes_in_order:
+        return all(link.decides not in behind for link in later)
     return all(
-        not alternative.components[link.decides].kleene and (link.decides != behind or _asks_one(link))
+        not alternative.components[link.decides].kleene and (link.decides not in behind or _asks_one(link))
         for link in later
     )
 

@@ -54,6 +54,29 @@ class RunConditions:
         component = self.reading.components[self.taken[place]]
         return component.kleene and not component.ordered
 
+    def continues(self, place: int) -> bool:
+        """Whether the component that took before takes at a place, too."""
+        return place > 0 and self.taken[place - 1] == self.taken[place]
+
+    @cached_property
+    def listed_rank(self) -> Indexes:
+        """In which order the members of a set are listed, each set once: by where they begin.
+
+        What is certainly before an event that a set takes is then taken by then, or never.
+        """
+        found = np.empty(len(self.events), dtype=np.int64)
+        found[np.lexsort((self.events.id_rank, self.events.masses.lower))] = np.arange(len(self.events))
+        return found
+
+    def with_sets_by(self, rank: Indexes, rows: Indexes) -> Indexes:
+        """Runs, shape (n, l), with the members of each set by the ranks of events."""
+        found = rows.copy()
+        for component in {self.taken[place] for place in range(len(self.taken)) if self.is_of_set(place)}:
+            places = [place for place, each in enumerate(self.taken) if each == component]
+            order = np.argsort(rank[rows[:, places]], axis=1)
+            found[:, places] = np.take_along_axis(rows[:, places], order, axis=1)
+        return found
+
     def _deciding(self, component: int, *, finished: bool) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
         group = self.reading.components[component].kleene

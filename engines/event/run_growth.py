@@ -109,7 +109,7 @@ class RunGrowth:
         """When another component has certainly taken instead."""
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
         others = self._others(column)
-        over = self._after(rows, column) if others else until
+        over = self._after(rows, column, own=False) if others else until
         for component in others:
             at = self.conditions.taken.index(component)
             step = join_step(self.search, self.events, at, tuple(range(column)))
@@ -124,17 +124,17 @@ class RunGrowth:
 
     def _passes_over(self, column: int) -> bool:
         """Whether the first event that fits takes the place of a column."""
-        return self.takers is not None and bool(self.takers.after(column - 1))
+        return self.takers is not None and bool(self.takers.instead_of(column))
 
-    def _after(self, rows: Indexes, column: int) -> Ticks:
-        """Until when what runs took before a column may happen."""
+    def _after(self, rows: Indexes, column: int, *, own: bool = True) -> Ticks:
+        """Until when takers begin to take before a column, that of the column or others."""
         assert self.takers is not None
-        return np.asarray(self.events.masses.upper[rows[:, self.takers.together(column - 1)]].max(axis=1))
+        return self.takers.take_from(rows, self.events.masses.upper, column, own=own)
 
     def _others(self, column: int) -> list[int]:
         """The components that may take instead of that of a column, and leave no room for it then."""
         taken, components = self.conditions.taken, self.conditions.reading.components
-        others = [] if self.takers is None else [i for i in self.takers.after(column - 1) if i in taken]
+        others = [] if self.takers is None else [i for i in self.takers.instead_of(column) if i in taken]
         behind = [i for i in others if i > taken[column]]
         if self.asked.told is None:
             return behind

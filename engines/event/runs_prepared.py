@@ -151,12 +151,19 @@ class RunsAsked:
         return replace(source, begun=rows)
 
     def _refuse_runs(self, count: int) -> None:
-        """Raise QueryTooLargeError where events are repeated in too many ways."""
-        if self.reading.repeated and count > self.options.max_matches:
+        """Raise QueryTooLargeError where events are repeated in too many ways, or can be in too many sets."""
+        what = "SEQ(...)+" if self.reading.repeated else self._sets
+        if what and count > self.options.max_matches:
             raise QueryTooLargeError(
-                f"SEQ(...)+ of this query has more than {self.options.max_matches:,} matches of one length; "
+                f"{what} of this query has more than {self.options.max_matches:,} matches of one length; "
                 "narrow it (WITHIN, [attr], tighter predicates), or raise the cap with --max-matches"
             )
+
+    @property
+    def _sets(self) -> str:
+        """The groups without order, whose members may be there or not, for a message."""
+        groups = (each for each in self.reading.components if each.kleene and not each.ordered)
+        return ", ".join(f"{each.variable}[]" for each in groups)
 
 
 def _refuse_many(group: Component, size: int) -> None:

@@ -1,10 +1,10 @@
-"""OR: one row per signature, also where several alternatives bind the same events.
+"""One row per signature, also where several alternatives bind the same events.
 
-In one world such a signature counts once, so its confidence is the probability that at least one
-alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
-together is once more a coupled problem, with the rivals and constraints of all of them.  Where something
-must not happen as a whole, an alternative leaves several problems with events of their own: such a row is a
-union of problems, as a key of GROUP BY is.
+They are those of an OR, or readings of a pattern some of whose components may be absent.  In one world such
+a signature counts once, so its confidence is the probability that at least one alternative holds: inclusion
+and exclusion over the alternatives that bind it.  That several hold together is once more a coupled problem,
+with the rivals and constraints of all of them.  Where something must not happen as a whole, an alternative
+leaves several problems with events of their own: such a row is a union of problems, as a key of GROUP BY is.
 """
 
 from __future__ import annotations
@@ -142,10 +142,10 @@ def union_of_rows(rows: WantedGroups, *, unknown: bool = False) -> Reals:
 
 
 def _too_costly(why: str) -> QueryTooLargeError:
-    """That it cannot be told how probable it is that some part of an OR gives a row."""
+    """That it cannot be told how probable it is that some reading of the pattern gives a row."""
     return QueryTooLargeError(
-        f"how probable it is that a part of the OR gives a row cannot be computed: {why}; narrow the query "
-        "(WITHIN, [attr], tighter predicates), or allow an error with --approximate"
+        f"how probable it is that one of several readings gives a row cannot be computed: {why}; narrow the "
+        "query (WITHIN, [attr], tighter predicates), or allow an error with --approximate"
     )
 
 

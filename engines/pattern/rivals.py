@@ -142,14 +142,14 @@ def _is_bound(
     shape: Shape, rule: AbsenceRule, bound: dict[int, Bindings], row: Indexes, event: Indexes, count: int
 ) -> Flags:
     """Whether the event of a pair is not a rival, being bound by the match itself; `count` events in all."""
-    spared = -1
+    spared: tuple[int, ...] = ()
     if rule.members_too:
         group = rule.regions[0][0].point
         assert group is not None
-        spared = shape.blocks[group.block].components[0]
+        spared = shape.blocks[group.block].components
     found = np.zeros(len(row), dtype=bool)
     for component, each in bound.items():
-        if component == spared:
+        if component in spared:
             continue
         if isinstance(each, Group):
             found |= np.isin(row * count + event, each.owner * count + each.members)

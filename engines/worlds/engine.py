@@ -46,8 +46,9 @@ class ExactMatch:
     """One collapsed match: its tightest time range in ticks, and its confidence as a fraction.
 
     `bindings` gives the event ids of each variable, in signature order.  When several alternatives
-    of an OR produce the signature, these are the variables of the first of them; what may be absent and is
-    has none.  `decided` tells how probable the worlds are that return it and decide it at each tick.
+    of an OR, or readings of what may be absent, produce the signature, these are the variables of the first
+    of them; what is absent has none.  `decided` tells how probable the worlds are that return it and decide
+    it at each tick.
     """
 
     start: int
@@ -196,7 +197,7 @@ def visited_worlds(
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
             known = bindings.setdefault(signature, here)
-            bindings[signature] = min(known, here, key=lambda each: each.number)
+            bindings[signature] = min(known, here, key=_reading)
     found = {
         signature: ExactMatch(
             *ranges[signature],
@@ -228,9 +229,15 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
             search = searches[number]
             found = Returned(*extent(ticks, bound), search.decided_at(ticks, bound), number, search, bound)
             signature = _signature(search, bound)
-            first = returned.setdefault(signature, found)
-            returned[signature] = replace(first, decided=min(first.decided, found.decided))
+            known = returned.get(signature, found)
+            first = min(known, found, key=_reading)
+            returned[signature] = replace(first, decided=min(known.decided, found.decided))
         yield World(weight, whole, returned)
+
+
+def _reading(returned: Returned) -> tuple[int, list[int]]:
+    """Of several readings of a row the smallest shows its events: that which has the earlier component."""
+    return returned.number, sorted(returned.bound)
 
 
 def _weighed(keys: Sequence[KeyUnderLaw], ticks: Times, weight: int) -> int | Fraction:

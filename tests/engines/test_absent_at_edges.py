@@ -139,7 +139,9 @@ def test_a_union_that_is_too_much_is_refused_with_the_way_out(monkeypatch: pytes
 
     monkeypatch.setattr("cepctl.engines.event.group_occurrences._in_blocks", too_costly)
     plan = plan_of(f"PATTERN {UNITED.format('SEQ(D d, B b)')}")
-    with pytest.raises(QueryTooLargeError, match=r"a part of the OR gives a row .*; narrow .*--approximate"):
+    with pytest.raises(
+        QueryTooLargeError, match=r"one of several readings gives a row .*; narrow .*--approximate"
+    ):
         match_events(plan, STREAM)
 
 
