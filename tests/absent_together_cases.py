@@ -148,6 +148,7 @@ def absent_in_parts_of_or(draw: st.DrawFn) -> Case:
     return Case(query, draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
 
 
+EPOCH = "1970-01-01T00:00:00."
 BESIDE_TIMED_NEGATIONS = (
     "SEQ(A a, !B n, !{}(B x, * y), C c)",
     "SEQ(A+ a[], !{}(B x, B y), !B n, C c)",
@@ -174,6 +175,10 @@ def absent_beside_timed_negations(draw: st.DrawFn, *patterns: str) -> Case:
         sides = draw(st.permutations([f"{name}.time", "n.time"]))
         sign, ticks = draw(st.sampled_from(["<=", ">=", "<>"])), draw(st.integers(-3, 3))
         conditions.append(f"{' - '.join(sides)} {sign} {ticks} ticks")
+    if draw(st.integers(0, 3)) == 0:
+        conditions.append(
+            f"n.time {draw(st.sampled_from(['<=', '>=', '<>']))} '{EPOCH}00{draw(st.integers(1, 5))}Z'"
+        )
     events = []
     for place, kind in enumerate(
         draw(st.sampled_from(["ABBC", "ABBBC", "BABCB", "AABBC", "ACBB", "BACBB", "ABCBC"]))
