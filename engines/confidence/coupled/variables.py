@@ -157,8 +157,9 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
         ]
     used = {point.role for point in shape.used_points() if point.block == number}
     after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
-    first = number == 0 or after_set or "first" in used
-    last = number == len(shape.blocks) - 1 or "last" in used
+    shown_last = len(shape.blocks) - 1 - shape.hidden_after
+    first = number in (0, shape.hidden_before) or after_set or "first" in used
+    last = number in (len(shape.blocks) - 1, shown_last) or "last" in used
     choices: list[Choice] = (
         ["distinct ends", "same tick"] if first and last else ["first" if first else "last"]
     )
