@@ -20,12 +20,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.bound_events import Bound, extent
+from cepctl.engines.worlds.bound_events import Bound, extent, remembered
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
@@ -196,7 +197,8 @@ def visited_worlds(
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
             known = bindings.setdefault(signature, here)
-            bindings[signature] = min(known, here, key=lambda each: each.number)
+            if here.number < known.number:
+                bindings[signature] = here
     found = {
         signature: ExactMatch(
             *ranges[signature],
@@ -226,10 +228,13 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
             search = searches[number]
-            found = Returned(*extent(ticks, bound), search.decided_at(ticks, bound), number, search, bound)
-            signature = _signature(search, bound)
-            first = returned.setdefault(signature, found)
-            returned[signature] = replace(first, decided=min(first.decided, found.decided))
+            first, last = extent(ticks, bound)
+            decided = search.decided_at(ticks, bound, first, last)
+            found = Returned(first, last, decided, number, search, bound)
+            signature = remembered(bound, "signature", partial(_signature, search, bound))
+            first_found = returned.setdefault(signature, found)
+            if decided < first_found.decided:
+                returned[signature] = replace(first_found, decided=decided)
         yield World(weight, whole, returned)
 
 
