@@ -91,7 +91,7 @@ class _Limits:
 
 
 def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
-    """Order, window, timing without `<>`, and ties; limits on single variables are edges to NO_VARIABLE."""
+    """Order, window, and timing without `<>`; limits on single variables are edges to NO_VARIABLE."""
     edges: list[Edge] = []
     before: tuple[int, ...] = ()
     for block in assignment.blocks:
@@ -107,7 +107,7 @@ def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
     for timing in (*shape.timings, *shape.member_timings):
         if not timing.not_equal:
             edges += _timed_pairs(shape, assignment, timing)
-    return [*edges, *assignment.ties]
+    return edges
 
 
 def _cases(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
@@ -134,9 +134,10 @@ def _ways_out(
     shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]
 ) -> Iterator[Sequence[list[Edge]]]:
     """The ways of variables to be outside of each region in which they must not be."""
-    system = closure(assignment.event.shape[1], fixed if shape.outside else ())
-    for component, rule in shape.outside:
-        (variable,) = assignment.variables_of(shape, component)
+    own = [(assignment.variables_of(shape, component)[0], rule) for component, rule in shape.outside]
+    own += assignment.outside
+    system = closure(assignment.event.shape[1], fixed if own else ())
+    for variable, rule in own:
         for region in bounds_of(shape, assignment, rule, system):
             yield list(ways_out(variable, region))
 
