@@ -3,9 +3,9 @@
 The second derivation that judges the engine's closed form; it counts nothing by binomials.
 P(the first j events are in order and the j-th happens at t) is a polynomial in t between cut
 points; it is found by evaluating at enough ticks and interpolating, and summed through power
-sums that are found the same way, all in `Fraction`, or in integers over one denominator.  The window, and leading or trailing absences,
-tie the last event to the first: then the sum is done for a fixed first tick, and is itself a
-piecewise polynomial in that tick.  Every interpolation is checked at the far end of its piece,
+sums that are found the same way, all in `Fraction`, or in integers over one denominator.
+The window, and leading or trailing absences, tie the last event to the first: then the sum is done
+for a fixed first tick, and is itself a piecewise polynomial in that tick.  Every interpolation is checked at the far end of its piece,
 so that a forgotten cut point raises instead of giving a wrong number.
 
     name here     meaning
@@ -136,10 +136,7 @@ def _given_first_tick(
 
 def _last_event(masses: Sequence[Mass], inner: Sequence[Presence]) -> list[Piece]:
     """P(all events in order, inner presences hold, and the last happens at t), piece by piece."""
-    pieces = [
-        Piece(lo, hi, (per_tick.numerator,), per_tick.denominator)
-        for lo, hi, per_tick in _per_tick(masses[0])
-    ]
+    pieces = [Piece(lo, hi, (p.numerator,), p.denominator) for lo, hi, p in _per_tick(masses[0])]
     cuts = _cuts([*masses, *(mass for mass, _ in inner)])
     for place, mass in enumerate(masses[1:], start=1):
         present = [rival for rival, gap in inner if gap == place - 1]
