@@ -5,8 +5,9 @@ P(the first j events are in order and the j-th happens at t) is a polynomial in 
 points; it is found by evaluating at enough ticks and interpolating, and summed through power
 sums that are found the same way, all in `Fraction`, or in integers over one denominator.
 The window, and leading or trailing absences, tie the last event to the first: then the sum is done
-for a fixed first tick, and is itself a piecewise polynomial in that tick.  Every interpolation is checked at the far end of its piece,
-so that a forgotten cut point raises instead of giving a wrong number.
+for a fixed first tick, and is itself a piecewise polynomial in that tick.  Every interpolation is
+checked at the far end of its piece, so that a forgotten cut point raises instead of giving a wrong
+number.
 
     name here     meaning
     mass          buckets (lo, hi, p): both ends included, p spread evenly over their ticks
