@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import pyarrow as pa
@@ -41,7 +42,7 @@ class Case:
     query: str
     events: tuple[Event, ...]
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         return event_table(self.events)
 

@@ -284,10 +284,14 @@ def return_columns(
     A variable that this alternative of an OR does not bind is null; a group that may be absent and is has 0
     members.  `reached` gives the ticks of `reached(...)`.
     """
+    if not returns:
+        return {}
     bound = bound_by_component(alternative, matches.bound)
     leaves = LeafColumns(events, alternative, bound)
-    nothing, nobody = (pl.repeat(each, len(matches), eager=True) for each in (None, 0))
     columns: dict[str, pl.Series] = {}
+
+    def always(value: int | None) -> pl.Series:
+        return pl.repeat(value, len(matches), eager=True)
 
     def bound_to(variable: str) -> Bindings | None:
         component = component_of(alternative, variable)
@@ -301,10 +305,10 @@ def return_columns(
             return pl.Series(getattr(matches, leaf.name))
         if isinstance(leaf, Probability):
             single = all(isinstance(bound_to(name), np.ndarray) for name in leaf.variables)
-            return leaves.series(leaf) if single else nothing.cast(pl.Float64)
+            return leaves.series(leaf) if single else always(None).cast(pl.Float64)
         value = bound_to(leaf.name if isinstance(leaf, Variable) else leaf.variable)
         if value is None:
-            return nobody if _counts_absent(alternative, leaf) else nothing
+            return always(0 if _counts_absent(alternative, leaf) else None)
         if isinstance(leaf, Variable) and isinstance(value, Group):
             return _joined_ids(events.ids, value)
         return leaves.series(leaf)
@@ -315,8 +319,6 @@ def return_columns(
             columns[name] = series_of(leaf).alias(name)
         return pl.col(name)
 
-    if not returns:
-        return {}
     compiled = [
         compile_expression(each.expression, leaf_column).alias(f"return {i}")
         for i, each in enumerate(returns)

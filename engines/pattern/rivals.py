@@ -60,7 +60,7 @@ class Rivals:
 class BoundMatches:
     """n matches: what they bind, by component, and the events that could break them.
 
-    `spans`: in which all that a match binds has to lie; None for anywhere.
+    `spans`: in which all that a match shows has to lie; None for anywhere.
     """
 
     bound: dict[int, Bindings]

@@ -1,40 +1,92 @@
-"""The events that a match binds in one possible world, and the first and last of their ticks."""
+"""The events that a match binds in one possible world, and the first and last of their ticks.
+
+What is bound is the same in many worlds, so it remembers what ticks play no part in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
 
 from cepctl.engines.worlds.stream import Times
 
 Ticks: TypeAlias = Times
 Group: TypeAlias = tuple[int, ...]
 Bound: TypeAlias = Mapping[int, Group]
+Answer = TypeVar("Answer")
 Edge: TypeAlias = int | float
 """A tick, or an infinity where a gap has no end."""
 
 
+@dataclass
+class Room:
+    """How many bindings more are kept, for sets may be many millions."""
+
+    left: int = 50_000
+
+
+class Binding(dict[int, Group]):
+    """What a search has bound so far: the same object in each world, while there is room."""
+
+    def __init__(self, groups: Bound, room: Room) -> None:
+        super().__init__(groups)
+        self.room = room
+        self.remembered: dict[object, Any] = {}
+        """Answers to questions in which ticks play no part."""
+
+    @cached_property
+    def events(self) -> tuple[int, ...]:
+        """All bound events."""
+        return tuple(event for group in self.values() for event in group)
+
+    def longer(self, component: int, group: Group) -> Binding:
+        """The same with the events of one more component."""
+        found: Binding | None = self.remembered.get((component, group))
+        if found is None:
+            found = Binding({**self, component: group}, self.room)
+            if self.room.left:
+                self.room.left -= 1
+                self.remembered[component, group] = found
+        return found
+
+
+def remembered(bound: Bound, question: object, answer: Callable[[], Answer]) -> Answer:
+    """What ticks play no part in, found out once for what a search has bound."""
+    if not isinstance(bound, Binding):
+        return answer()
+    if question not in bound.remembered:
+        bound.remembered[question] = answer()
+    found: Answer = bound.remembered[question]
+    return found
+
+
 def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
     """Smallest and largest tick of the bound events."""
-    events = [event for group in bound.values() for event in group]
-    return min([ticks[e] for e in events]), max([ticks.ends[e] for e in events])
+    events = events_of(bound)
+    return first_tick(ticks, events), last_tick(ticks, events)
 
 
-def events_of(bound: Bound) -> Iterator[int]:
+def events_of(bound: Bound) -> tuple[int, ...]:
     """All bound events."""
-    return (event for group in bound.values() for event in group)
+    if isinstance(bound, Binding):
+        return bound.events
+    return tuple(event for group in bound.values() for event in group)
 
 
-def events_in(bound: Bound, block: Sequence[int]) -> list[int]:
+def events_in(bound: Bound, block: Sequence[int]) -> Sequence[int]:
     """Those of some components."""
+    if len(block) == 1:
+        return bound.get(block[0], ())
     return [event for component in block for event in bound.get(component, ())]
 
 
 def first_tick(ticks: Ticks, events: Iterable[int]) -> int:
     """The smallest tick of some events."""
-    return min(ticks[e] for e in events)
+    return min(map(ticks.__getitem__, events))
 
 
 def last_tick(ticks: Ticks, events: Iterable[int]) -> int:
     """The largest last tick of some events."""
-    return max(ticks.ends[e] for e in events)
+    return max(map(ticks.ends.__getitem__, events))

@@ -86,12 +86,14 @@ class Variables:
                 continue
             moved = [0 if clock is None else offsets[clock][0] for clock in self.clock_of]
             weight = math.prod(each for _, each in offsets)
-            for world in product(*self.owns):
-                spans = [
-                    (start + shift, end + shift)
-                    for ((start, end), _), shift in zip(world, moved, strict=True)
-                ]
-                yield Times.of(spans), weight * math.prod(each for _, each in world)
+            own = [
+                [((start + shift, end + shift), each) for (start, end), each in mass]
+                for mass, shift in zip(self.owns, moved, strict=True)
+            ]
+            spans = product(*([span for span, _ in mass] for mass in own))
+            weights = product(*([each for _, each in mass] for mass in own))
+            for world, each in zip(spans, weights, strict=True):
+                yield Times.of(world), weight * math.prod(each)
 
 
 def plain_rows(events: pa.Table) -> list[Row]:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cepctl.engines.worlds.bound_events import Bound, Ticks, events_in, first_tick, last_tick
+from cepctl.engines.worlds.bound_events import Bound, Ticks, events_in, first_tick, last_tick, remembered
 from cepctl.engines.worlds.repetitions import turn_of
+from cepctl.plan.plan import Alternative
 
 if TYPE_CHECKING:
     from cepctl.engines.worlds.search import Search
@@ -19,38 +20,46 @@ if TYPE_CHECKING:
 
 def holds_contiguously(search: Search, ticks: Ticks, bound: Bound) -> bool:
     """Whether the rows of contiguity hold of a finished combination."""
-    blocks = _blocks(search)
     return not any(search._between(ticks, bound, *gap) for gap in _gaps(search, ticks, bound)) and all(
         _set_holds(search, ticks, bound, place)
-        for place, block in enumerate(blocks)
+        for place, block in enumerate(search.blocks_of_rows)
         if _is_set(search, block)
     )
 
 
-def _blocks(search: Search) -> list[Sequence[int]]:
+def blocks_of_rows(alternative: Alternative) -> tuple[tuple[int, ...], ...]:
     """The positive components between which rows are ordered, those of repetitions together."""
-    found: list[Sequence[int]] = []
-    for block in search.alternative.positive_blocks:
-        turn = turn_of(search.alternative, block[0])
+    found = []
+    for block in alternative.positive_blocks:
+        turn = turn_of(alternative, block[0])
         if not turn or turn[0] in block:
             found.append(turn or block)
-    return found
+    return tuple(found)
 
 
 def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
     """The ticks of what follows each other, but for sets."""
-    for before, block in pairwise(((), *_blocks(search))):
-        here, there = events_in(bound, before), events_in(bound, block)
-        if here and not (_is_set(search, before) or _is_set(search, block)):
+    for here, there, alone in remembered(bound, "neighbours", lambda: _neighbours(search, bound)):
+        if here:
             yield last_tick(ticks, here), first_tick(ticks, there)
-        if len(there) > 1 and not _is_set(search, block):
+        if alone and len(there) > 1:
             by_time = sorted(there, key=lambda e: (ticks[e], ticks.ends[e]))
             yield from ((ticks.ends[one], ticks[other]) for one, other in pairwise(by_time))
 
 
+def _neighbours(search: Search, bound: Bound) -> list[tuple[Sequence[int], Sequence[int], bool]]:
+    """The events of each block, whether it is no set, and before it those of the one before, but for sets."""
+    found = []
+    for before, block in pairwise(((), *search.blocks_of_rows)):
+        alone = not _is_set(search, block)
+        here = events_in(bound, before) if alone and not _is_set(search, before) else ()
+        found.append((here, events_in(bound, block), alone))
+    return found
+
+
 def _set_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
     """The row "B+ under contiguity": what lies between the neighbours is the group."""
-    blocks = _blocks(search)
+    blocks = search.blocks_of_rows
     group = set(events_in(bound, blocks[place]))
     leading, trailing = place == 0, place == len(blocks) - 1
     lo = first_tick(ticks, group) if leading else last_tick(ticks, events_in(bound, blocks[place - 1]))

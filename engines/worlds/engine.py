@@ -20,12 +20,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.bound_events import Bound, extent
+from cepctl.engines.worlds.bound_events import Bound, extent, remembered
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
@@ -197,7 +198,8 @@ def visited_worlds(
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
             known = bindings.setdefault(signature, here)
-            bindings[signature] = min(known, here, key=_reading)
+            if here.bound is not known.bound:
+                bindings[signature] = min(known, here, key=_reading)
     found = {
         signature: ExactMatch(
             *ranges[signature],
@@ -227,11 +229,14 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
             search = searches[number]
-            found = Returned(*extent(ticks, bound), search.decided_at(ticks, bound), number, search, bound)
-            signature = _signature(search, bound)
-            other = returned.get(signature, found)
-            first = min(other, found, key=_reading)
-            returned[signature] = replace(first, decided=min(other.decided, found.decided))
+            first, last = extent(ticks, bound)
+            decided = search.decided_at(ticks, bound, first, last)
+            found = Returned(first, last, decided, number, search, bound)
+            signature = remembered(bound, "signature", partial(_signature, search, bound))
+            other = returned.setdefault(signature, found)
+            if other is not found:
+                shown = min(other, found, key=_reading)
+                returned[signature] = replace(shown, decided=min(other.decided, decided))
         yield World(weight, whole, returned)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cepctl.engines.worlds.bound_events import (
+    Binding,
     Bound,
     Edge,
     Ticks,
@@ -14,6 +15,7 @@ from cepctl.engines.worlds.bound_events import (
     extent,
     first_tick,
     last_tick,
+    remembered,
 )
 
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
     """Whether the rows of next match hold of a finished combination, or of the first components of one."""
-    order = [i for i in search.alternative.positive if i in bound]
-    used = set(events_of(bound))
+    order = tuple(i for i in search.alternative.positive if i in bound)
+    used = events_of(bound)
     for place, component in enumerate(order):
         before = search._blocks_before[component]
         kleene_before = any(search.alternative.components[j].kleene for j in before)
@@ -31,7 +33,7 @@ def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
             if not _group_holds(search, ticks, bound, place):
                 return False
         elif not kleene_before:
-            earlier = {j: bound[j] for j in order[:place]}
+            earlier = up_to(search, bound, order[:place])
             lo, hi = _after(search, ticks, bound, component), first_tick(ticks, bound[component])
             key = search.stream.keys[bound[component][0]]
             rivals = (e for e in search.fitting(component, earlier) if e not in used)
@@ -39,6 +41,11 @@ def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
             if any(lo < ticks[e] < hi for e in rivals if search.stream.keys[e] == key):
                 return False
     return True
+
+
+def up_to(search: Search, bound: Bound, components: tuple[int, ...]) -> Binding:
+    """What some components bind, without those after them."""
+    return remembered(bound, components, lambda: search.binding({j: bound[j] for j in components}))
 
 
 def _after(search: Search, ticks: Ticks, bound: Bound, component: int) -> Edge:
@@ -55,7 +62,7 @@ def _after(search: Search, ticks: Ticks, bound: Bound, component: int) -> Edge:
 def _group_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
     """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
     order = search.alternative.positive
-    earlier = {j: bound[j] for j in order[:place]}
+    earlier = up_to(search, bound, order[:place])
     group = bound[order[place]]
     key = search.stream.keys[group[0]]
     fitting = [e for e in search.fitting(order[place], earlier) if search.stream.keys[e] == key]
@@ -67,8 +74,8 @@ def _group_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool
     if place + 1 < len(order):
         following = order[place + 1]
         end: Edge = first_tick(ticks, bound[following])
-        up_to_group = {**earlier, order[place]: group}
-        first_after = min(ticks[e] for e in search.fitting(following, up_to_group) if ticks[e] > b1)
+        taken = earlier.longer(order[place], group)
+        first_after = min(ticks[e] for e in search.fitting(following, taken) if ticks[e] > b1)
         if end != first_after:
             return False
     elif search.alternative.components[order[place]].running:

@@ -23,6 +23,8 @@ Turn: TypeAlias = tuple[int, ...]
 
 def turn_of(alternative: Alternative, component: int) -> Turn:
     """The components that are repeated together with one; none where it is not repeated."""
+    if not alternative.repeated:
+        return ()
     return next((turn for turn in alternative.repeated if component in turn), ())
 
 

@@ -129,7 +129,7 @@ def runs(search: Search, ticks: Ticks) -> Iterator[Bound]:
     """All runs in one world: the first component, or what leads to the last AND, starts at any tick."""
     lead = search.alternative.lead
     if lead:
-        for bound in search.bindings(ticks, {}, lead):
+        for bound in search.bindings(ticks, lead):
             if next_match.holds(search, ticks, bound):
                 before = {i: bound[i] for i in lead[:-1]}
                 yield from Run(

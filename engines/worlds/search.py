@@ -24,15 +24,20 @@ from typing import Literal, TypeAlias
 from cepctl.engines.worlds import next_match
 from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.bound_events import (
+    Binding,
     Bound,
     Edge,
     Group,
+    Room,
     Ticks,
     events_in,
     events_of,
     extent,
+    first_tick,
+    last_tick,
+    remembered,
 )
-from cepctl.engines.worlds.contiguity import holds_contiguously
+from cepctl.engines.worlds.contiguity import blocks_of_rows, holds_contiguously
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.repetitions import repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
@@ -53,7 +58,9 @@ class Search:
     alternative: Alternative
     stream: Stream
     work: Work
-    _known: dict[object, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _nothing: Binding = field(default_factory=lambda: Binding({}, Room()), repr=False, compare=False)
+    """What every search begins with, and what it remembers of all bindings that begin so."""
+    _can_fit: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what would be asked of nothing: a judge that does not know a word says so."""
@@ -64,14 +71,15 @@ class Search:
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
-        found = runs(self, ticks) if self._as_runs else self.bindings(ticks, {}, self.alternative.positive)
+        holds_beside_others = reading(self.plan).holds
+        found = runs(self, ticks) if self._as_runs else self.bindings(ticks, self.alternative.positive)
         for bound in found:
             if (
                 self._window_holds(ticks, bound)
                 and self._timings_hold(ticks, bound)
                 and self._negations_hold(ticks, bound)
                 and not any(self._happens(ticks, bound, place) for place in self._absent_together)
-                and (self._as_runs or reading(self.plan).holds(self, ticks, bound))
+                and (self._as_runs or holds_beside_others(self, ticks, bound))
             ):
                 yield bound
 
@@ -80,29 +88,36 @@ class Search:
         """Whether next match is asked of groups in order, or what reads a group before it."""
         return reading(self.plan).as_runs and self.alternative.reads_taken
 
-    def decided_at(self, ticks: Ticks, bound: Bound) -> int:
+    def decided_at(self, ticks: Ticks, bound: Bound, first: int, last: int) -> int:
         """When this world has decided a match: with its last tick, or with the window where that ends it.
 
-        A window that goes on beyond the end of time ends with it.
+        `first` and `last` are its extent.  A window that goes on beyond the end of time ends with it.
         """
-        first, last = extent(ticks, bound)
-        place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
-        if ending.negated:
-            waits = place not in self.alternative.absent_anywhere
-        elif ending.running:
-            waits = False
-        elif self._as_runs:
-            waits = bool(finished_run(self, ticks, bound).takers())
-        else:
-            waits = ending.kleene and reading(self.plan).fills_window
+        waits = self._waits if self._waits is not None else bool(finished_run(self, ticks, bound).takers())
         if not waits:
             return last
         return LATEST_TICK if self.plan.window is None else min(first + self.plan.window - 1, LATEST_TICK)
+
+    @cached_property
+    def _waits(self) -> bool | None:
+        """Whether each match waits for the end of the window; None where that depends on what a run took."""
+        place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
+        if ending.negated:
+            return place not in self.alternative.absent_anywhere
+        if ending.running:
+            return False
+        return None if self._as_runs else ending.kleene and reading(self.plan).fills_window
 
     # --- fitting ---------------------------------------------------------------------------
 
     def can_fit(self, component: int, event: int) -> bool:
         """Whether the event has the type, the own predicates and the `[attr]` values it needs."""
+        question = (component, event)
+        if question not in self._can_fit:
+            self._can_fit[question] = self._is_wanted(component, event)
+        return self._can_fit[question]
+
+    def _is_wanted(self, component: int, event: int) -> bool:
         wanted = self.alternative.components[component]
         row = self.stream.rows[event]
         return (
@@ -125,11 +140,21 @@ class Search:
 
     def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
         """All events of the input that fit `component` given `bound`; remembered, as ticks play no part."""
-        question = (component, tuple(bound.items()))
-        if question not in self._known:
+        known = self.binding(bound).remembered
+        found: tuple[int, ...] | None = known.get(component)
+        if found is None:
             everything = range(len(self.stream))
-            self._known[question] = tuple(e for e in everything if self.fits(component, e, bound))
-        return self._known[question]
+            found = known[component] = tuple(e for e in everything if self.fits(component, e, bound))
+        return found
+
+    def binding(self, bound: Bound) -> Binding:
+        """What this search remembers of what is bound."""
+        if isinstance(bound, Binding):
+            return bound
+        found = self._nothing
+        for component, group in bound.items():
+            found = found.longer(component, group)
+        return found
 
     def links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
         """Whether the conditions of some scopes that a component decides hold, as far as all is bound."""
@@ -154,23 +179,27 @@ class Search:
 
     # --- combinations ----------------------------------------------------------------------
 
-    def bindings(self, ticks: Ticks, bound: Bound, rest: Sequence[int]) -> Iterator[Bound]:
-        """What some more components can bind, in the order of the pattern."""
+    def bindings(self, ticks: Ticks, components: Sequence[int]) -> Iterator[Binding]:
+        """What some components can bind, in the order of the pattern."""
+        return self._longer(ticks, self._nothing, components)
+
+    def _longer(self, ticks: Ticks, bound: Binding, rest: Sequence[int]) -> Iterator[Binding]:
+        """What some more components can bind."""
         if not rest:
             yield bound
             return
         component = rest[0]
-        earlier = self._blocks_before[component]
-        floor = max((ticks.ends[e] for j in earlier for e in bound[j]), default=-math.inf)
+        before = events_in(bound, self._blocks_before[component])
+        floor = last_tick(ticks, before) if before else -math.inf
         turn = turn_of(self.alternative, component)
         if turn:
             for found in repetitions(self, ticks, turn, bound, floor):
-                whole = {**bound, **found}
+                whole = Binding({**bound, **found}, bound.room)
                 if all(self.links_hold(j, whole, tuple(Scope)) for j in turn):
-                    yield from self.bindings(ticks, whole, rest[len(turn) :])
+                    yield from self._longer(ticks, whole, rest[len(turn) :])
             return
         for group in self._groups(ticks, component, bound, floor):
-            yield from self.bindings(ticks, {**bound, component: group}, rest[1:])
+            yield from self._longer(ticks, bound.longer(component, group), rest[1:])
 
     @cached_property
     def _blocks_before(self) -> Mapping[int, tuple[int, ...]]:
@@ -183,15 +212,15 @@ class Search:
         """The components on whose finished groups a predicate decides."""
         return frozenset(link.decides for link in self.alternative.links if link.scope is not Scope.EVENT)
 
-    def _groups(self, ticks: Ticks, component: int, bound: Bound, floor: Edge) -> Iterator[Group]:
+    def _groups(self, ticks: Ticks, component: int, bound: Binding, floor: Edge) -> Iterator[Group]:
         """What `component` can be bound to after `floor`: no event is bound twice in one match."""
-        used = set(events_of(bound))
-        free = [e for e in self.fitting(component, bound) if e not in used and ticks[e] > floor]
+        free = [e for e in self._unused(component, bound) if ticks[e] > floor]
         wanted = self.alternative.components[component]
         if wanted.ordered:
             free.sort(key=lambda e: ticks[e])
         if wanted.kleene:
             self.work.require_few_sets(wanted.variable, len(free))
+        asked = component in self._asked_of_groups
         for size in _sizes(wanted, len(free)):
             for group in combinations(free, size):
                 self.work.spend()
@@ -199,28 +228,48 @@ class Search:
                     continue
                 if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
                     continue
-                if component not in self._asked_of_groups or self.links_hold(
-                    component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)
-                ):
+                if not asked or self._is_allowed(component, bound.longer(component, group)):
                     yield group
+
+    def _unused(self, component: int, bound: Binding) -> tuple[int, ...]:
+        """All events that fit and are not bound yet; remembered, as ticks play no part."""
+        question = ("unused", component)
+        found: tuple[int, ...] | None = bound.remembered.get(question)
+        if found is None:
+            found = tuple(e for e in self.fitting(component, bound) if e not in bound.events)
+            bound.remembered[question] = found
+        return found
+
+    def _is_allowed(self, component: int, bound: Binding) -> bool:
+        """Whether the conditions on a finished group hold; remembered, as ticks play no part."""
+        scopes = (Scope.ORDER, Scope.GROUP)
+        return remembered(bound, ("allowed", component), lambda: self.links_hold(component, bound, scopes))
 
     # --- one row of the table each ---------------------------------------------------------
 
     def _window_holds(self, ticks: Ticks, bound: Bound) -> bool:
+        if self.plan.window is None:
+            return True
         first, last = extent(ticks, bound)
-        return self.plan.window is None or last - first < self.plan.window
+        return last - first < self.plan.window
 
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
         return all(
             timing_holds(timing, ticks, bound, self.alternative.repeated)
-            for timing in (*self.alternative.timings, *self.alternative.member_timings)
-            if {timing.left, timing.right} <= {None, *bound}
-            and not {timing.left, timing.right} & self._negated
-        ) and all(
-            self._case_holds(cases, ticks, bound)
-            for cases in self.alternative.choices
-            if not named(cases) & self._negated
-        )
+            for timing in self._timings
+            if (timing.left is None or timing.left in bound)
+            and (timing.right is None or timing.right in bound)
+        ) and all(self._case_holds(cases, ticks, bound) for cases in self._choices)
+
+    @cached_property
+    def _timings(self) -> tuple[Timing, ...]:
+        """Those between what a match binds."""
+        every = (*self.alternative.timings, *self.alternative.member_timings)
+        return tuple(each for each in every if not {each.left, each.right} & self._negated)
+
+    @cached_property
+    def _choices(self) -> tuple[Sequence[Sequence[Timing]], ...]:
+        return tuple(cases for cases in self.alternative.choices if not named(cases) & self._negated)
 
     @cached_property
     def _negated(self) -> frozenset[int]:
@@ -230,34 +279,48 @@ class Search:
         return any(all(timing_holds(timing, ticks, bound) for timing in case) for case in cases)
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
-        for place, block in enumerate(self.alternative.blocks if self._negated else ()):
-            for component in block if place not in self._absent_together else ():
-                if component not in self._negated:
-                    continue
-                lo, hi = self._gap(ticks, bound, place)
-                if any(
-                    lo < ticks[e] and ticks.ends[e] < hi and self._negated_holds(ticks, component, e, bound)
-                    for e in self.fitting(component, bound)
-                    if component not in self.alternative.absent_anywhere or e not in set(events_of(bound))
-                ):
-                    return False
+        ends = ticks.ends
+        for place, component in self._absent_alone:
+            lo, hi = self._gap(ticks, bound, place)
+            if any(
+                lo < ticks[e] and ends[e] < hi and self._negated_holds(ticks, component, e, bound)
+                for e in self.fitting(component, bound)
+                if component not in self.alternative.absent_anywhere or e not in events_of(bound)
+            ):
+                return False
         return True
+
+    @cached_property
+    def _absent_alone(self) -> tuple[tuple[int, int], ...]:
+        """The place of its block, and each negated component that is not part of a whole."""
+        blocks = ((place, block) for place, block in enumerate(self.alternative.blocks) if self._negated)
+        alone = ((place, block) for place, block in blocks if place not in self._absent_together)
+        return tuple((place, j) for place, block in alone for j in block if j in self._negated)
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
         if len(self.alternative.blocks[place]) > 1 and place not in self._absent_together:
             return -math.inf, math.inf
-        before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in events_in(bound, block)]
-        after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in events_in(bound, block)]
+        before, after = remembered(bound, ("beside", place), lambda: self._beside(bound, place))
         window = math.inf if self.plan.window is None else self.plan.window
-        first, last = extent(ticks, bound)
-        return max(before, default=last - window), min(after, default=first + window)
+        return (
+            last_tick(ticks, before) if before else last_tick(ticks, events_of(bound)) - window,
+            first_tick(ticks, after) if after else first_tick(ticks, events_of(bound)) + window,
+        )
+
+    def _beside(self, bound: Bound, place: int) -> tuple[list[int], list[int]]:
+        """The bound events of the blocks before one, and of those after it."""
+        blocks = self.alternative.blocks
+        before, after = blocks[:place], blocks[place + 1 :]
+        return [e for each in before for e in events_in(bound, each)], [
+            e for each in after for e in events_in(bound, each)
+        ]
 
     def _negated_holds(self, ticks: Ticks, component: int, event: int, bound: Bound) -> bool:
         """What remains to be checked for a negated event: predicates on finished groups, and its timings."""
-        whole = {**bound, component: (event,)}
+        whole = self.binding(bound).longer(component, (event,))
         return (
-            self.links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
+            self._is_allowed(component, whole)
             and all(
                 timing_holds(timing, ticks, whole)
                 for timing in (*self.alternative.timings, *self.alternative.member_timings)
@@ -275,6 +338,11 @@ class Search:
         """The places of the blocks of `!SEQ(...)` and `!AND(...)`: several components, all negated."""
         blocks = enumerate(self.alternative.blocks)
         return tuple(place for place, block in blocks if len(block) > 1 and set(block) <= self._negated)
+
+    @cached_property
+    def blocks_of_rows(self) -> tuple[tuple[int, ...], ...]:
+        """The components that contiguity asks for together."""
+        return blocks_of_rows(self.alternative)
 
     def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
         """Whether distinct events that the match does not bind make up what must not happen in its gap."""

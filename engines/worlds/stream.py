@@ -31,8 +31,8 @@ class Times(tuple[int, ...]):
     @classmethod
     def of(cls, spans: Sequence[Span]) -> Times:
         """From start and end of every event."""
-        times = cls(start for start, _ in spans)
-        times.ends = tuple(end for _, end in spans)
+        times = cls([start for start, _ in spans])
+        times.ends = tuple([end for _, end in spans])
         return times
 
 

@@ -21,8 +21,9 @@ def timing_holds(timing: Timing, ticks: Ticks, bound: Bound, repeated: Sequence[
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     if isinstance(timing, MemberTiming):
         left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
-    together = any({timing.left, timing.right} <= {*each} for each in repeated)
-    in_turn = together and not isinstance(timing, MemberTiming)
+        in_turn = False
+    else:
+        in_turn = any({timing.left, timing.right} <= {*each} for each in repeated)
     gaps = [a - b for i, a in enumerate(left) for j, b in enumerate(right) if i == j or not in_turn]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
 

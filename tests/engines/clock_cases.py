@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ class ClockCase:
     events: tuple[Event, ...]
     clocks: Clocks
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         return event_table(self.events)
 

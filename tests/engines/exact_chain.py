@@ -3,10 +3,11 @@
 The second derivation that judges the engine's closed form; it counts nothing by binomials.
 P(the first j events are in order and the j-th happens at t) is a polynomial in t between cut
 points; it is found by evaluating at enough ticks and interpolating, and summed through power
-sums that are found the same way, all in `Fraction`.  The window, and leading or trailing absences,
-tie the last event to the first: then the sum is done for a fixed first tick, and is itself a
-piecewise polynomial in that tick.  Every interpolation is checked at the far end of its piece,
-so that a forgotten cut point raises instead of giving a wrong number.
+sums that are found the same way, all in `Fraction`, or in integers over one denominator.
+The window, and leading or trailing absences, tie the last event to the first: then the sum is done
+for a fixed first tick, and is itself a piecewise polynomial in that tick.  Every interpolation is
+checked at the far end of its piece, so that a forgotten cut point raises instead of giving a wrong
+number.
 
     name here     meaning
     mass          buckets (lo, hi, p): both ends included, p spread evenly over their ticks
@@ -16,6 +17,7 @@ so that a forgotten cut point raises instead of giving a wrong number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -135,7 +137,7 @@ def _given_first_tick(
 
 def _last_event(masses: Sequence[Mass], inner: Sequence[Presence]) -> list[Piece]:
     """P(all events in order, inner presences hold, and the last happens at t), piece by piece."""
-    pieces = [Piece(lo, hi, (per_tick,)) for lo, hi, per_tick in _per_tick(masses[0])]
+    pieces = [Piece(lo, hi, (p.numerator,), p.denominator) for lo, hi, p in _per_tick(masses[0])]
     cuts = _cuts([*masses, *(mass for mass, _ in inner)])
     for place, mass in enumerate(masses[1:], start=1):
         present = [rival for rival, gap in inner if gap == place - 1]
@@ -204,29 +206,29 @@ def _probability_between(mass: Mass, lo: int, hi: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Piece:
-    """A polynomial in `t - lo`, lowest power first, for the ticks lo to hi."""
+    """A polynomial in `t - lo`, lowest power first, over one denominator, for the ticks lo to hi."""
 
     lo: int
     hi: int
-    coefficients: Coefficients
+    coefficients: tuple[int, ...]
+    denominator: int
 
     def at(self, t: int) -> Fraction:
-        return _value(self.coefficients, t - self.lo)
+        value, x = 0, t - self.lo
+        for coefficient in reversed(self.coefficients):
+            value = value * x + coefficient
+        return Fraction(value, self.denominator)
 
     def times(self, factor: Fraction) -> Piece:
-        return Piece(self.lo, self.hi, tuple(factor * c for c in self.coefficients))
+        coefficients = tuple(factor.numerator * c for c in self.coefficients)
+        return Piece(self.lo, self.hi, coefficients, factor.denominator * self.denominator)
 
     def total(self, hi: int | None = None) -> Fraction:
         """Sum over the ticks from lo to `hi`, the end of the piece when not given."""
         n = (self.hi if hi is None else hi) - self.lo
-        return sum((c * _value(_power_sum(k), n) for k, c in enumerate(self.coefficients)), ZERO)
-
-
-def _value(coefficients: Coefficients, x: int) -> Fraction:
-    value = ZERO
-    for coefficient in reversed(coefficients):
-        value = value * x + coefficient
-    return value
+        return Fraction(
+            sum(c * _power_sum_at(k, n) for k, c in enumerate(self.coefficients)), self.denominator
+        )
 
 
 def _pieces(function: OfTick, lo: int, hi: int, cuts: Iterable[int], degree: int) -> Iterator[Piece]:
@@ -238,13 +240,28 @@ def _pieces(function: OfTick, lo: int, hi: int, cuts: Iterable[int], degree: int
 
 def _interpolated(function: OfTick, lo: int, hi: int, degree: int) -> Piece:
     nodes = min(degree, hi - lo) + 1
-    inverse = _inverse_vandermonde(nodes)
+    inverse = _whole_inverse(nodes)
     values = [function(lo + x) for x in range(nodes)]
-    coefficients = tuple(sum((a * v for a, v in zip(row, values, strict=True)), ZERO) for row in inverse)
-    piece = Piece(lo, hi, coefficients)
+    whole, of_values = _over_one_denominator(values)
+    rows, of_rows = inverse
+    coefficients = tuple(sum(a * v for a, v in zip(row, whole, strict=True)) for row in rows)
+    piece = Piece(lo, hi, coefficients, of_rows * of_values)
     if hi - lo >= nodes and piece.at(hi) != function(hi):
         raise AssertionError(f"not one polynomial of degree {degree} on [{lo}, {hi}]: a cut point is missing")
     return piece
+
+
+def _over_one_denominator(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    denominator = math.lcm(*(each.denominator for each in values))
+    return [each.numerator * (denominator // each.denominator) for each in values], denominator
+
+
+@lru_cache
+def _whole_inverse(size: int) -> tuple[list[list[int]], int]:
+    """`_inverse_vandermonde` in integers over one denominator."""
+    rows = _inverse_vandermonde(size)
+    whole, denominator = _over_one_denominator([each for row in rows for each in row])
+    return [whole[start : start + size] for start in range(0, size * size, size)], denominator
 
 
 @lru_cache
@@ -267,3 +284,12 @@ def _power_sum(power: int) -> Coefficients:
     values = [Fraction(sum(x**power for x in range(n + 1))) for n in range(size)]
     rows = _inverse_vandermonde(size)
     return tuple(sum((a * v for a, v in zip(row, values, strict=True)), ZERO) for row in rows)
+
+
+@lru_cache(10_000)
+def _power_sum_at(power: int, n: int) -> int:
+    value = ZERO
+    for coefficient in reversed(_power_sum(power)):
+        value = value * n + coefficient
+    assert value.denominator == 1
+    return value.numerator

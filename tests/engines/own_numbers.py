@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from unittest.mock import patch
 
@@ -70,11 +71,11 @@ class Trial:
     engine: str = "event"
     least: float | None = None
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         return replace(plan_of(self.query), minimum_confidence=self.least)
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         return event_table(self.events)
 

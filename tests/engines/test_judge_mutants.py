@@ -14,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.worlds import clocks, contiguity, next_match, stream
-from cepctl.engines.worlds.bound_events import Bound, Edge, Group, Ticks, extent
+from cepctl.engines.worlds.bound_events import Binding, Bound, Edge, Group, Ticks, extent
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Mass, Row
@@ -57,15 +57,15 @@ def _window_a_tick_wider(self: Search, ticks: Ticks, bound: Bound) -> bool:
     return self.plan.window is None or last - first <= self.plan.window
 
 
-def _ties_in_order(self: Search, ticks: Ticks, j: int, bound: Bound, floor: Edge) -> Iterator[Group]:
+def _ties_in_order(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return groups(self, ticks, j, bound, floor - 1)
 
 
-def _single_members(self: Search, ticks: Ticks, j: int, bound: Bound, floor: Edge) -> Iterator[Group]:
+def _single_members(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return (group for group in groups(self, ticks, j, bound, floor) if len(group) == 1)
 
 
-def _sequences_by_id(self: Search, ticks: Ticks, j: int, bound: Bound, floor: Edge) -> Iterator[Group]:
+def _sequences_by_id(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return (tuple(sorted(group)) for group in groups(self, ticks, j, bound, floor))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -45,12 +46,12 @@ class Question:
     lasting: bool = False
     options: MatchOptions = field(default_factory=MatchOptions)
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         clocks: Clocks = dict(self.clocks)
         return plan_of(self.query, clocks, lasting=self.lasting)
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         return event_table(self.events)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -22,11 +23,11 @@ class LawfulCase:
     case: Case
     laws: tuple[OrderLaw, ...]
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         return event_table(self.case.events)
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         return replace(plan_of(self.case.query), laws=self.laws)
 
