@@ -6,11 +6,12 @@ Its maximum, its minimum and its members one by one: then single members say who
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime
-from cepctl.language.traversal import walk
+from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime, Expression
+from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.consistency import Consistency, consistency
-from cepctl.plan.plan import Alternative, Link
+from cepctl.plan.plan import Alternative, Component, Link
 
 _EXTREMES = ("max", "min")
 
@@ -22,15 +23,40 @@ def extreme_of(link: Link) -> Aggregate | None:
 
 def lets_one(link: Link) -> bool:
     """Whether a condition on an extreme holds as soon as one member makes it hold."""
-    return consistency(link.expression) is Consistency.TRUE
+    return _consistency(link) is Consistency.TRUE
+
+
+def _consistency(link: Link) -> Consistency:
+    """How a condition on an extreme of a group develops while that grows; nothing else that it reads does."""
+    aggregate = extreme_of(link)
+    group = "" if aggregate is None else aggregate.variable
+
+    def still(leaf: Expression) -> Expression:
+        if isinstance(leaf, Attribute | EventTime) and leaf.variable != group:
+            return replace(leaf, member=None)
+        return leaf
+
+    return consistency(rewrite(link.expression, still))
 
 
 def sets_without_order(alternative: Alternative) -> Iterator[str]:
     """Variables of groups without order that are read in another way while they still take."""
     for i in alternative.positive:
         component = alternative.components[i]
-        if component.kleene and not component.ordered and not _is_read_simply(alternative, i):
+        if _is_set(component) and not _is_read_simply(alternative, i):
             yield component.variable
+
+
+def read_while_they_take(alternative: Alternative) -> set[tuple[int, int]]:
+    """Pairs of a group without order and a component behind it that may take then and reads it."""
+    return {
+        (group, link.decides)
+        for link in alternative.links
+        for group in link.components
+        if _is_set(alternative.components[group])
+        and link.decides in alternative.right_behind(group)
+        and not alternative.components[link.decides].negated
+    }
 
 
 def _is_read_simply(alternative: Alternative, group: int) -> bool:
@@ -39,11 +65,19 @@ def _is_read_simply(alternative: Alternative, group: int) -> bool:
     later = [link for link in later if not alternative.components[link.decides].negated]
     behind = alternative.right_behind(group)
     if alternative.takes_in_order:
-        return all(link.decides not in behind for link in later)
+        return all(
+            link.decides not in behind
+            or (_asks_one(link) and not _is_set(alternative.components[link.decides]))
+            for link in later
+        )
     return all(
         not alternative.components[link.decides].kleene and (link.decides not in behind or _asks_one(link))
         for link in later
     )
+
+
+def _is_set(component: Component) -> bool:
+    return component.kleene and not component.ordered
 
 
 def _asks_one(link: Link) -> bool:
@@ -62,5 +96,5 @@ def _asks_one(link: Link) -> bool:
         and not others
         and not read_one_by_one
         and aggregate.function in _EXTREMES
-        and consistency(link.expression) in (Consistency.TRUE, Consistency.FALSE)
+        and _consistency(link) in (Consistency.TRUE, Consistency.FALSE)
     )

@@ -25,10 +25,11 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.read_members import ReadMembers
 from cepctl.engines.event.run_conditions import RunConditions, folded
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
-from cepctl.engines.pattern.blocks import AbsenceRule, gap_of
+from cepctl.engines.pattern.blocks import AbsenceRule, Point, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
 from cepctl.engines.pattern.shapes import edge_of
@@ -158,16 +159,28 @@ class RunAlternative(PreparedAlternative):
             (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
         row, event = rivals.row, rivals.event
         gaps, alike = self.takers.gaps(component), not self.conditions.depends_on_members(component)
+        own, blocks = (masses.lower[event], masses.upper[event]), self.takers.of_blocks(valid)
         fits: Flags = np.zeros((len(row), len(gaps)), dtype=bool)
         for number, gap in enumerate(gaps):
-            if alike and number:
+            if self.conditions.reads_taking(component, self.form_of.places[gap.begin].stop):
+                every = np.ones((len(row), 1), dtype=bool)
+                members = self._members_read(component, gap.begin, events)
+                for stretch, pairs in stretches([gap], every, blocks, row, own):
+                    yield from members.rivals(self.takers.rule(place, stretch), row[pairs], event[pairs])
+            elif alike and number:
                 fits[:, number] = fits[:, 0]
             else:
                 before = self.form_of.places[gap.begin].stop
                 fits[:, number] = self.conditions.fit(component, events, before, row, event)
-        own = masses.lower[event], masses.upper[event]
-        for stretch, pairs in stretches(gaps, fits, self.takers.of_blocks(valid), row, own):
+        for stretch, pairs in stretches(gaps, fits, blocks, row, own):
             yield self.takers.rule(place, stretch), row[pairs], event[pairs]
+
+    def _members_read(self, component: int, block: int, events: Indexes) -> ReadMembers:
+        """The members of a set that a component behind it reads."""
+        places, singles = self.form_of.places[block], self.search.singles
+        points = [Point(block, "only", singles[at]) for at in places]
+        points = points if len(points) > 1 else [Point(block, "first")]
+        return ReadMembers(self.conditions, component, events, places, points)
 
     def decided(
         self,

@@ -77,7 +77,16 @@ class RunConditions:
             found[:, places] = np.take_along_axis(rows[:, places], order, axis=1)
         return found
 
-    def _deciding(self, component: int, *, finished: bool) -> list[Link]:
+    def reads_taking(self, component: int, place: int) -> bool:
+        """Whether a condition on who fits a component reads a set that takes the event before a place."""
+        group = self.taken[place - 1]
+        return (
+            self.is_of_set(place - 1)
+            and component != group
+            and any(group in link.components for link in self.deciding(component))
+        )
+
+    def deciding(self, component: int, *, finished: bool = False) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
         group = self.reading.components[component].kleene
         names = [self._names[i] for i in self.reading.turn(component)]
@@ -90,7 +99,7 @@ class RunConditions:
 
     def depends_on_members(self, component: int) -> bool:
         """Whether who fits a component depends on which members groups have by then."""
-        read = ((link, i) for link in self._deciding(component, finished=False) for i in link.components)
+        read = ((link, i) for link in self.deciding(component) for i in link.components)
         return any(
             (self.reading.components[i].kleene or self.reading.passes_over)
             and (i != component or _looks_back(link.expression))
@@ -103,7 +112,7 @@ class RunConditions:
         `rows`: the events that each run takes, shape (n, l); `row`, `event`: pairs of a run and an event.
         """
         found = np.ones(len(row), dtype=bool)
-        for link in self._deciding(component, finished=False):
+        for link in self.deciding(component):
             if self._reads_absent(link, component, count):
                 continue
             left = np.flatnonzero(found)
@@ -148,7 +157,7 @@ class RunConditions:
     def may_be_left(self, component: int, rows: Indexes) -> Flags:
         """Whether the finished group of a component passes its filters."""
         found = np.ones(len(rows), dtype=bool)
-        for link in self._deciding(component, finished=True):
+        for link in self.deciding(component, finished=True):
             if self._reads_absent(link, component, len(self.taken)):
                 continue
             left = np.flatnonzero(found)

@@ -16,6 +16,7 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.event.read_members import surely_fit, surely_taken
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_search import RunSearch
 from cepctl.engines.event.run_takers import Takers
@@ -102,6 +103,7 @@ class RunGrowth:
                 yield some[:, :-1]
                 if self._passes_over(column) and not loose:
                     certain = some[masses.lower[some[:, column]] > self._after(some, column)]
+                    certain = certain[surely_taken(self.conditions, certain, column)]
                     np.minimum.at(until, certain[:, -1], masses.upper[certain[:, column]])
             looked = np.maximum(looked, last)
 
@@ -118,7 +120,7 @@ class RunGrowth:
                 for pairs in overlapping(step.index, codes, first, np.minimum(last, until)):
                     sure = masses.lower[pairs[1]] > over[pairs[0]]
                     row, event = (side[sure] for side in pairs)
-                    fits = self.conditions.fit(component, rows, column, row, event)
+                    fits = surely_fit(self.conditions, component, rows, column, row, event)
                     np.minimum.at(until, row[fits], masses.upper[event[fits]])
         return until
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
+from cepctl.engines.event.read_members import surely_taken
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -98,7 +99,9 @@ class RunSearch:
         if self.is_loose(place):
             return rows
         after = self.takers.take_from(rows, events.masses.upper, place)
-        return rows[_may_be_next(events, rows, place, after)]
+        sure = events.masses.lower[rows[:, place]] > after
+        sure[sure] = surely_taken(self.conditions, rows[sure], place)
+        return rows[_may_be_next(events, rows, place, sure)]
 
     def _goes_further(self, rows: Indexes, place: int) -> Flags:
         """Whether the last event fits a taker further on in the pattern, which would have taken it."""
@@ -119,16 +122,16 @@ class RunSearch:
         return found
 
 
-def _may_be_next(events: Events, rows: Indexes, place: int, after: Ticks) -> Flags:
+def _may_be_next(events: Events, rows: Indexes, place: int, sure: Flags) -> Flags:
     """Whether none of the events that a run could take instead is certainly before the one it takes.
 
-    `after`: until when what it took before may happen.
+    `sure`: whether it takes each of them, if nothing comes before that.
     """
     lower, upper = events.masses.lower, events.masses.upper
     before, event = rows[:, :place], rows[:, place]
     fresh = np.ones(len(rows), dtype=bool)
     fresh[1:] = (before[1:] != before[:-1]).any(axis=1)
     run = np.cumsum(fresh) - 1
-    until = np.where(lower[event] > after, upper[event], UNBOUNDED)
+    until = np.where(sure, upper[event], UNBOUNDED)
     least = np.minimum.reduceat(until, np.flatnonzero(fresh))
     return np.asarray(lower[event] <= least[run])

@@ -68,6 +68,10 @@ class Takers:
         component = self.reading.components[self.taken[block]]
         return component.kleene and not component.ordered
 
+    def _is_running(self, block: int) -> bool:
+        """Whether a block is the end of a match, and others take more of the same group."""
+        return block == len(self.taken) - 1 and self.reading.components[self.taken[block]].running
+
     def after(self, block: int) -> list[int]:
         """The components that may take after the first event of a set, or another block, in pattern order.
 
@@ -77,7 +81,7 @@ class Takers:
             return []
         taker = self.taken[block]
         component, order = self.reading.components[taker], self.reading.positive
-        if component.running and block == len(self.taken) - 1:
+        if self._is_running(block):
             return []
         members = self.form.taken[: self.form.places[block].stop].count(taker)
         has_room = component.kleene and (component.most is None or members < component.most)
@@ -90,7 +94,12 @@ class Takers:
 
     def instead_of(self, place: int) -> list[int]:
         """The components that may take where a run takes the event at a place, not the first."""
-        return [] if place < self.form.lead else self.after(self.form.block_at(place - 1))
+        if place < self.form.lead:
+            return []
+        before = self.form.block_at(place - 1)
+        # A running set, too, takes all that fits up to its last member.
+        goes_on = before == self.form.block_at(place) and self._is_running(before)
+        return [self.taken[before]] if goes_on else self.after(before)
 
     def take_from(self, rows: Indexes, upper: Ticks, place: int, *, own: bool = True) -> Ticks:
         """Until when those begin to take which may before the event at a place, shape (n,).
@@ -109,6 +118,8 @@ class Takers:
     def gaps(self, component: int) -> list[Stretch]:
         """Between which blocks of the run a component is a taker."""
         last = len(self.taken) - 1
+        if not last and self._is_running(0) and self.is_set(0) and component == self.taken[0]:
+            return [Stretch(0, 1)]
         return [
             Stretch(block, block + 1, closed=block < last and self._takes_at(component, block + 1))
             for block in range(last + 1)
@@ -131,6 +142,8 @@ class Takers:
             through = self.is_set(stretch.end) and own == self.taken[stretch.end]
             end = Point(stretch.end, "last" if through else "first")
             ends.append(RegionEnd(end, 0 if stretch.closed else -1, is_lower=False))
+        elif self._is_running(len(self.taken) - 1):
+            ends.append(RegionEnd(Point(begin, "last"), 0, is_lower=False))
         elif self.window is not None:
             ends.append(RegionEnd(Point(0, "first"), self.window - 1, is_lower=False))
         others_too = after_set and not is_own and len(self.form.places[begin]) > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -34,6 +34,7 @@ from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Component, Plan
+from cepctl.plan.read_sets import read_while_they_take
 from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
@@ -46,7 +47,11 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
     ------
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
+    UnsupportedQueryError
+        If some event fits a group without order and a component behind it that reads it while it takes.
     """
+    if asked.plan.strategy.absent is Absent.NEARER:
+        _refuse_shared(asked, sorted(read_while_they_take(asked.reading)))
     found = 0
     for each in chain.from_iterable(map(asked.without, asked.reading.left_out)):
         found += 1
@@ -227,16 +232,21 @@ def read_sets_of_each_size(
 
 def _groups_read(asked: RunsAsked) -> list[int]:
     """The groups without order, none of whose events fits what follows and reads them."""
-    reading, candidates = asked.reading, asked.candidates
+    reading = asked.reading
     groups = [i for i in reading.positive if reading.components[i].kleene]
-    for group, behind in pairwise(reading.positive):
-        if group in groups and len(np.intersect1d(candidates[group], candidates[behind])):
-            name = reading.components[group].variable
+    _refuse_shared(asked, [each for each in pairwise(reading.positive) if each[0] in groups])
+    return groups
+
+
+def _refuse_shared(asked: RunsAsked, pairs: Iterable[tuple[int, int]]) -> None:
+    """Raise UnsupportedQueryError where an event fits a group and what is behind and reads it."""
+    for group, behind in pairs:
+        if len(np.intersect1d(asked.candidates[group], asked.candidates[behind])):
+            name = asked.reading.components[group].variable
             raise UnsupportedQueryError(
                 f"not supported yet: events that fit {name}[] and what follows and reads it; --engine worlds "
                 f"runs it, and so does the event engine where it is read in order, as max({name}[..i].x)"
             )
-    return groups
 
 
 def _sizes_of(bound: Mapping[int, Bindings], groups: Sequence[int]) -> set[tuple[int, ...]]:
@@ -249,10 +259,8 @@ def _of_read_sets(
     sizes: dict[int, int],
 ) -> ReadSetAlternative:  # fmt: skip
     form = unrolled(reading, sizes)
-    shape = shape_of(plan, form.alternative)
-    blocks = tuple(
-        replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
-    )
+    shape = _with_members_apart(shape_of(plan, form.alternative), form.alternative.positive)
+    blocks = shape.blocks
     is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
     running = reading.components[reading.positive[-1]].running
     rules = [
@@ -261,7 +269,7 @@ def _of_read_sets(
         if number >= form.lead_blocks
         and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
-    shape = replace(shape, blocks=blocks, rules=(*_of_lead(shape, form), *rules))
+    shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
     search = Search(
         form.alternative,
         form.alternative.positive,
@@ -275,6 +283,17 @@ def _of_read_sets(
         form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
         begun=np.full((0, len(search.singles)), NOT_BOUND), unfinished_system=search.system,
     )  # fmt: skip
+
+
+def _with_members_apart(shape: Shape, components: Sequence[int]) -> Shape:
+    """The shape in which rules speak of single ones of some components, though they share a block."""
+    blocks = (
+        replace(each, kind=BlockKind.UNORDERED)
+        if len(each.components) > 1 and each.components[0] in components
+        else each
+        for each in shape.blocks
+    )
+    return replace(shape, blocks=tuple(blocks))
 
 
 def _of_lead(shape: Shape, form: Unrolled) -> tuple[AbsenceRule, ...]:
@@ -312,6 +331,8 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     takers = Takers(form, plan.window) if passes_over else None
     shape = shape_of(plan, form.alternative)
     if takers is not None:
+        read = {group for group, _ in read_while_they_take(reading)}
+        shape = _with_members_apart(shape, [i for i in form.alternative.positive if form.origin[i] in read])
         # What is passed over is absent as its takers say.
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)

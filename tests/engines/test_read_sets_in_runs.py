@@ -1,0 +1,141 @@
+"""Sets that what is behind them reads, where they may be absent or stand beside groups in order."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.raw_time_counts import counts_of
+from cepctl.engines.worlds.engine import exact_matches, match_table
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
+from tests.engines.diagnosis.test_one_match import agrees_with_the_rows
+from tests.engines.event.test_raw_times import expected_counts, raw_times, with_times
+from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
+from tests.plans import Event, event_table, plan_of
+from tests.random_patterns import NEXT
+from tests.strategies import Case
+
+READ = (
+    "SEQ(A a, B* b[], C c)",
+    "SEQ(B* b[], A? d, C c)",
+    "SEQ(A? d, B* b[], C? c, A z)",
+    "SEQ(B+ b[], C? c, A z)",
+    "SEQ(A a, B* b[], C{0,2} c[])",
+    "SEQ(AND(A a, A d), B* b[], C c)",
+    "SEQ(A{1,2} e[], B+ b[], C c)",
+    "SEQ(B* b[], A* e[], C c)",
+    "SEQ(B* b[], RUNNING C{1,2} c[])",
+    "SEQ(A a, B* b[], !A n, C c)",
+)
+CONDITIONS = (
+    "{c}.x > max(b[].x)",
+    "{c}.x < max(b[].x)",
+    "{c}.x >= min(b[].x)",
+    "{c}.x < b[i].x",
+    "{c}.x <= max(e[].x)",
+    "{c}.x <> a.x",
+    "d.x <= max(b[].x)",
+)
+
+
+@st.composite
+def read_sets(draw: st.DrawFn, patterns: tuple[str, ...] = READ) -> Case:
+    """A few events, some of which tell who fits c or d."""
+    pattern = draw(st.sampled_from(patterns))
+    names = {*re.findall(r"(\w)(?:\[\])?[,)]", pattern)}
+    every = [each.format(c="c[i]" if "c[]" in pattern else "c") for each in CONDITIONS]
+    usable = [each for each in every if {*re.findall(r"\b(\w)(?:\.|\[)", each)} <= names]
+    conditions = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=2, unique=True))
+    conditions += draw(st.sampled_from([[], [], ["count(b[]) >= 2"], ["[k]"]]))
+    events = []
+    for place, kind in enumerate(draw(st.sampled_from(["ABBC", "BBCC", "ABBCC", "ABBBC", "ABCA", "ABBCA"]))):
+        lower, name = place + draw(st.integers(-1, 2)), draw(st.integers(0, 9))
+        x, k = draw(st.sampled_from([0, 1, 2, 3, None])), draw(st.sampled_from("pppq"))
+        events.append(Event(f"e{name}{place}", kind, lower, lower + draw(st.integers(0, 3)), x=x, k=k))
+    window = draw(st.sampled_from([5, 9]))
+    where = " AND ".join(conditions)
+    return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {NEXT}", tuple(events))
+
+
+@pytest.mark.parametrize("pattern", READ)
+def test_what_is_behind_a_set_reads_it(pattern: str) -> None:
+    check(read_sets((pattern,)), event_engine_agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+def test_what_is_behind_a_set_reads_it_in_many_cases() -> None:
+    check(read_sets(), event_engine_agrees, MANY_EXAMPLES)
+
+
+def test_grouped_rows_thresholds_and_shown_matches_agree() -> None:
+    def agrees(case: Case) -> None:
+        all_of_them_agree(case)
+        event_engine_agrees_above(case, 0.4)
+        agrees_with_the_rows(case)
+
+    check(read_sets(), agrees, FEW_EXAMPLES)
+
+
+def test_raw_times_find_what_the_judge_finds() -> None:
+    def agrees(drawn: tuple[Case, list[int | None]]) -> None:
+        case, ticks = drawn
+        plan, table = plan_of(case.query), with_times(case.table, ticks)
+        matches = match_events(plan, table, MatchOptions(raw_times=True))
+        found = counts_of(matches.column(FOUND_AT_RAW_TIMES))
+        assert found == expected_counts(plan, matches, table)
+
+    check(raw_times(read_sets()), agrees, FEW_EXAMPLES)
+
+
+def test_before_a_set_has_begun_nothing_is_asked_of_it() -> None:
+    """At 1 b is before c1, which is no greater; at 2 or 3 c1 takes first, and there is no b."""
+    events = event_table(
+        (
+            Event("a", "A", 0, 0),
+            Event("b", "B", 1, 3, x=2),
+            Event("c1", "C", 2, 2, x=1),
+            Event("c2", "C", 4, 4, x=3),
+        )
+    )
+    plan = plan_of(f"PATTERN SEQ(A a, B* b[], C c) WHERE c.x > max(b[].x) STRATEGY {NEXT}")
+    found = {signature: each.confidence for signature, each in exact_matches(plan, events).items()}
+    assert found == {
+        (("a",), ("c1",)): Fraction(2, 3),
+        (("a",), ("b",), ("c2",)): Fraction(1, 3),
+    }
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
+def test_what_certainly_fits_ends_a_set() -> None:
+    """Of 24 members in certain order none is behind c1, and of as many events behind it none is taken."""
+    members = [Event(f"b{number:02}", "B", 10 * number, 10 * number + 4, x=1) for number in range(24)]
+    behind = [Event(f"c{number:02}", "C", 10 * number + 6, 10 * number + 7, x=2) for number in range(2, 24)]
+    plan = plan_of(f"PATTERN SEQ(B* b[], C c) WHERE c.x > max(b[].x) WITHIN 900 ticks STRATEGY {NEXT}")
+    rows = match_events(plan, event_table((*members, *behind)))
+    assert rows.num_rows == 24 + 22
+    assert set(rows.column("confidence").to_pylist()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "where", "named"),
+    [
+        ("SEQ(A a, B* b[], C c)", "c.x > avg(b[].x)", r"b\[\] without order .*--engine worlds runs it"),
+        (
+            "SEQ(A a, B|C* b[], C c)",
+            "c.x > max(b[].x)",
+            r"events that fit b\[\] and what follows and reads it",
+        ),
+    ],
+)
+def test_what_is_not_run_names_the_way_out(pattern: str, where: str, named: str) -> None:
+    plan = plan_of(f"PATTERN {pattern} WHERE {where} STRATEGY {NEXT}")
+    with pytest.raises(UnsupportedQueryError, match=named):
+        match_events(plan, event_table([Event("c", "C", 0, 0, x=1)]))
