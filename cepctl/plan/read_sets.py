@@ -1,11 +1,10 @@
-"""What may be read of a group without order while it still takes members, under next match.
+"""What is read of a group without order while it still takes members, under next match.
 
-Its maximum, its minimum and its members one by one: then single members say who fits what follows.
+Of its maximum, its minimum and its members one by one single members say who fits what follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime, Expression
@@ -39,14 +38,6 @@ def _consistency(link: Link) -> Consistency:
     return consistency(rewrite(link.expression, still))
 
 
-def sets_without_order(alternative: Alternative) -> Iterator[str]:
-    """Variables of groups without order that are read in another way while they still take."""
-    for i in alternative.positive:
-        component = alternative.components[i]
-        if _is_set(component) and not _is_read_simply(alternative, i):
-            yield component.variable
-
-
 def read_while_they_take(alternative: Alternative) -> set[tuple[int, int]]:
     """Pairs of a group without order and a component behind it that may take then and reads it."""
     return {
@@ -59,20 +50,12 @@ def read_while_they_take(alternative: Alternative) -> set[tuple[int, int]]:
     }
 
 
-def _is_read_simply(alternative: Alternative, group: int) -> bool:
-    """Whether what a group without order still takes does not matter, or is read one by one."""
-    later = [link for link in alternative.links if group in link.components and link.decides > group]
-    later = [link for link in later if not alternative.components[link.decides].negated]
-    behind = alternative.right_behind(group)
-    if alternative.takes_in_order:
-        return all(
-            link.decides not in behind
-            or (_asks_one(link) and not _is_set(alternative.components[link.decides]))
-            for link in later
-        )
+def are_read_simply(alternative: Alternative) -> bool:
+    """Whether each set that is read while it takes is read one by one, and by single events."""
     return all(
-        not alternative.components[link.decides].kleene and (link.decides not in behind or _asks_one(link))
-        for link in later
+        not alternative.components[link.decides].kleene and asks_one(link)
+        for link in alternative.links
+        if any((group, link.decides) in read_while_they_take(alternative) for group in link.components)
     )
 
 
@@ -80,7 +63,7 @@ def _is_set(component: Component) -> bool:
     return component.kleene and not component.ordered
 
 
-def _asks_one(link: Link) -> bool:
+def asks_one(link: Link) -> bool:
     """Whether each member alone says what a condition makes of it."""
     leaves = [each for each in walk(link.expression) if isinstance(each, Aggregate | Attribute | EventTime)]
     aggregates = [each for each in leaves if isinstance(each, Aggregate)]

@@ -118,13 +118,14 @@ class Takers:
     def gaps(self, component: int) -> list[Stretch]:
         """Between which blocks of the run a component is a taker."""
         last = len(self.taken) - 1
-        if not last and self._is_running(0) and self.is_set(0) and component == self.taken[0]:
-            return [Stretch(0, 1)]
-        return [
+        found = [
             Stretch(block, block + 1, closed=block < last and self._takes_at(component, block + 1))
             for block in range(last + 1)
             if component in self.after(block)
         ]
+        if self._is_running(last) and self.is_set(last) and component == self.taken[last]:
+            found.append(Stretch(last, last + 1))
+        return found
 
     def _takes_at(self, component: int, block: int) -> bool:
         """Whether what fits a component takes at the tick of a block, too."""
@@ -143,7 +144,7 @@ class Takers:
             end = Point(stretch.end, "last" if through else "first")
             ends.append(RegionEnd(end, 0 if stretch.closed else -1, is_lower=False))
         elif self._is_running(len(self.taken) - 1):
-            ends.append(RegionEnd(Point(begin, "last"), 0, is_lower=False))
+            ends.append(RegionEnd(Point(len(self.taken) - 1, "last"), 0, is_lower=False))
         elif self.window is not None:
             ends.append(RegionEnd(Point(0, "first"), self.window - 1, is_lower=False))
         others_too = after_set and not is_own and len(self.form.places[begin]) > 1
@@ -154,15 +155,14 @@ class Takers:
 
         Shape (n, l).  A set begins with its first event, AND ends with its last one.
         """
-        if self.of_single_events and not self.is_set(0):
+        if self.of_single_events and not any(map(self.is_set, range(len(self.taken)))):
             return BlockTicks(*valid, valid[1])
         starts = [places.start for places in self.form.places]
         sets = np.array([self.is_set(block) for block in range(len(starts))])
         first = [np.minimum.reduceat(ticks, starts, axis=1) for ticks in valid]
         last = [np.maximum.reduceat(ticks, starts, axis=1) for ticks in valid]
         earliest, latest = (np.where(sets, one, other) for one, other in zip(first, last, strict=True))
-        earliest[:, 0] -= self.is_set(0)
-        return BlockTicks(earliest, latest, last[1])
+        return BlockTicks(earliest - sets, latest, last[1])
 
     @property
     def of_single_events(self) -> bool:
@@ -179,7 +179,7 @@ class Takers:
 class BlockTicks:
     """Of each block of n runs the earliest and latest tick of where it begins, and the latest of its end.
 
-    Shape (n, blocks).  A set that begins the pattern begins one tick before its first event.
+    Shape (n, blocks).  A set begins one tick before its first event, at which more of it may be taken.
     """
 
     earliest: Ticks

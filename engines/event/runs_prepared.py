@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -31,10 +31,10 @@ from cepctl.engines.pattern.blocks import (
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
-from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Component, Plan
-from cepctl.plan.read_sets import read_while_they_take
+from cepctl.plan.read_sets import are_read_simply, read_while_they_take
 from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
@@ -47,11 +47,7 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
     ------
     QueryTooLargeError
         If a group has more than MOST_MEMBERS members.
-    UnsupportedQueryError
-        If some event fits a group without order and a component behind it that reads it while it takes.
     """
-    if asked.plan.strategy.absent is Absent.NEARER:
-        _refuse_shared(asked, sorted(read_while_they_take(asked.reading)))
     found = 0
     for each in chain.from_iterable(map(asked.without, asked.reading.left_out)):
         found += 1
@@ -82,6 +78,19 @@ class RunsAsked:
         for i, each in enumerate(self.candidates):
             found[i, each] = True
         return found
+
+    @cached_property
+    def lists_sets(self) -> bool:
+        """Whether sets that are read while they take are listed as wholes: no order decides who fits them."""
+        reading = self.reading
+        return (
+            not reading.takes_in_order
+            and are_read_simply(reading)
+            and not any(
+                len(np.intersect1d(self.candidates[group], self.candidates[behind]))
+                for group, behind in read_while_they_take(reading)
+            )
+        )
 
     def of_sizes(self, sizes: Mapping[int, int]) -> RunAlternative:
         """Those whose groups have these sizes; none has begun."""
@@ -190,22 +199,17 @@ def one_run(
     left = {i: iter(events_in(each)) for i, each in bound.items()}
     sizes = {i: members_of(each) for i, each in bound.items() if reading.components[i].kleene}
     sizes |= {i: 0 for i in reading.positive if i not in bound}
-    if reading.takes_in_order:
-        run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
+    asked = RunsAsked(plan, reading, listing.events, listing.search.candidates, options)
+    if asked.lists_sets:
+        run: RunAlternative = _of_read_sets(plan, reading, listing, options, sizes)
     else:
-        run = _of_read_sets(plan, reading, listing, options, sizes)
+        run = asked.of_sizes(sizes)
     places = zip(run.search.singles, run.form_of.taken, strict=True)
     return run, {place: np.array([next(left[i])]) for place, i in places}
 
 
 def prepared_read_sets(asked: RunsAsked, listing: PreparedAlternative) -> Iterator[ReadSetAlternative]:
-    """One for all sizes of groups without order that what follows reads; `listing` lists them.
-
-    Raises
-    ------
-    UnsupportedQueryError
-        If some event fits such a group and the component behind it.
-    """
+    """One for all sizes of groups without order that what follows reads; `listing` lists them."""
     groups = _groups_read(asked)
     order = tuple(at for at, i in enumerate(listing.search.singles) if i not in groups)
     found: set[tuple[int, ...]] = set()
@@ -231,22 +235,7 @@ def read_sets_of_each_size(
 
 
 def _groups_read(asked: RunsAsked) -> list[int]:
-    """The groups without order, none of whose events fits what follows and reads them."""
-    reading = asked.reading
-    groups = [i for i in reading.positive if reading.components[i].kleene]
-    _refuse_shared(asked, [each for each in pairwise(reading.positive) if each[0] in groups])
-    return groups
-
-
-def _refuse_shared(asked: RunsAsked, pairs: Iterable[tuple[int, int]]) -> None:
-    """Raise UnsupportedQueryError where an event fits a group and what is behind and reads it."""
-    for group, behind in pairs:
-        if len(np.intersect1d(asked.candidates[group], asked.candidates[behind])):
-            name = asked.reading.components[group].variable
-            raise UnsupportedQueryError(
-                f"not supported yet: events that fit {name}[] and what follows and reads it; --engine worlds "
-                f"runs it, and so does the event engine where it is read in order, as max({name}[..i].x)"
-            )
+    return [i for i in asked.reading.positive if asked.reading.components[i].kleene]
 
 
 def _sizes_of(bound: Mapping[int, Bindings], groups: Sequence[int]) -> set[tuple[int, ...]]:

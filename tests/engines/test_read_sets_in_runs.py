@@ -12,7 +12,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import counts_of
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.errors import UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree
@@ -34,6 +34,10 @@ READ = (
     "SEQ(B* b[], A* e[], C c)",
     "SEQ(B* b[], RUNNING C{1,2} c[])",
     "SEQ(A a, B* b[], !A n, C c)",
+    "SEQ(A a, B+ b[], B|C c)",
+    "SEQ(B|C* b[], C c)",
+    "SEQ(B+ b[], A|B+ c[], C d)",
+    "SEQ(B+ b[], RUNNING A|B+ c[])",
 )
 CONDITIONS = (
     "{c}.x > max(b[].x)",
@@ -43,6 +47,10 @@ CONDITIONS = (
     "{c}.x <= max(e[].x)",
     "{c}.x <> a.x",
     "d.x <= max(b[].x)",
+    "{c}.x < avg(b[].x)",
+    "{c}.x >= sum(b[].x) - 2",
+    "{c}.x < count(b[])",
+    "{c}.x <> max(b[].x)",
 )
 
 
@@ -124,18 +132,33 @@ def test_what_certainly_fits_ends_a_set() -> None:
     assert set(rows.column("confidence").to_pylist()) == {1.0}
 
 
-@pytest.mark.parametrize(
-    ("pattern", "where", "named"),
-    [
-        ("SEQ(A a, B* b[], C c)", "c.x > avg(b[].x)", r"b\[\] without order .*--engine worlds runs it"),
-        (
-            "SEQ(A a, B|C* b[], C c)",
-            "c.x > max(b[].x)",
-            r"events that fit b\[\] and what follows and reads it",
-        ),
-    ],
-)
-def test_what_is_not_run_names_the_way_out(pattern: str, where: str, named: str) -> None:
-    plan = plan_of(f"PATTERN {pattern} WHERE {where} STRATEGY {NEXT}")
-    with pytest.raises(UnsupportedQueryError, match=named):
-        match_events(plan, event_table([Event("c", "C", 0, 0, x=1)]))
+def test_an_average_is_asked_of_each_set_that_may_have_come() -> None:
+    """b2 is no member where it comes after c, and c fits behind b1 alone, or behind both."""
+    events = event_table(
+        (Event("b1", "B", 0, 0, x=1), Event("b2", "B", 1, 4, x=5), Event("c", "C", 2, 3, x=2))
+    )
+    plan = plan_of(f"PATTERN SEQ(B+ b[], C c) WHERE c.x <= avg(b[].x) WITHIN 9 ticks STRATEGY {NEXT}")
+    found = {signature: each.confidence for signature, each in exact_matches(plan, events).items()}
+    assert found == {(("b1", "b2"), ("c",)): Fraction(3, 8), (("b2",), ("c",)): Fraction(3, 8)}
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
+def test_a_member_that_would_have_been_taken_behind_the_set_is_none() -> None:
+    """e1 fits behind the set where e0 came before it: then it is c."""
+    events = event_table(
+        (Event("e0", "B", 0, 2, x=3), Event("e1", "B", 1, 2, x=1), Event("e2", "C", 4, 4, x=0))
+    )
+    plan = plan_of(f"PATTERN SEQ(B+ b[], B|C c) WHERE c.x < avg(b[].x) WITHIN 9 ticks STRATEGY {NEXT}")
+    assert (("e0", "e1"), ("e2",)) in exact_matches(plan, events)
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
+def test_an_average_of_many_members_in_any_order_is_refused() -> None:
+    members = [Event(f"b{number}", "B", 1, 2, x=number) for number in range(9)]
+    events = event_table(
+        [Event("b", "B", 0, 0, x=9), *members, Event("c0", "C", 2, 3, x=5), Event("c1", "C", 9, 9, x=1)]
+    )
+    query = "SEQ(B+ b[], C c) WHERE count(b[]) > 9 AND c.x < avg(b[].x) WITHIN 90 ticks"
+    plan = plan_of(f"PATTERN {query} STRATEGY {NEXT}")
+    with pytest.raises(QueryTooLargeError, match=r"which events fit c depends on .* as b\[\.\.i\]"):
+        match_events(plan, events)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.errors import UnsupportedQueryError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.test_engines_agree import event_engine_agrees
 from tests.plans import Event, event_table, plan_of
@@ -178,10 +177,3 @@ def test_a_running_set_skips_none_of_its_members() -> None:
     rows = match_events(plan_of(f"PATTERN {query}"), event_table((Event("c", "C", -9, -9), *members)))
     assert rows.num_rows == 24 * 25 // 2 + 24
     assert set(rows.column("confidence").to_pylist()) == {1.0}
-
-
-def test_what_is_not_run_under_next_match_names_the_way_out() -> None:
-    conditions = "b[i].x >= b[i-1].x AND b[i].x >= avg(a[].x)"
-    query = f"SEQ(A+ a[], B+ b[]) WHERE {conditions} WITHIN 9 ticks STRATEGY skip_till_next_match"
-    with pytest.raises(UnsupportedQueryError, match=r"a\[\] without order .*--engine worlds"):
-        match_events(plan_of(f"PATTERN {query}"), PAGE)
