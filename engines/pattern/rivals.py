@@ -116,10 +116,13 @@ def rivals_of(
     return found
 
 
-def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:
+def certainly_broken(
+    rivals: list[Rivals], masses: Masses, spans: Spans, bound: Mapping[int, Bindings] | None = None
+) -> Flags:
     """Matches that no world returns, because some rival lies in a region wherever it and its ends are.
 
-    Shape (n,).  This is the bound that ZDI10 calls NELT, for every rule of absence.
+    Shape (n,).  `bound` is what they bind, where regions end with one of several.  This is the bound that
+    ZDI10 calls NELT, for every rule of absence.
     """
     broken = np.zeros(len(spans.first_lower), dtype=bool)
     for each in rivals:
@@ -129,7 +132,11 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
             for end in region:
                 limit = np.full(len(spans.first_lower), end.constant)
                 if end.point is not None:
-                    limit = shifted(extreme(end.point, spans, latest=end.is_lower), end.constant)
+                    only = (bound or {}).get(end.point.component)
+                    point = extreme(end.point, spans, latest=end.is_lower)
+                    if only is not None and not isinstance(only, Group):
+                        point = (masses.upper if end.is_lower else masses.lower)[only]
+                    limit = shifted(point, end.constant)
                 if end.is_lower:
                     inside &= masses.lower[each.event] >= limit[each.row]
                 else:

@@ -122,13 +122,14 @@ def test_before_a_set_has_begun_nothing_is_asked_of_it() -> None:
     assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
-def test_what_certainly_fits_ends_a_set() -> None:
-    """Of 24 members in certain order none is behind c1, and of as many events behind it none is taken."""
+@pytest.mark.parametrize(("group", "count"), [("B*", 24 + 22), ("B+", 24)])
+def test_what_certainly_fits_ends_a_set(group: str, count: int) -> None:
+    """After each of 24 events in certain order the first C is taken, and no later one."""
     members = [Event(f"b{number:02}", "B", 10 * number, 10 * number + 4, x=1) for number in range(24)]
-    behind = [Event(f"c{number:02}", "C", 10 * number + 6, 10 * number + 7, x=2) for number in range(2, 24)]
-    plan = plan_of(f"PATTERN SEQ(B* b[], C c) WHERE c.x > max(b[].x) WITHIN 900 ticks STRATEGY {NEXT}")
+    behind = [Event(f"c{number:02}", "C", 10 * number + 6, 10 * number + 7, x=0) for number in range(2, 24)]
+    plan = plan_of(f"PATTERN SEQ({group} b[], C c) WHERE c.x < max(b[].x) WITHIN 900 ticks STRATEGY {NEXT}")
     rows = match_events(plan, event_table((*members, *behind)))
-    assert rows.num_rows == 24 + 22
+    assert rows.num_rows == count
     assert set(rows.column("confidence").to_pylist()) == {1.0}
 
 
