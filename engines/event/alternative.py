@@ -332,13 +332,17 @@ class PreparedAlternative:
             for problems in coupled_problems(matches):
                 yield replace(problems, match=problems.match + begin)
 
+    def owning(self, values: Sequence[Bindings]) -> Bindings:
+        """What the first component binds, which says to which slice of time a match belongs."""
+        return values[0]
+
     def measured(self, bound: dict[int, Bindings], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
         found = self.judged(bound)
         kept = found.possible
         if owned is not None:
-            kept &= _is_owned(self.events, values[0], owned)
+            kept &= _is_owned(self.events, self.owning(values), owned)
         exact = np.maximum(found.confidence, SMALLEST)
         # Of an estimate nothing is made up: no sampled world may have returned what is possible.
         confidence = np.where(found.error > 0.0, found.confidence, exact)

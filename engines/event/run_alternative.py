@@ -16,6 +16,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
+    Group,
     MatchBatch,
     count_of,
     single_events,
@@ -71,6 +72,13 @@ class RunAlternative(PreparedAlternative):
     def folded(self, matches: MatchBatch) -> MatchBatch:
         """Matches as rows show them."""
         return replace(matches, bound=folded(self.form_of.reading, self.form_of.taken, matches.bound))
+
+    def owning(self, values: Sequence[Bindings]) -> Bindings:
+        """What the first component binds: of a set that begins runs all members."""
+        if not self.conditions.is_of_set(0):
+            return values[0]
+        members = single_events([values[at] for at in self.form_of.places[0]])
+        return Group(np.arange(0, members.size + 1, members.shape[1]), members.reshape(-1))
 
     def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
         """Independent parts of its matches, which are bound in pattern order."""

@@ -34,8 +34,11 @@ from cepctl.plan.support import require_engine
 from cepctl.schema import TICK_MAX, TICK_MIN
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clocked_any_cases
+from tests.engines.test_read_sets_in_runs import read_sets
+from tests.engines.test_sets_beside_runs import beside_runs
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, histogram, lasting, plan_of
+from tests.random_patterns import NEXT
 from tests.strategies import Case, any_cases, chain_cases
 
 PLAIN = "PATTERN SEQ(A a, B b) WITHIN 100 ticks"
@@ -187,26 +190,36 @@ def can_be_split(case: Case) -> bool:
     return bool(case.events) and (plan.window is not None or bool(plan.partition_by))
 
 
+def same_in_slices(values: tuple[Case, int, int, int]) -> None:
+    case, length, size, buckets = values
+    plan = plan_of(case.query)
+    try:
+        wanted = ordered(match_events(plan, case.table))
+    except UnsupportedQueryError:
+        return
+    task = task_of(plan, case.table, size)
+    slicing = choose_slicing(task.groups, plan, 2, length)
+    assert read_by_slice(task, slicing).equals(wanted)
+    keyed = bool(plan.partition_by) and "strict" not in case.query
+    sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
+    assert sent_to_groups(task, sent).equals(wanted)
+
+
+def sliced(cases: st.SearchStrategy[Case]) -> st.SearchStrategy[tuple[Case, int, int, int]]:
+    lengths = st.sampled_from([1, 2, 3, 7])
+    return st.tuples(cases.filter(can_be_split), lengths, st.integers(1, 5), st.integers(1, 3))
+
+
 def test_slices_of_any_length_give_the_same_rows_read_or_sent() -> None:
     """Every strategy, AND, negation and Kleene; row groups of any size, keys in any number of buckets."""
-    cases = (chain_cases() | any_cases()).filter(can_be_split)
-    drawn = st.tuples(cases, st.sampled_from([1, 2, 3, 7]), st.integers(1, 5), st.integers(1, 3))
+    check(sliced(chain_cases() | any_cases()), same_in_slices, FEW_EXAMPLES)
 
-    def same(values: tuple[Case, int, int, int]) -> None:
-        case, length, size, buckets = values
-        plan = plan_of(case.query)
-        try:
-            wanted = ordered(match_events(plan, case.table))
-        except UnsupportedQueryError:
-            return
-        task = task_of(plan, case.table, size)
-        slicing = choose_slicing(task.groups, plan, 2, length)
-        assert read_by_slice(task, slicing).equals(wanted)
-        keyed = bool(plan.partition_by) and "strict" not in case.query
-        sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
-        assert sent_to_groups(task, sent).equals(wanted)
 
-    check(drawn, same, FEW_EXAMPLES)
+def test_a_run_that_begins_with_a_set_belongs_to_the_slice_of_its_first_member() -> None:
+    """The names of members say nothing of their times."""
+    read = read_sets(("SEQ(B* b[], A? d, C c)", "SEQ(B+ b[], C c)"))
+    beside = beside_runs(("SEQ(A+ a[], B{2,3} b[], C c)", "SEQ(A+ a[], RUNNING B+ b[])"), (NEXT,))
+    check(sliced(read | beside), same_in_slices, FEW_EXAMPLES)
 
 
 def test_slices_give_the_same_rows_where_events_share_clocks() -> None:
