@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -74,22 +74,39 @@ class RunAlternative(PreparedAlternative):
         return replace(matches, bound=folded(self.form_of.reading, self.form_of.taken, matches.bound))
 
     def owning(self, values: Sequence[Bindings]) -> Bindings:
-        """What the first component binds: of a set that begins runs all members."""
-        if not self.conditions.is_of_set(0):
+        """What the first component binds: of a group that begins runs all members, in whatever order."""
+        if not self._leading:
             return values[0]
-        members = single_events([values[at] for at in self.form_of.places[0]])
+        members = single_events([values[at] for at in self._leading])
         return Group(np.arange(0, members.size + 1, members.shape[1]), members.reshape(-1))
+
+    @cached_property
+    def _leading(self) -> list[int]:
+        """The places of the group that begins runs, or of what takes in turn there; none of one event."""
+        reading, taken = self.form_of.reading, self.form_of.taken
+        turn = reading.turn(taken[0]) if reading.components[taken[0]].kleene else ()
+        return [at for at, each in enumerate(taken) if each in turn]
 
     def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
         """Independent parts of its matches, which are bound in pattern order."""
         rows = self.begun
         if owned is not None:
             lower = self.events.stated_lower[rows[:, 0]]
-            rows = rows[(lower >= owned[0]) & (lower <= owned[1])]
+            rows = rows[(lower >= owned[0]) & (lower <= self._latest_start(owned))]
         size = min(max(len(rows) // PARTS, FEWEST_COSTLY_STARTS), MOST_STARTS)
         return [
             partial(self._completed, rows[begin : begin + size], owned) for begin in range(0, len(rows), size)
         ]
+
+    def _latest_start(self, owned: tuple[int, int]) -> int:
+        """Until when the first event of a run may begin that a slice owns: by a later member of its group."""
+        members = [self.search.candidates[self.search.singles[at]] for at in self._leading]
+        if not members:
+            return owned[1]
+        some = np.unique(np.concatenate(members))
+        lower = self.events.stated_lower[some]
+        own = some[(lower >= owned[0]) & (lower <= owned[1])]
+        return int(self.events.masses.upper[own].max()) if len(own) else owned[0]
 
     @property
     def growth(self) -> RunGrowth:

@@ -34,6 +34,7 @@ from cepctl.plan.support import require_engine
 from cepctl.schema import TICK_MAX, TICK_MIN
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clocked_any_cases
+from tests.engines.test_one_for_another import one_for_another
 from tests.engines.test_read_sets_in_runs import read_sets
 from tests.engines.test_sets_beside_runs import beside_runs
 from tests.event_sources import TableSource
@@ -219,7 +220,17 @@ def test_a_run_that_begins_with_a_set_belongs_to_the_slice_of_its_first_member()
     """The names of members say nothing of their times."""
     read = read_sets(("SEQ(B* b[], A? d, C c)", "SEQ(B+ b[], C c)"))
     beside = beside_runs(("SEQ(A+ a[], B{2,3} b[], C c)", "SEQ(A+ a[], RUNNING B+ b[])"), (NEXT,))
-    check(sliced(read | beside), same_in_slices, FEW_EXAMPLES)
+    either = one_for_another(("SEQ(B* x[], B{1,2} y[], C c)", "SEQ(B{0,2} x[], B? y, C c)"))
+    check(sliced(read | beside | either), same_in_slices, FEW_EXAMPLES)
+
+
+def test_a_row_of_two_parts_of_an_or_belongs_to_one_slice() -> None:
+    """One of them takes members in their order, the other all that fit; the last by name may begin first."""
+    either = "OR(RUNNING A+ a[], RUNNING A+ b[]) WHERE count(distinct a[..i-1].x) < 2"
+    query = f"PATTERN {either} WITHIN 2 ticks STRATEGY {NEXT}"
+    case = Case(query, (Event("e1", "A", 1, 1), Event("e4", "A", -1, 2)))
+    for length in (1, 2, 3):
+        same_in_slices((case, length, 1, 1))
 
 
 def test_slices_give_the_same_rows_where_events_share_clocks() -> None:
