@@ -113,3 +113,78 @@ def absent_beside_groups(draw: st.DrawFn, *patterns: str, read: bool = False) ->
     where = " AND ".join(each for each in conditions if each)
     window = draw(st.sampled_from([6, 9]))
     return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {strategy}", tuple(events))
+
+
+@st.composite
+def absent_in_parts_of_or(draw: st.DrawFn) -> Case:
+    """Two parts of an OR that give the same rows; in one of them something is absent as a whole, anywhere."""
+    strategy = draw(st.sampled_from([ANY, ANY, NEXT]))
+    types = st.sampled_from(["A", "B", "C", "B", "*"])
+    shown = draw(st.lists(types, min_size=1, max_size=2))
+    group = draw(st.sampled_from([None, None, 0, 1]))
+    parts, absent = list[str](), list[str]()
+    for number, names in enumerate(("ab", "cd")):
+        items = [
+            f"{kind}+ {name}[]" if place == group else f"{kind} {name}"
+            for place, (kind, name) in enumerate(zip(shown, names, strict=False))
+        ]
+        if strategy == ANY and len(shown) == 2 and group is None and draw(st.integers(0, 3)) == 0:
+            items = [f"AND({', '.join(items)})"]
+        kinds = [draw(types), draw(types)]
+        absent += kinds
+        words = ["!SEQ({} x{n}, {} y{n})", "!AND({} x{n}, {} y{n})"] + ["!{} n{n}", ""] * number
+        item = draw(st.sampled_from(words)).format(*kinds, n=number)
+        if item:
+            items.insert(draw(st.integers(0, len(items))), item)
+        if draw(st.integers(0, 3)) == 0:
+            items.append(f"!{draw(types)} m{number}")
+        parts.append(f"SEQ({', '.join(items)})" if len(items) > 1 else f"SEQ({items[0]})")
+    window = draw(st.sampled_from([3, 5, 6, 8]))
+    ordered = [names[group] for names in ("ab", "cd") if group is not None and group < len(shown)]
+    conditions = [f"{name}[i].x >= {name}[i-1].x" for name in ordered if draw(st.booleans())]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    query = f"PATTERN OR({', '.join(parts)}){where} STRATEGY {strategy} WITHIN {window} ticks"
+    wanted = [kind.replace("*", "A") for kind in [*shown, *absent]]
+    return Case(query, draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
+
+
+EPOCH = "1970-01-01T00:00:00."
+BESIDE_TIMED_NEGATIONS = (
+    "SEQ(A a, !B n, !{}(B x, * y), C c)",
+    "SEQ(A+ a[], !{}(B x, B y), !B n, C c)",
+    "SEQ(A a, !B n, !{}(* x, B y), C+ c[])",
+    "SEQ(AND(A a, A b), !* n, !{}(B x, B y), C c)",
+    "SEQ(!B n, !{}(B x, A y), A a, C c)",
+    "SEQ(A a, C c, !{}(B x, B y), !* n)",
+    "SEQ(!{}(A x, B y), A+ a[], C c, !SEQ(B u, B v), !B n)",
+)
+
+
+@st.composite
+def absent_beside_timed_negations(draw: st.DrawFn, *patterns: str) -> Case:
+    """One of them beside a negation with conditions on its time, where events may fit both."""
+    pattern = draw(st.sampled_from(patterns or BESIDE_TIMED_NEGATIONS)).format(
+        draw(st.sampled_from(["SEQ", "AND"]))
+    )
+    names = [
+        f"{name}[{draw(st.sampled_from(['i', 'i', 'first', 'last']))}]" if f"{name}[]" in pattern else name
+        for name in "ac"
+    ]
+    conditions = []
+    for name in draw(st.sampled_from([names[:1], names[1:], names])):
+        sides = draw(st.permutations([f"{name}.time", "n.time"]))
+        sign, ticks = draw(st.sampled_from(["<=", ">=", "<>"])), draw(st.integers(-3, 3))
+        conditions.append(f"{' - '.join(sides)} {sign} {ticks} ticks")
+    if draw(st.integers(0, 3)) == 0:
+        conditions.append(
+            f"n.time {draw(st.sampled_from(['<=', '>=', '<>']))} '{EPOCH}00{draw(st.integers(1, 5))}Z'"
+        )
+    events = []
+    for place, kind in enumerate(
+        draw(st.sampled_from(["ABBC", "ABBBC", "BABCB", "AABBC", "ACBB", "BACBB", "ABCBC"]))
+    ):
+        lower = place + draw(st.integers(-1, 1))
+        events.append(Event(f"e{place}", kind, lower, lower + draw(st.integers(0, 4))))
+    strategy, window = draw(st.sampled_from([ANY, ANY, NEXT])), draw(st.sampled_from([5, 7, 9]))
+    where = " AND ".join(conditions)
+    return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {strategy}", tuple(events))

@@ -138,7 +138,7 @@ def reading_conditions(parts: list[Part]) -> list[str]:
 
 
 def set_reading_conditions(parts: list[Part]) -> list[str]:
-    """What a later single component reads of a group without order before it."""
+    """What a later single component, or group of a number, reads of a group without order before it."""
     templates = (
         *("{c}.x < max({b}[].x)", "{c}.x >= max({b}[].x)", "{c}.x > min({b}[].x)", "{c}.x <= {b}[i].x"),
         *("{c}.x <= min({b}[].x)", "{c}.k = {b}[i].k", "{c}.x + 1 > max({b}[].x) AND {c}.x <= max({b}[].x)"),
@@ -153,7 +153,7 @@ def _of_groups_and_later(parts: list[Part], templates: Sequence[str], *, singles
         for place, group in enumerate(parts)
         if group.kleene
         for later in parts[place + 1 :]
-        if not (singles and later.kleene)
+        if not (singles and later.kleene and not later.how_many.startswith("{"))
         for template in templates
     ]
 

@@ -3,14 +3,18 @@
     SEQ(A a, B* b[], C c)       SEQ(A a, B+ b[], C c)     the first C after a, and every B between them
                                 SEQ(A a, !B b, C c)       the first C after a, and no B between them
 
-What is passed over is a negated component, which fits by what was taken before it.  No two readings bind the
-same events.
+What is passed over is a negated component, which fits by what was taken before it.  Which component takes
+next follows from what was taken, so two readings bind the same events only where their first components
+differ.
+
+    SEQ(B? x, B? y, C c)        b1 c1: x alone, or y alone
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from cepctl.plan.plan import Alternative, AnyTiming, Plan, Scope
 
@@ -25,6 +29,21 @@ def readings_apart(plan: Plan, *, of_runs: bool = False) -> tuple[Alternative, .
         apart = each.leaves_out_sets or (of_runs and each.passes_over)
         found += [_passing_over(each, out) for out in each.left_out] if apart else [each]
     return tuple(found)
+
+
+def may_meet(plan: Plan) -> bool:
+    """Whether one row may be of several readings."""
+    return len(plan.alternatives) > 1 or any(map(_may_start_alike, plan.alternatives))
+
+
+def _may_start_alike(alternative: Alternative) -> bool:
+    """Whether one event may be the first of a match by each of two components."""
+    types: list[set[str]] = []
+    for component in (alternative.components[i] for i in alternative.positive):
+        types.append({*component.event_types})
+        if component.least or not alternative.passes_over:
+            break
+    return any(not (one and other) or bool(one & other) for one, other in combinations(types, 2))
 
 
 def negated(alternative: Alternative, out: Sequence[int]) -> Alternative:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, product
 from typing import TypeVar
 
 import pyarrow as pa
@@ -181,17 +181,41 @@ class Alternative:
         """The components that take events in turn with one, itself among them."""
         return next((each for each in self.repeated if component in each), (component,))
 
+    def right_behind(self, component: int) -> tuple[int, ...]:
+        """The positive components that may take right after one: the next ones, up to one that has to."""
+        behind = [i for i in self.positive if i > component]
+        sure = next((at for at, i in enumerate(behind) if self.components[i].least), len(behind))
+        return tuple(behind[: sure + 1])
+
     @cached_property
     def left_out(self) -> tuple[tuple[int, ...], ...]:
-        """Each choice of the components that are absent in matches which pass over what may be; else none."""
+        """Each choice of the components that are absent in matches which pass over what may be; else none.
+
+        In the order of an OR of the pattern with and without each.
+        """
         optional = [i for i in self.positive if self.passes_over and not self.components[i].least]
-        counts = range(min(len(optional) + 1, len(self.positive)))
-        return tuple(absent for count in counts for absent in combinations(optional, count))
+        every = product(*(((), (i,)) for i in optional))
+        choices = (tuple(chain.from_iterable(each)) for each in every)
+        return tuple(absent for absent in choices if len(absent) < len(self.positive))
 
     @cached_property
     def takes_in_order(self) -> bool:
         """Whether it takes one event after the other where what is taken depends on what was."""
-        return self.passes_over or any(each.ordered for each in self.components)
+        return self.passes_over or self.ties_members or any(each.ordered for each in self.components)
+
+    @cached_property
+    def ties_members(self) -> bool:
+        """Whether members of a group inside AND are bound one by one: order or times are asked of them."""
+        groups = any(
+            self.components[i].kleene for block in self.positive_blocks if len(block) > 1 for i in block
+        )
+        timings = (*self.timings, *self.member_timings)
+        timed = {side for each in timings for side in (each.left, each.right)}
+        return groups and any(
+            self.repeated or timed & {*block} or any(self.components[i].ordered for i in block)
+            for block in self.positive_blocks
+            if len(block) > 1
+        )
 
     @cached_property
     def reads_taken(self) -> bool:
@@ -215,7 +239,7 @@ class Alternative:
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
-        if self.repeated:
+        if self.repeated or (self.ties_members and not strategy.asks_others):
             return True
         if strategy.absent is Absent.NEARER:
             return self.reads_taken and not self.leaves_out_sets

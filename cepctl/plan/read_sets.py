@@ -1,16 +1,16 @@
-"""What may be read of a group without order while it still takes members, under next match.
+"""What is read of a group without order while it still takes members, under next match.
 
-Its maximum, its minimum and its members one by one: then single members say who fits what follows.
+Of its maximum, its minimum and its members one by one single members say who fits what follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime
-from cepctl.language.traversal import walk
+from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime, Expression
+from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.consistency import Consistency, consistency
-from cepctl.plan.plan import Alternative, Link
+from cepctl.plan.plan import Alternative, Component, Link
 
 _EXTREMES = ("max", "min")
 
@@ -22,30 +22,48 @@ def extreme_of(link: Link) -> Aggregate | None:
 
 def lets_one(link: Link) -> bool:
     """Whether a condition on an extreme holds as soon as one member makes it hold."""
-    return consistency(link.expression) is Consistency.TRUE
+    return _consistency(link) is Consistency.TRUE
 
 
-def sets_without_order(alternative: Alternative) -> Iterator[str]:
-    """Variables of groups without order beside groups in order, or read in more than extremes and members."""
-    kleene = [i for i in alternative.positive if alternative.components[i].kleene]
-    ordered = alternative.passes_over or any(alternative.components[i].ordered for i in kleene)
-    for i in kleene:
-        if not alternative.components[i].ordered and (ordered or not _is_read_simply(alternative, i)):
-            yield alternative.components[i].variable
+def _consistency(link: Link) -> Consistency:
+    """How a condition on an extreme of a group develops while that grows; nothing else that it reads does."""
+    aggregate = extreme_of(link)
+    group = "" if aggregate is None else aggregate.variable
+
+    def still(leaf: Expression) -> Expression:
+        if isinstance(leaf, Attribute | EventTime) and leaf.variable != group:
+            return replace(leaf, member=None)
+        return leaf
+
+    return consistency(rewrite(link.expression, still))
 
 
-def _is_read_simply(alternative: Alternative, group: int) -> bool:
-    order = alternative.positive
-    later = [link for link in alternative.links if group in link.components and link.decides > group]
-    later = [link for link in later if not alternative.components[link.decides].negated]
-    behind = next((i for i in order if i > group), None)
+def read_while_they_take(alternative: Alternative) -> set[tuple[int, int]]:
+    """Pairs of a group without order and a component behind it that may take then and reads it."""
+    return {
+        (group, link.decides)
+        for link in alternative.links
+        for group in link.components
+        if _is_set(alternative.components[group])
+        and link.decides in alternative.right_behind(group)
+        and not alternative.components[link.decides].negated
+    }
+
+
+def are_read_simply(alternative: Alternative) -> bool:
+    """Whether each set that is read while it takes is read one by one, and by single events."""
     return all(
-        not alternative.components[link.decides].kleene and (link.decides != behind or _asks_one(link))
-        for link in later
+        not alternative.components[link.decides].kleene and asks_one(link)
+        for link in alternative.links
+        if any((group, link.decides) in read_while_they_take(alternative) for group in link.components)
     )
 
 
-def _asks_one(link: Link) -> bool:
+def _is_set(component: Component) -> bool:
+    return component.kleene and not component.ordered
+
+
+def asks_one(link: Link) -> bool:
     """Whether each member alone says what a condition makes of it."""
     leaves = [each for each in walk(link.expression) if isinstance(each, Aggregate | Attribute | EventTime)]
     aggregates = [each for each in leaves if isinstance(each, Aggregate)]
@@ -61,5 +79,5 @@ def _asks_one(link: Link) -> bool:
         and not others
         and not read_one_by_one
         and aggregate.function in _EXTREMES
-        and consistency(link.expression) in (Consistency.TRUE, Consistency.FALSE)
+        and _consistency(link) in (Consistency.TRUE, Consistency.FALSE)
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
+from itertools import accumulate, pairwise, product
 
 from cepctl.language.ast import MemberIndex
 from cepctl.plan.plan import Alternative, Component, Equality, MemberTiming, Timing, members_of_sides
@@ -59,7 +60,17 @@ class Unrolled:
         """How many blocks those are."""
         return sum(block[0] in self.reading.lead for block in self.reading.positive_blocks)
 
-    @property
+    @cached_property
+    def places(self) -> tuple[range, ...]:
+        """Of each block the places of its events among those that are taken."""
+        ends = list(accumulate((len(block) for block in self.alternative.positive_blocks), initial=0))
+        return tuple(range(*ends) for ends in pairwise(ends))
+
+    def block_at(self, place: int) -> int:
+        """The block that the event at a place belongs to."""
+        return next(block for block, places in enumerate(self.places) if place in places)
+
+    @cached_property
     def taken(self) -> tuple[int, ...]:
         """The components of the reading, in the order in which they take events, one for each event."""
         return tuple(self.origin[i] for i in self.alternative.positive)
@@ -68,7 +79,7 @@ class Unrolled:
 def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
     """The reading with groups of these sizes, by component; what reads them is left out.
 
-    The members of a group without order are one block.
+    The members of a group without order are one block, those of a group inside AND belong to its block.
     """
     origin: list[int] = []
     blocks: list[tuple[int, ...]] = []
@@ -79,16 +90,22 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
             continue
         size = sizes.get(block[0], 1)
         apart = reading.components[block[0]].ordered or size == 0
-        members = [block] * size if apart else [block * size]
         if len(turn) > 1:
             members = [turn[at : at + 1] for at in range(len(turn))] * size
+        elif len(block) > 1:
+            members = [tuple(i for i in block for _ in range(sizes.get(i, 1)))]
+        else:
+            members = [block] * size if apart else [block * size]
         for each in members:
             blocks.append(tuple(range(len(origin), len(origin) + len(each))))
             origin += each
-        if reading.components[block[0]].kleene and not apart:
+        if len(block) == 1 and reading.components[block[0]].kleene and not apart:
             sets.append(blocks[-1])
     copies = {i: [at for at, each in enumerate(origin) if each == i] for i in range(len(reading.components))}
     rivals = {i: len(origin) + number for number, i in enumerate(reading.positive)}
+    # Of a group in order inside AND each member comes before the next one.
+    in_and = [i for block in reading.positive_blocks for i in block if len(block) > 1]
+    rising = [pair for i in in_and if reading.components[i].ordered for pair in pairwise(copies[i])]
     components = [
         *(_one_event(reading.components[i]) for i in origin),
         *(Component(f"other {reading.components[i].variable}", (), negated=True) for i in rivals),
@@ -97,13 +114,19 @@ def unrolled(reading: Alternative, sizes: Mapping[int, int]) -> Unrolled:
         tuple(components),
         tuple(blocks),
         equalities=tuple(_equalities(reading, copies, rivals)),
-        timings=tuple(
-            each
-            for timing in (*reading.timings, *reading.member_timings)
-            for each in _timings(reading, timing, copies)
+        timings=(
+            *(
+                each
+                for timing in (*reading.timings, *reading.member_timings)
+                for each in _timings(reading, timing, copies)
+            ),
+            *(Timing(*pair, -1) for pair in rising),
         ),
         sets=tuple(sets),
-        orders=tuple(pair for one, other in reading.orders for pair in product(copies[one], copies[other])),
+        orders=(
+            *(pair for one, other in reading.orders for pair in product(copies[one], copies[other])),
+            *rising,
+        ),
         # What must not happen as a whole is there once.
         sequences=tuple(tuple(copies[i][0] for i in block) for block in reading.sequences),
     )

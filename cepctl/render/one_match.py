@@ -88,7 +88,7 @@ def _parts(match: OneMatch, times: MatchTimes, width: int) -> Iterator[Table | T
 
 
 def _heading(match: OneMatch, times: MatchTimes) -> Text:
-    """What the row of the match says, whichever reading of OR it is of."""
+    """What the row of the match says, whichever reading of the pattern it is of."""
     row = match.whole or match
     text = f"confidence {_probability(row.confidence)}"
     if match.error and match.whole is None:
@@ -100,13 +100,13 @@ def _heading(match: OneMatch, times: MatchTimes) -> Text:
 
 
 def _of_readings(match: OneMatch) -> str:
-    """Which of the readings of OR that bind these events is told."""
+    """Which of the readings that bind these events is told."""
     if match.whole is None:
-        return "Another reading of OR binds the same events; `cepctl match` prints the probability of either."
-    others = "another reading" if match.other_readings == 1 else f"{match.other_readings} other readings"
+        return "Another reading binds the same events; `cepctl match` prints the probability of either."
+    others = "Another reading" if match.other_readings == 1 else f"{match.other_readings} other readings"
     return (
-        f"Of OR {others} can bind the same events: the heading is of all, the rest of the first alone, which "
-        f"has {_probability(match.confidence)}."
+        f"{others} can bind the same events: the heading is of all, the rest of the first alone, which has "
+        f"{_probability(match.confidence)}."
     )
 
 

@@ -270,9 +270,12 @@ class TickSpans:
 
     def of_each(self, size: int, counted: int) -> TickSpans:
         """Those of `size` events of each row, one after the other: beyond the first `counted`, everywhere."""
-        first, last = np.repeat(self.first, size), np.repeat(self.last, size)
-        free = np.tile(np.arange(size) >= counted, len(self.first))
-        return TickSpans(np.where(free, FIRST, first), np.where(free, LAST, last))
+        each = TickSpans(np.repeat(self.first, size), np.repeat(self.last, size))
+        return each.but_for(np.tile(np.arange(size) >= counted, len(self.first)))
+
+    def but_for(self, free: Flags) -> TickSpans:
+        """The same, but some without ends."""
+        return TickSpans(np.where(free, FIRST, self.first), np.where(free, LAST, self.last))
 
     def followed_by_everywhere(self, count: int) -> TickSpans:
         """And then so many spans without ends."""

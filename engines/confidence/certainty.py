@@ -39,7 +39,7 @@ def certainly_in_order(shape: Shape, masses: Masses, groups: Sequence[Group]) ->
             upper, lower = masses.upper[group.members[:-1]], masses.lower[group.members[1:]]
             owner = group.owner
             certain[owner[1:][(upper >= lower) & (owner[1:] == owner[:-1])]] = False
-    if shape.member_timings:
+    if shape.member_timings or shape.outside:
         certain[:] = False  # as far as is looked here
     for timing in shape.timings:
         certain &= _certainly_timed(shape, masses, groups, spans, timing)

@@ -11,7 +11,9 @@ the bound on work are estimated.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,9 +30,11 @@ from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
+from cepctl.engines.pattern.rivals import taken_further_on
 from cepctl.engines.search.search import NOT_BOUND
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
+from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.precision import CONFIDENCE_SLACK
 
@@ -100,7 +104,7 @@ def complete_bindings(
     for bound in batches:
         for checks in kind.of(prepared, others, bound):
             tally.add(checks)
-    group_losses = losses_of_groups(prepared, chosen)
+    group_losses = (*losses_of_groups(prepared, chosen), *_taken_further_on(prepared, chosen))
     return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
 
 
@@ -152,6 +156,22 @@ def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss
             left = take_matches(left, np.flatnonzero(held))
     texts = [Condition("group", expression_to_text(link.expression)) for link in judged]
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
+
+
+def _taken_further_on(prepared: PreparedAlternative, rows: Indexes) -> Iterator[Loss]:
+    """What components take away from others in front of them that may be absent."""
+    components = prepared.alternative.components
+    if prepared.plan.strategy.absent is not Absent.NEARER or all(each.least for each in components):
+        return
+    counts = Counter[int]()
+    with suppress(QueryTooLargeError):
+        for bound in prepared.with_any_groups(rows):
+            known = prepared.shape, prepared.events, prepared.search.candidates
+            for component, taken in taken_further_on(*known, bound):
+                counts[component] += int(taken.sum())
+    for component, count in counts.items():
+        text = f"{components[component].variable}, which takes what fits it, too,"
+        yield Loss(Condition("group", text), count)
 
 
 class Tally:

@@ -84,8 +84,11 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     events = worlds.stamped if plan.given else worlds.known
     chosen = without_groups(reading.shown, rows)
     chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
-    find = listed_runs if reading.of.takes_in_order else _listed_read_sets
-    found = find(plan, reading, events, chosen)
+    asked = runs_asked(plan, reading.of, events, _OPTIONS)
+    if asked.lists_sets:
+        found = _listed_read_sets(asked, chosen)
+    else:
+        found = listed_runs(plan, reading, events, chosen)
     rules, every = list(_rules(plan, reading.of)), list(in_worlds(plan, worlds))
     tally = Tally(plan, PointChecks.untimely, dict(enumerate(rules)))
     for run, bound in found.runs:
@@ -102,8 +105,7 @@ class Listed(NamedTuple):
     sampled: bool
 
 
-def _listed_read_sets(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:
-    asked = runs_asked(plan, reading.of, events, _OPTIONS)
+def _listed_read_sets(asked: RunsAsked, rows: Indexes) -> Listed:
     listing = read_sets_listed(asked)
     batches, cut = completed(listing, rows)
     found = [each for bound in batches for each in read_sets_of_each_size(asked, listing, bound)]

@@ -90,8 +90,8 @@ class OneMatch:
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
     they are exact.  `methods`: by which the confidence was measured.  `offsets` are those of clocks that its
-    events share.  `other_readings` of an OR bind the same events, and `whole` is the row that all of them
-    have together, where it is known; all else is of the first.  `relations` says what the query asks of
+    events share.  `other_readings` bind the same events, and `whole` is the row that all of them have
+    together, where it is known; all else is of the first.  `relations` says what the query asks of
     interval events, in words.  `given`: what is given, where something is; intervals of events are those of
     all worlds, and what of them is valid, the confidence, its factors and the rivals are of the worlds that
     remain.  `law`: what a law of order makes of the confidence, where it says something of these events; all

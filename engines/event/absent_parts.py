@@ -34,7 +34,7 @@ from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
-from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 
 
@@ -116,11 +116,6 @@ class AbsentParts:
             for part in block.measurable(each_hides):
                 yield replace(part, row=rows[part.row])
 
-    def at_edge(self, *, leading: bool) -> bool:
-        """Whether something of them is absent before the first, or behind the last event of a match."""
-        gap = 0 if leading else len(self.source.shape.blocks)
-        return any(each.gap == gap for each in self.source.shape.together)
-
     def fitting(
         self, together: Together, bound: dict[int, Bindings], component: int
     ) -> tuple[Indexes, Indexes]:
@@ -191,13 +186,13 @@ class _Block:
             shape,
             [(gap, part.count, part.tied) for gap, part in zip(self._by_gap, each_hides, strict=True)],
         )
-        possible = self._free_of_rivals(each_hides, hidden)
-        if not possible.all():
-            rows = np.flatnonzero(possible)
-            each_hides = [each.taken(rows) for each in each_hides]
+        for outside, rows in self._beside_rules(each_hides, hidden):
+            chosen = [each.taken(rows) for each in each_hides]
+            yield from self._measurable(chosen, replace(hidden, outside=outside))
+
+    def _measurable(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Part]:
+        """The same of parts whose hidden events are beside rules alike."""
         row = each_hides[0].row
-        if not len(row):
-            return
         bound = {hidden.number(i): take(each, row) for i, each in self.bound.items()}
         for block, part in zip(hidden.blocks, each_hides, strict=True):
             bound |= {block.component + i: events for i, events in enumerate(part.events.T)}
@@ -213,18 +208,34 @@ class _Block:
             other = ~_hidden_by_any(each_hides, part, each.event[found])
             yield Rivals(hidden.rule(each.rule), part[other], each.event[found][other])
 
-    def _free_of_rivals(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Flags:
-        """Whether no hidden event is one that may not lie in its gap anyway."""
+    def _beside_rules(
+        self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks
+    ) -> Iterator[tuple[tuple[tuple[int, AbsenceRule], ...], Indexes]]:
+        """Parts none of whose hidden events is one that may not lie in its gap anyway.
+
+        Those together of which the same events must be outside of the same rules.
+        """
         free = np.ones(len(each_hides[0].row), dtype=bool)
+        outside: dict[tuple[int, AbsenceRule], Flags] = {}
         for each, (block, hides) in product(self.rivals, zip(hidden.blocks, each_hides, strict=True)):
             part, found = entries_of(each.row, hides.row, self.count)
-            hit = part[hides.hides(part, each.event[found])]
-            for region in each.rule.regions if len(hit) else ():
-                holds = hidden.holds(block, region)
-                if holds is None or each.rule.spared:
-                    raise UnsupportedQueryError(_TIMED)
-                free[hit] &= not holds
-        return free
+            rule = hidden.unsettled(block, each.rule)
+            for place, events in enumerate(hides.events.T if rule is None or rule.regions else ()):
+                hit = part[events[part] == each.event[found]]
+                if rule is None:
+                    free[hit] = False
+                elif len(hit):
+                    beside = outside.setdefault((block.component + place, rule), np.zeros_like(free))
+                    beside[hit] = True
+        rows = np.flatnonzero(free)
+        if not outside:
+            if len(rows):
+                yield (), rows
+            return
+        is_beside = np.column_stack([flags[rows] for flags in outside.values()])
+        for pattern in np.unique(is_beside, axis=0):
+            rules = tuple(each for each, asked in zip(outside, pattern, strict=True) if asked)
+            yield rules, rows[(is_beside == pattern).all(axis=1)]
 
     def _absent(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         """What is absent beside the hidden events of each."""
@@ -278,9 +289,3 @@ def _by_rules(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
         kept = [each for each in part.rivals if len(each.row) or each.rule not in left]
         shape = replace(part.measure.shape, rules=tuple(dict.fromkeys(each.rule for each in kept)))
         yield replace(part, measure=replace(part.measure, shape=shape), rivals=kept), rows
-
-
-_TIMED = (
-    "not supported yet: !SEQ or !AND beside a negation with a condition on its time, where one event fits "
-    "both; --engine worlds runs it"
-)

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
+from functools import partial
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.shown_ranges import shown_range
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.absent_parts import AbsentParts, Source
 from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
-from cepctl.errors import UnsupportedQueryError
 
 
 @dataclass(frozen=True)
@@ -66,26 +64,17 @@ class AbsentTogether:
 
     def _estimated(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """One match, in sampled worlds; its time range is exact."""
-        sampling, total, problems = self.asked.sampling, Total(1), list[Problems]()
-        assert sampling is not None
-        if not self.source.events.independent:
-            raise UnsupportedQueryError(_ESTIMATED)
-        for part in self.of.parts(bound, rivals):
-            own = [replace(each, match=part.row[each.match]) for each in coupled_problems(part.batch.coupled)]
-            problems += own
-            total.widen(part.row, *shown_range(part.batch.coupled))
-        _, share = sampling.probabilities(self.source.measure.groups(bound), problems)
-        total.confidence[:] = share[0] if len(share) else 0.0
-        return replace(total.measured(), error=np.full(1, sampling.error))
+        from cepctl.engines.confidence.clocks.estimates import estimated_match
+        from cepctl.engines.confidence.given.confidences import ties_of_problems
+
+        none, groups = Batch(self.asked, {}, []), self.source.measure.groups(bound)
+        assert self.asked.sampling is not None
+        tied = None if self.asked.ties is None else partial(ties_of_problems, self.asked.ties)
+        problems = list(self.problems(bound, rivals))
+        return estimated_match(none.clocks, self.asked.sampling, groups, problems, tied)
 
     def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
         """The coupled problems of all parts, `match` being the row of the match."""
         for part in self.of.parts(bound, rivals):
             for each in coupled_problems(part.batch.coupled):
                 yield replace(each, match=part.row[each.match])
-
-
-_ESTIMATED = (
-    "not supported yet: --approximate of !SEQ or !AND where events share clocks or GIVEN ties them; leave it "
-    "out, or narrow the pattern (WITHIN, [attr])"
-)

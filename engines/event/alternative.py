@@ -208,17 +208,19 @@ class PreparedAlternative:
         QueryTooLargeError
             If there are more groups than the options allow.
         """
-        if not any(self.alternative.components[i].kleene for i in self.search.singles):
-            found = iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
-        else:
-            from cepctl.engines.search.kleene.growth import with_groups
+        return self._as_taken(self.with_any_groups(rows))
 
-            found = with_groups(
-                *(self.search, self.shape, self.searched, rows, self.plan),
-                *(self.options.max_matches, self.options.block_memory),
-                foresee=not self.lasting,
-            )
-        return self._as_taken(found)
+    def with_any_groups(self, rows: Indexes) -> Iterator[dict[int, Bindings]]:
+        """The same with those that leave an event to what may be absent which another would have taken."""
+        if not any(self.alternative.components[i].kleene for i in self.search.singles):
+            return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
+        from cepctl.engines.search.kleene.growth import with_groups
+
+        return with_groups(
+            *(self.search, self.shape, self.searched, rows, self.plan),
+            *(self.options.max_matches, self.options.block_memory),
+            foresee=not self.lasting,
+        )
 
     def _as_taken(self, found: Iterator[dict[int, Bindings]]) -> Iterator[dict[int, Bindings]]:
         """The matches that leave no event to what may be absent which another component would have taken."""

@@ -123,6 +123,8 @@ class WantedGroups:
             bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
             timings = (*source.shape.timings, *source.shape.member_timings)
             limited |= any(None in (each.left, each.right) for each in timings)
+            # A hidden event may have to stay out of what begins or ends at a tick.
+            limited |= bool(source.shape.together) and source.shape.knows_constants
             for each in source.problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited

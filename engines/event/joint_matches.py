@@ -17,21 +17,12 @@ from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
-from cepctl.errors import UnsupportedQueryError
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.alternative import PreparedAlternative
 
 _Bound = dict[int, Bindings]
-_ONE_SIGNATURE = (
-    "not supported yet: reached(...) of one row that several parts of an OR give, one of which has !SEQ or "
-    "!AND; --engine worlds runs it"
-)
-_REACHED_AT_EDGES = (
-    "not supported yet: reached(...) of a pattern that begins with !SEQ or !AND and is decided by its "
-    "window; --engine worlds runs it"
-)
 
 
 @dataclass(frozen=True)
@@ -48,14 +39,16 @@ class JointMatches:
         return cls(tuple(sources[:1] if plain else sources), matches)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:
-        """P(all alternatives hold, and what they bind lies within the span) of some rows, ascending.
+        """P(all alternatives hold, and what they show lies within the span) of some rows, ascending.
+
+        Something may be absent as a whole where there is but one of them.
 
         Raises
         ------
         QueryTooLargeError
             If one needs more work than is allowed.
         """
-        if self._together:
+        if self.sources[0].shape.together:
             return self._within_parts(rows, spans)
         rivals, never = self._decisive
         whole = Batch(self._measure, self._bound, rivals, self._lasting).taken(rows)
@@ -70,23 +63,14 @@ class JointMatches:
             found.put(np.flatnonzero(never), impossible(int(never.sum())))
         return found
 
-    @property
-    def _together(self) -> bool:
-        return any(each.shape.together for each in self.sources)
-
     def _within_parts(self, rows: Indexes, spans: TickSpans) -> Reals:
         """The same of matches that fall into parts, with events that they do not show."""
         from cepctl.engines.event.absent_parts import AbsentParts
 
-        (source,) = self.sources if len(self.sources) == 1 else (None,)
-        if source is None:
-            raise UnsupportedQueryError(_ONE_SIGNATURE)
-        of = AbsentParts(source, self._measure)
-        if of.at_edge(leading=True) and source.alternative.decided_by_window(source.plan.strategy):
-            raise UnsupportedQueryError(_REACHED_AT_EDGES)
-        found = np.zeros(len(rows))
+        (source,), found = self.sources, np.zeros(len(rows))
         bound = take_matches(self._bound, rows)
-        for part in of.parts(bound, source.rivals(bound) if source.shape.rules else []):
+        rivals = source.rivals(bound) if source.shape.rules else []
+        for part in AbsentParts(source, self._measure).parts(bound, rivals):
             inside = measure(replace(part.batch, spans=spans.take(part.row)))
             np.add.at(found, part.row, inside.confidence)
         return found

@@ -32,6 +32,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
 from cepctl.memory import size_text
+from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import listing_reasons, owning_component, require_summary
 from cepctl.plan.support import refuse_intervals, require_engine, require_known_clocks
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _HELD_AT_LEAST = 100_000
 _HELD_ROW_BYTES, _HELD_BYTES = 200, 80
-"""What a match of an OR takes while it is held, and each of its events: numbers, and ids as text."""
+"""What a match takes that is held until all are found, and each of its events: numbers, and ids as text."""
 _MOST_CHOSEN = 100_000
 """Of more rows the best are not chosen while they are found, but when they are sorted."""
 
@@ -169,7 +170,7 @@ def found_batches(
         if any(each.lasting for each in prepared):
             refuse_intervals("--kleene summary")
         batches = _summaries(prepared, owned, threshold, told)
-    elif len(plan.alternatives) == 1:
+    elif not may_meet(plan):
         parts = []
         for source in (each.above(threshold) for each in prepared):
             rows_of = partial(_rows, source, _maker(source), threshold, judge)
@@ -220,7 +221,9 @@ def _of_each(
     """
     found: list[list[MatchBatch]] = []
     count = size = 0
-    what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
+    alone = len(prepared[0].plan.alternatives) == 1
+    what = "components that may be absent" if alone else "an OR"
+    what = what if prepared[0].plan.group_by is None else "GROUP BY"
     what = "a summary" if options.kleene == "summary" else what
     parts_of = [each.parts(owned) for each in prepared]
     every = iter(telling([part for parts in parts_of for part in parts], told))

@@ -46,6 +46,15 @@ def bound_alike(
     return [each for each, _ in found], [part for _, part in found]
 
 
+def one_by_one(bound: Sequence[Bindings]) -> tuple[Bindings, ...]:
+    """What matches bind whose groups have equal sizes, one event after the other."""
+    return tuple(
+        column
+        for each in bound
+        for column in (each.members.reshape(len(each.sizes), -1).T if isinstance(each, Group) else [each])
+    )
+
+
 @dataclass(frozen=True)
 class OneByOne(PreparedAlternative):
     """An alternative whose groups have some sizes; `whole` binds them as groups."""
@@ -59,11 +68,7 @@ class OneByOne(PreparedAlternative):
         singles, plan = whole.search.singles, whole.plan
         groups = {i: each for i, each in zip(singles, matches.bound, strict=True) if isinstance(each, Group)}
         form = unrolled(whole.alternative, {i: int(each.sizes[0]) for i, each in groups.items()})
-        columns = [
-            column
-            for each in matches.bound
-            for column in (each.members.reshape(len(matches), -1).T if isinstance(each, Group) else [each])
-        ]
+        columns = one_by_one(matches.bound)
         search = Search(
             form.alternative,
             form.alternative.positive,
@@ -74,7 +79,7 @@ class OneByOne(PreparedAlternative):
         shape = replace(shape_of(plan, form.alternative), rules=())
         apart = cls(plan, whole.events, shape, search, whole.options, whole=whole, form_of=form)
         rules = tuple(map(apart._moved, whole.shape.rules))
-        return replace(apart, shape=replace(shape, rules=rules)), replace(matches, bound=tuple(columns))
+        return replace(apart, shape=replace(shape, rules=rules)), replace(matches, bound=columns)
 
     @property
     def shown(self) -> Alternative:

@@ -49,9 +49,9 @@ def _prepared_runs(
     from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
 
     asked = runs_asked(plan, reading, events, options)
-    if reading.takes_in_order:
-        return prepared_runs(asked)
-    return prepared_read_sets(asked, read_sets_listed(asked))
+    if asked.lists_sets:
+        return prepared_read_sets(asked, read_sets_listed(asked))
+    return prepared_runs(asked)
 
 
 def runs_asked(

@@ -68,9 +68,14 @@ class RawTimeJudge:
             return _lasting_at_raw_times(source, matches)
         if source.members is not None:
             return source.members.found_at_raw_times(self.times, matches)
-        found = source.found_at_certain_times(self.times.events, self.times.known, matches)
-        if found is not None:
-            return judgements(found, self.times.judgeable(matches.bound))
+        # Alternatives that give the same rows bind them alike, if one is of runs.
+        told = [
+            each.found_at_certain_times(self.times.events, self.times.known, matches)
+            for each in (source, *source.others)
+        ]
+        found = [each for each in told if each is not None]
+        if found:
+            return judgements(np.any(found, axis=0), self.times.judgeable(matches.bound))
         return found_at_raw_times(self.times, matches.bound)
 
     def told_in(self, schema: pa.Schema) -> pa.Schema:

@@ -49,8 +49,10 @@ from cepctl.engines.pattern.rivals import (
     link_holds_for_pairs,
     rivals_of,
     spans_of,
+    take_further_on,
 )
 from cepctl.engines.pattern.shapes import absences_of, ends_of_gap, shape_of
+from cepctl.language.strategies import Absent
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan, Scope, Timing, members_of_sides
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
@@ -135,6 +137,8 @@ class CertainTimes:
         if len(self.shapes) > 1 or self.plan.asks_probabilities:
             rows = np.flatnonzero(holds)
             holds[rows] = self._fits(number, take_matches(bound, rows), len(rows))
+        if self.plan.strategy.absent is Absent.NEARER:
+            holds &= ~take_further_on(shape, self.events, self.candidates[number], bound)
         if shape.rules:
             rows = np.flatnonzero(holds)
             holds[rows] = ~self._broken(number, take_matches(bound, rows), len(rows))

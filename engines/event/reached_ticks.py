@@ -4,7 +4,7 @@ A world decides a row with the last tick that it binds, or as the window after i
 probable the worlds are that have decided it by a tick is the confidence of the same row with its own events
 cut there (from the other side for a first tick) and its rivals as they are; it rises with the tick, so the
 smallest one is found by halving.  Where several parts of an OR bind the same events, a world decides the row
-as the first of them does: inclusion and exclusion, as for its confidence.
+as the first of them does: inclusion and exclusion, or a union of problems, as for its confidence.
 
 When the sampled worlds that return a row have decided it, where its confidence is an estimate.
 
@@ -14,7 +14,7 @@ The worlds are those that the confidence comes from: a match draws the same ones
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -23,10 +23,13 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import MatchBatch, TickSpans
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
 from cepctl.engines.event.joint_matches import JointMatches, bound_by
+from cepctl.engines.event.one_by_one import one_by_one
+from cepctl.engines.event.union import falls_into_parts, union_of_rows
 from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import LATEST_TICK
 
@@ -89,15 +92,17 @@ class _Decisions:
     def _decided(self, rows: Indexes, tick: Ticks) -> Reals:
         """P(a world returns the row, and has decided it by a tick)."""
         if self.sampled:
-            return self._samples.decided(rows, tick)
+            return self._problems.sampled(rows, tick)
+        if self.source.others and falls_into_parts(self._sources):
+            return self._problems.united(rows, tick)
         found = np.zeros(len(rows))
         for sign, each in self._parts:
             found += sign * each.decided(rows, tick)
         return found
 
     @cached_property
-    def _samples(self) -> SampledDecisions:
-        return SampledDecisions(self._sources, self.matches)
+    def _problems(self) -> DecidedProblems:
+        return DecidedProblems(self._sources, self.matches)
 
     @cached_property
     def _parts(self) -> list[tuple[int, _Together]]:
@@ -149,23 +154,33 @@ def _window_ends(source: PreparedAlternative, first: Ticks) -> Ticks:
 
 
 @dataclass(frozen=True)
-class SampledDecisions:
-    """Matches of the first of some alternatives, of which one has to hold."""
+class DecidedProblems:
+    """The problems of matches of the first of some alternatives, of which one has to hold."""
 
     sources: Sequence[PreparedAlternative]
     matches: MatchBatch
 
-    def decided(self, rows: Indexes, tick: Ticks) -> Reals:
-        """The share of worlds that return these rows, ascending, and have decided them by a tick."""
+    def united(self, rows: Indexes, tick: Ticks) -> Reals:
+        """The probability of the worlds that return these rows, ascending, and have decided them by a tick.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If it is too costly for a row.
+        """
+        return union_of_rows(_RowsByTick.of(self, rows, tick))
+
+    def sampled(self, rows: Indexes, tick: Ticks) -> Reals:
+        """The share of sampled worlds that do."""
         sampling = self.sources[0].measure.sampling
         assert sampling is not None
         groups = self.sources[0].measure.groups(bound_by(self.sources[0], self.matches))
-        match, share = sampling.probabilities(groups, list(self._by(rows, tick)))
+        match, share = sampling.probabilities(groups, list(self.by(rows, tick)))
         found = np.zeros(len(rows))
         found[np.searchsorted(rows, match)] = share
         return found
 
-    def _by(self, rows: Indexes, tick: Ticks) -> Iterator[Problems]:
+    def by(self, rows: Indexes, tick: Ticks) -> Iterator[Problems]:
         """The problems of some rows; what a world has not decided by the tick does not hold in it."""
         for source, problems in self._problems:
             at = np.minimum(np.searchsorted(rows, problems.match), len(rows) - 1)
@@ -173,11 +188,11 @@ class SampledDecisions:
             if not len(chosen):
                 continue
             some, by = problems.taken(chosen), tick[at[chosen]]
-            upper, last = some.variables.upper.copy(), -1
+            upper, (first, last) = some.variables.upper.copy(), some.structure.ends
             if source.decided_by_window:
                 assert source.plan.window is not None
                 by = np.where(by >= LATEST_TICK, by, shifted(by, 1 - source.plan.window))
-                last = 0
+                last = first
             upper[:, last] = np.minimum(upper[:, last], by)
             yield replace(some, variables=some.variables._replace(upper=upper))
 
@@ -186,5 +201,33 @@ class SampledDecisions:
         return [
             (source, problems)
             for source in self.sources
-            for problems in source.problems(bound_by(source, self.matches))
+            for problems in source.problems(self._bound_by(source))
         ]
+
+    def _bound_by(self, source: PreparedAlternative) -> dict[int, Bindings]:
+        """The matches as a source binds them: groups, or one event after the other."""
+        bound, count = self.matches.bound, len(source.search.singles)
+        if len(bound) > count:
+            bound = self.sources[0].folded(self.matches).bound
+        elif len(bound) < count:
+            bound = one_by_one(bound)
+        return bound_by(source, replace(self.matches, bound=bound))
+
+
+@dataclass(frozen=True)
+class _RowsByTick(WantedGroups):
+    """Each of some rows as a group of its problems, `decided` by a tick."""
+
+    decided: list[Problems] = field(kw_only=True)
+
+    @classmethod
+    def of(cls, problems: DecidedProblems, rows: Indexes, tick: Ticks) -> _RowsByTick:
+        """Those of these rows."""
+        row, ones = np.arange(len(rows)), np.ones(len(rows), dtype=np.int64)
+        grouped = GroupedRows(row, row, problems.matches.confidence[rows], row, ones)
+        found = [replace(each, match=np.searchsorted(rows, each.match)) for each in problems.by(rows, tick)]
+        return cls(problems.sources, [], [], grouped, pl.DataFrame({"fewest": ones > 0}), decided=found)
+
+    def problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
+        """All of them, since all are asked for; some variables are limited."""
+        return self.decided, True

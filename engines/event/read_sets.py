@@ -1,16 +1,7 @@
 """A group without order that the component behind it reads, under next match: `c.x < max(b[].x)`.
 
-The group is the set of all events that fit it before the first event that fits what follows.  Whether a rival
-of that one fits depends on who of the group is before it.  Of maxima, minima and single members that are read
-single members tell it:
-
-    a condition        lets an event fit once one of these came    and until one of these has come
-    c.x < max(b[].x)   members with a greater x                    -
-    c.x > max(b[].x)   members whose x is known                    members with no smaller x
-    c.x > b[i].x       any                                         members with no smaller x
-
-So the members are bound one by one, as those of AND are, and a rival must not lie after a member that lets it
-fit, before each that forbids it, and before the event that is taken.
+The group is the set of all events that fit it before the first event that fits what follows.  Its members are
+bound one by one, as those of AND are, since each may tell whether a rival of that event fits.
 """
 
 from __future__ import annotations
@@ -18,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, count_of, single_events, take_matches
-from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative, kinds_of
 from cepctl.engines.event.run_takers import joined
-from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, RegionEnd
+from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
-from cepctl.plan.plan import Link
-from cepctl.plan.read_sets import extreme_of, lets_one
 
 _Pairs = dict[AbsenceRule, list[tuple[Indexes, Indexes]]]
 
@@ -94,7 +81,9 @@ class ReadSetAlternative(RunAlternative):
                 fits = self.conditions.fit(component, events, count, each.row, each.event)
                 found.setdefault(each.rule, []).append((each.row[fits], each.event[fits]))
             else:
-                for rule, row, event in self._of_reading(component, group, each, events):
+                block = self.shape.block_of(self.search.singles[self.form_of.taken.index(group)])
+                members = self._members_read(component, block, events)
+                for rule, row, event in members.rivals(each.rule, each.row, each.event):
                     found.setdefault(rule, []).append((row, event))
         return joined(found)
 
@@ -108,93 +97,6 @@ class ReadSetAlternative(RunAlternative):
         place = order.index(component)
         is_alone = component not in self.sizes
         return order[place - 1] if is_alone and place and order[place - 1] in self.sizes else None
-
-    def _of_reading(
-        self, component: int, group: int, rivals: Rivals, events: Indexes
-    ) -> Iterator[tuple[AbsenceRule, Indexes, Indexes]]:
-        """Rivals of what follows a set, by which of its members let them fit."""
-        reading, row, event = self.form_of.reading, rivals.row, rivals.event
-        own = [link for link in reading.links if link.decides == component]
-        slots = [at for at, i in enumerate(self.form_of.taken) if i == group]
-        plain = [link for link in own if group not in link.components]
-        keep = self._hold(plain, events, row, event, component, None)
-        row, event = row[keep], event[keep]
-        lets: list[Flags] = []
-        forbids = np.zeros((len(row), len(slots)), dtype=bool)
-        for link in (link for link in own if group in link.components):
-            let, forbid = self._asked(link, component, group, slots, events, row, event)
-            forbids |= forbid
-            if let is not None:
-                lets.append(let)
-        bits = np.concatenate([forbids, *lets], axis=1)
-        kinds, kind = np.unique(bits, axis=0, return_inverse=True)
-        for number, each in enumerate(kinds):
-            rule = self._rule(rivals.rule, group, each.reshape(-1, len(slots)))
-            if rule.regions:
-                pairs = np.flatnonzero(kind.reshape(-1) == number)
-                yield rule, row[pairs], event[pairs]
-
-    def _asked(
-        self, link: Link, component: int, group: int, slots: Sequence[int], events: Indexes, row: Indexes,
-        event: Indexes,
-    ) -> tuple[Flags | None, Flags]:  # fmt: skip
-        """Which members let each event fit, None for any, and which forbid it; shape (pairs, members)."""
-        holds = np.stack(
-            [self._hold([link], events, row, event, component, (group, at)) for at in slots], axis=1
-        )
-        aggregate = extreme_of(link)
-        if aggregate is None:
-            return None, ~holds
-        assert aggregate.name is not None
-        known = self.events.frame.get_column(aggregate.name).is_not_null().to_numpy()
-        known = known[events[row][:, list(slots)]]
-        return (holds, np.zeros_like(holds)) if lets_one(link) else (known, known & ~holds)
-
-    def _hold(
-        self, links: Sequence[Link], events: Indexes, row: Indexes, event: Indexes, component: int,
-        member: tuple[int, int] | None,
-    ) -> Flags:  # fmt: skip
-        """Whether links hold for pairs of a match and an event, a group being one `member` alone."""
-        found = np.ones(len(row), dtype=bool)
-        reading, taken = self.form_of.reading, self.form_of.taken
-        for link in links:
-            bound: dict[int, Bindings] = {component: event}
-            for i in link.components:
-                if i == component:
-                    continue
-                if member is not None and i == member[0]:
-                    bound[i] = Group(np.arange(len(row) + 1), events[row, member[1]])
-                    continue
-                places = [at for at, each in enumerate(taken) if each == i]
-                if reading.components[i].kleene:
-                    members = events[row][:, places]
-                    bound[i] = Group(np.arange(0, members.size + 1, len(places)), members.reshape(-1))
-                else:
-                    bound[i] = events[row, places[0]]
-            found &= group_link_holds(self.events, reading, link, bound)
-        return found
-
-    def _rule(self, rule: AbsenceRule, group: int, bits: Flags) -> AbsenceRule:
-        """Where an event must not lie which some members forbid, the first row, and which others let fit."""
-        block = self.shape.block_of(self._component(group, 0))
-        forbidding = np.flatnonzero(bits[0]).tolist()
-        ends = [RegionEnd(self._point(group, at), 0, is_lower=False) for at in forbidding]
-        (region,) = rule.regions
-        ends += [end for end in region if not end.is_lower]
-        regions: list[Region] = []
-        for chosen in product(*(np.flatnonzero(each).tolist() for each in bits[1:])):
-            begins = [RegionEnd(self._point(group, at), 1, is_lower=True) for at in dict.fromkeys(chosen)]
-            first = RegionEnd(Point(block, "first"), 1, is_lower=True)
-            regions.append((*(begins or [first]), *ends))
-        return replace(rule, regions=tuple(regions))
-
-    def _component(self, group: int, member: int) -> int:
-        return [i for i in self.search.singles if self.form_of.origin[i] == group][member]
-
-    def _point(self, group: int, member: int) -> Point:
-        component = self._component(group, member)
-        block = self.shape.block_of(component)
-        return Point(block, "first") if self.sizes[group] == 1 else Point(block, "only", component)
 
     def decided(
         self,

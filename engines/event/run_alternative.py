@@ -25,10 +25,11 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.read_members import ReadMembers
 from cepctl.engines.event.run_conditions import RunConditions, folded
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
-from cepctl.engines.pattern.blocks import AbsenceRule, gap_of
+from cepctl.engines.pattern.blocks import AbsenceRule, Point, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
 from cepctl.engines.pattern.shapes import edge_of
@@ -65,7 +66,7 @@ class RunAlternative(PreparedAlternative):
         """Whether a run is decided as its window ends: some component may take until then."""
         if self.takers is None or self.shown.components[-1].negated:
             return super().decided_by_window
-        return bool(self.takers.after(len(self.form_of.taken) - 1))
+        return bool(self.takers.after(len(self.takers.taken) - 1))
 
     def folded(self, matches: MatchBatch) -> MatchBatch:
         """Matches as rows show them."""
@@ -98,6 +99,7 @@ class RunAlternative(PreparedAlternative):
         for whole in self.growth.through(rows, self.taken):
             some = whole[possible(*self.measure.valid(whole))]
             if len(some):
+                some = self.conditions.with_sets_by(self.events.id_rank, some)
                 yield self.measured(dict(zip(self.search.singles, some.T, strict=True)), owned)
 
     def search_within_gaps(self) -> Search:
@@ -153,19 +155,35 @@ class RunAlternative(PreparedAlternative):
         """Pairs of a run and an event that a component would have taken, by where it must not lie."""
         assert self.takers is not None
         valid, masses = self.measure.valid(events), self.events.masses
-        if not self.form_of.lead:
+        if self.takers.of_single_events:
             (rivals,) = deciding_in_chains([rivals], masses, self.search.system, *valid)
         row, event = rivals.row, rivals.event
         gaps, alike = self.takers.gaps(component), not self.conditions.depends_on_members(component)
+        own, blocks = (masses.lower[event], masses.upper[event]), self.takers.of_blocks(valid)
         fits: Flags = np.zeros((len(row), len(gaps)), dtype=bool)
         for number, gap in enumerate(gaps):
-            if alike and number:
+            if self.conditions.reads_taking(component, self.form_of.places[gap.begin].stop):
+                every = np.ones((len(row), 1), dtype=bool)
+                members = self._members_read(component, gap.begin, events)
+                # A set that reads another knows all of that from its own first tick on: the next gap.
+                taken = self.takers.taken[gap.end : gap.end + 1]
+                asked = replace(gap, closed=gap.closed and taken != (component,))
+                for stretch, pairs in stretches([asked], every, blocks, row, own):
+                    yield from members.rivals(self.takers.rule(place, stretch), row[pairs], event[pairs])
+            elif alike and number:
                 fits[:, number] = fits[:, 0]
             else:
-                fits[:, number] = self.conditions.fit(component, events, gap.begin + 1, row, event)
-        own = masses.lower[event], masses.upper[event]
-        for stretch, pairs in stretches(gaps, fits, self.takers.of_blocks(valid), row, own):
+                before = self.form_of.places[gap.begin].stop
+                fits[:, number] = self.conditions.fit(component, events, before, row, event)
+        for stretch, pairs in stretches(gaps, fits, blocks, row, own):
             yield self.takers.rule(place, stretch), row[pairs], event[pairs]
+
+    def _members_read(self, component: int, block: int, events: Indexes) -> ReadMembers:
+        """The members of a set that a component behind it reads."""
+        places, singles = self.form_of.places[block], self.search.singles
+        points = [Point(block, "only", singles[at]) for at in places]
+        points = points if len(points) > 1 else [Point(block, "first")]
+        return ReadMembers(self.conditions, component, events, places, points)
 
     def decided(
         self,
@@ -196,6 +214,8 @@ class RunAlternative(PreparedAlternative):
         """Whether a run takes these events one after the other, as far as conditions say."""
         rows, growth = single_events([bound[i] for i in self.search.singles]), self.search.growth
         assert growth is not None
+        if self.conditions.has_sets:
+            rows = self.conditions.with_sets_by(self.conditions.listed_rank, rows)
         return all(len(growth.kept(self.events, rows, taken)) for taken in range(1, rows.shape[1] + 1))
 
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:
@@ -218,7 +238,7 @@ class RunAlternative(PreparedAlternative):
             for component, place in self.form_of.rivals.items()
             for gap in self.takers.gaps(component)
         ]
-        return (*(rule for rule in negated if self._is_gap(rule)), *taken)
+        return tuple(rule for rule in (*negated, *taken) if self._is_gap(rule))
 
 
 def held_at_certain_times(source: PreparedAlternative, known: Flags, matches: MatchBatch) -> Flags:

@@ -54,7 +54,39 @@ class RunConditions:
         component = self.reading.components[self.taken[place]]
         return component.kleene and not component.ordered
 
-    def _deciding(self, component: int, *, finished: bool) -> list[Link]:
+    def continues(self, place: int) -> bool:
+        """Whether the component that took before takes at a place, too."""
+        return place > 0 and self.taken[place - 1] == self.taken[place]
+
+    @cached_property
+    def listed_rank(self) -> Indexes:
+        """In which order the members of a set are listed, each set once: by where they begin.
+
+        What is certainly before an event that a set takes is then taken by then, or never.
+        """
+        found = np.empty(len(self.events), dtype=np.int64)
+        found[np.lexsort((self.events.id_rank, self.events.masses.lower))] = np.arange(len(self.events))
+        return found
+
+    def with_sets_by(self, rank: Indexes, rows: Indexes) -> Indexes:
+        """Runs, shape (n, l), with the members of each set by the ranks of events."""
+        found = rows.copy()
+        for component in {self.taken[place] for place in range(len(self.taken)) if self.is_of_set(place)}:
+            places = [place for place, each in enumerate(self.taken) if each == component]
+            order = np.argsort(rank[rows[:, places]], axis=1)
+            found[:, places] = np.take_along_axis(rows[:, places], order, axis=1)
+        return found
+
+    def reads_taking(self, component: int, place: int) -> bool:
+        """Whether a condition on who fits a component reads a set that takes the event before a place."""
+        group = self.taken[place - 1]
+        return (
+            self.is_of_set(place - 1)
+            and component != group
+            and any(group in link.components for link in self.deciding(component))
+        )
+
+    def deciding(self, component: int, *, finished: bool = False) -> list[Link]:
         """What decides who fits a component, or what filters its finished group."""
         group = self.reading.components[component].kleene
         names = [self._names[i] for i in self.reading.turn(component)]
@@ -67,7 +99,7 @@ class RunConditions:
 
     def depends_on_members(self, component: int) -> bool:
         """Whether who fits a component depends on which members groups have by then."""
-        read = ((link, i) for link in self._deciding(component, finished=False) for i in link.components)
+        read = ((link, i) for link in self.deciding(component) for i in link.components)
         return any(
             (self.reading.components[i].kleene or self.reading.passes_over)
             and (i != component or _looks_back(link.expression))
@@ -80,7 +112,7 @@ class RunConditions:
         `rows`: the events that each run takes, shape (n, l); `row`, `event`: pairs of a run and an event.
         """
         found = np.ones(len(row), dtype=bool)
-        for link in self._deciding(component, finished=False):
+        for link in self.deciding(component):
             if self._reads_absent(link, component, count):
                 continue
             left = np.flatnonzero(found)
@@ -125,7 +157,7 @@ class RunConditions:
     def may_be_left(self, component: int, rows: Indexes) -> Flags:
         """Whether the finished group of a component passes its filters."""
         found = np.ones(len(rows), dtype=bool)
-        for link in self._deciding(component, finished=True):
+        for link in self.deciding(component, finished=True):
             if self._reads_absent(link, component, len(self.taken)):
                 continue
             left = np.flatnonzero(found)

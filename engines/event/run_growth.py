@@ -16,6 +16,7 @@ from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.event.read_members import surely_fit, surely_taken
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_search import RunSearch
 from cepctl.engines.event.run_takers import Takers
@@ -102,6 +103,7 @@ class RunGrowth:
                 yield some[:, :-1]
                 if self._passes_over(column) and not loose:
                     certain = some[masses.lower[some[:, column]] > self._after(some, column)]
+                    certain = certain[surely_taken(self.conditions, certain, column)]
                     np.minimum.at(until, certain[:, -1], masses.upper[certain[:, column]])
             looked = np.maximum(looked, last)
 
@@ -109,7 +111,7 @@ class RunGrowth:
         """When another component has certainly taken instead."""
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
         others = self._others(column)
-        over = self._after(rows, column) if others else until
+        over = self._after(rows, column, own=False) if others else until
         for component in others:
             at = self.conditions.taken.index(component)
             step = join_step(self.search, self.events, at, tuple(range(column)))
@@ -118,23 +120,23 @@ class RunGrowth:
                 for pairs in overlapping(step.index, codes, first, np.minimum(last, until)):
                     sure = masses.lower[pairs[1]] > over[pairs[0]]
                     row, event = (side[sure] for side in pairs)
-                    fits = self.conditions.fit(component, rows, column, row, event)
+                    fits = surely_fit(self.conditions, component, rows, column, row, event)
                     np.minimum.at(until, row[fits], masses.upper[event[fits]])
         return until
 
     def _passes_over(self, column: int) -> bool:
         """Whether the first event that fits takes the place of a column."""
-        return self.takers is not None and bool(self.takers.after(column - 1))
+        return self.takers is not None and bool(self.takers.instead_of(column))
 
-    def _after(self, rows: Indexes, column: int) -> Ticks:
-        """Until when what runs took before a column may happen."""
+    def _after(self, rows: Indexes, column: int, *, own: bool = True) -> Ticks:
+        """Until when takers begin to take before a column, that of the column or others."""
         assert self.takers is not None
-        return np.asarray(self.events.masses.upper[rows[:, self.takers.together(column - 1)]].max(axis=1))
+        return self.takers.take_from(rows, self.events.masses.upper, column, own=own)
 
     def _others(self, column: int) -> list[int]:
         """The components that may take instead of that of a column, and leave no room for it then."""
         taken, components = self.conditions.taken, self.conditions.reading.components
-        others = [] if self.takers is None else [i for i in self.takers.after(column - 1) if i in taken]
+        others = [] if self.takers is None else [i for i in self.takers.instead_of(column) if i in taken]
         behind = [i for i in others if i > taken[column]]
         if self.asked.told is None:
             return behind

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
+from cepctl.engines.event.read_members import surely_taken
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -78,13 +79,9 @@ class RunSearch:
     def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:
         """Those of some runs, all with `taken` events, that may take the last of these."""
         place = taken - 1
-        if (
-            place
-            and self.conditions.is_of_set(place)
-            and self.conditions.taken[place - 1] == self.conditions.taken[place]
-        ):
-            # Each set once: its members are taken in the order of their names.
-            rows = rows[events.id_rank[rows[:, place - 1]] < events.id_rank[rows[:, place]]]
+        if self.conditions.is_of_set(place) and self.conditions.continues(place):
+            rank = self.conditions.listed_rank
+            rows = rows[rank[rows[:, place - 1]] < rank[rows[:, place]]]
         everyone = np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         asked = self.conditions
@@ -96,19 +93,25 @@ class RunSearch:
         if self.finished and taken == len(self.conditions.taken):
             keep &= self.conditions.may_end(rows[:, :taken])
         rows = rows[keep]
-        if self.takers is None or not (place and self.takers.after(place - 1) and len(rows)):
+        if self.takers is None or not (place and self.takers.instead_of(place) and len(rows)):
             return rows
         rows = rows[~self._goes_further(rows, place)]
         if self.is_loose(place):
             return rows
-        after = events.masses.upper[rows[:, self.takers.together(place - 1)]].max(axis=1)
-        return rows[_may_be_next(events, rows, place, after)]
+        after = self.takers.take_from(rows, events.masses.upper, place)
+        sure = events.masses.lower[rows[:, place]] > after
+        sure[sure] = surely_taken(self.conditions, rows[sure], place)
+        return rows[_may_be_next(events, rows, place, sure)]
 
     def _goes_further(self, rows: Indexes, place: int) -> Flags:
         """Whether the last event fits a taker further on in the pattern, which would have taken it."""
         assert self.takers is not None
         found, event = np.zeros(len(rows), dtype=bool), rows[:, place]
-        for component in self.takers.after(place - 1):
+        begin = place
+        while begin and self.conditions.is_of_set(begin) and self.conditions.continues(begin):
+            # What is behind a set may take what comes after its first event; a rule says so.
+            begin -= 1
+        for component in self.takers.instead_of(begin) if begin else ():
             if component > self.conditions.taken[place]:
                 some = np.flatnonzero(self.fitting[component, event])
                 before = int(found.sum())
@@ -119,16 +122,16 @@ class RunSearch:
         return found
 
 
-def _may_be_next(events: Events, rows: Indexes, place: int, after: Ticks) -> Flags:
+def _may_be_next(events: Events, rows: Indexes, place: int, sure: Flags) -> Flags:
     """Whether none of the events that a run could take instead is certainly before the one it takes.
 
-    `after`: until when what it took before may happen.
+    `sure`: whether it takes each of them, if nothing comes before that.
     """
     lower, upper = events.masses.lower, events.masses.upper
     before, event = rows[:, :place], rows[:, place]
     fresh = np.ones(len(rows), dtype=bool)
     fresh[1:] = (before[1:] != before[:-1]).any(axis=1)
     run = np.cumsum(fresh) - 1
-    until = np.where(lower[event] > after, upper[event], UNBOUNDED)
+    until = np.where(sure, upper[event], UNBOUNDED)
     least = np.minimum.reduceat(until, np.flatnonzero(fresh))
     return np.asarray(lower[event] <= least[run])

@@ -11,6 +11,13 @@ component that took the later one, there is none at its tick either: the last ta
 
 Where an event may not lie in one gap nor in the next, ends included, it may not lie in both together.
 
+A set, a group without order, is one block.  From the event before it on it takes all that fits it, and what
+is behind it may take from its first event on:
+
+    run            a     {b, b}     c
+    takers            b         b,c
+    absent            b in (a, c)    c in (first b, c), other members among them
+
 What leads to the last AND takes as it does without a group behind it: takers are those after its last event.
 """
 
@@ -32,7 +39,7 @@ from cepctl.plan.unrolled import Unrolled
 
 @dataclass(frozen=True)
 class Stretch:
-    """From after one event of a run to another one, which is not part of it unless it is `closed`."""
+    """From after one block of a run to another one, which is not part of it unless it is `closed`."""
 
     begin: int
     end: int
@@ -41,7 +48,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Takers:
-    """The takers after each event of runs that take one after the other."""
+    """The takers after each block of runs that take one event after the other."""
 
     form: Unrolled
     window: int | None
@@ -53,21 +60,30 @@ class Takers:
 
     @cached_property
     def taken(self) -> tuple[int, ...]:
-        """The component that takes each event."""
-        return self.form.taken
+        """The component that takes last in each block."""
+        return tuple(self.form.taken[places[-1]] for places in self.form.places)
 
-    def after(self, place: int) -> list[int]:
-        """The components that may take after the event at a place, in the order of the pattern.
+    def is_set(self, block: int) -> bool:
+        """Whether a block is a group without order."""
+        component = self.reading.components[self.taken[block]]
+        return component.kleene and not component.ordered
+
+    def _is_running(self, block: int) -> bool:
+        """Whether a block is the end of a match, and others take more of the same group."""
+        return block == len(self.taken) - 1 and self.reading.components[self.taken[block]].running
+
+    def after(self, block: int) -> list[int]:
+        """The components that may take after the first event of a set, or another block, in pattern order.
 
         After the last event of a running group none is asked for: each number of members is a match.
         """
-        if place < self.form.lead - 1:
+        if block < self.form.lead_blocks - 1:
             return []
-        taker = self.taken[place]
+        taker = self.taken[block]
         component, order = self.reading.components[taker], self.reading.positive
-        if component.running and place == len(self.taken) - 1:
+        if self._is_running(block):
             return []
-        members = sum(each == taker for each in self.taken[: place + 1])
+        members = self.form.taken[: self.form.places[block].stop].count(taker)
         has_room = component.kleene and (component.most is None or members < component.most)
         found = [taker] if has_room else []
         for other in order[order.index(taker) + 1 :] if members >= component.least else ():
@@ -76,39 +92,82 @@ class Takers:
                 break
         return found
 
+    def instead_of(self, place: int) -> list[int]:
+        """The components that may take where a run takes the event at a place, not the first."""
+        if place < self.form.lead:
+            return []
+        before = self.form.block_at(place - 1)
+        # A running set, too, takes all that fits up to its last member.
+        goes_on = before == self.form.block_at(place) and self._is_running(before)
+        return [self.taken[before]] if goes_on else self.after(before)
+
+    def take_from(self, rows: Indexes, upper: Ticks, place: int, *, own: bool = True) -> Ticks:
+        """Until when those begin to take which may before the event at a place, shape (n,).
+
+        `rows`: the events that runs take, shape (n, l); `upper`: until when each event may happen.  A set
+        takes from the block before it on, what is behind a set from the first event of that: `own` says
+        which of both is asked for where the event is not the first of a set.
+        """
+        block = self.form.block_at(place - 1)
+        if own and block == self.form.block_at(place) and block:
+            block -= 1
+        places = self.form.places[block]
+        ticks = upper[rows[:, places.start : min(places.stop, place)]]
+        return np.asarray(ticks.min(axis=1) if self.is_set(block) else ticks.max(axis=1))
+
     def gaps(self, component: int) -> list[Stretch]:
-        """Between which events of the run a component is a taker."""
+        """Between which blocks of the run a component is a taker."""
         last = len(self.taken) - 1
-        return [
-            Stretch(place, place + 1, closed=place < last and component > self.taken[place + 1])
-            for place in range(last + 1)
-            if component in self.after(place)
+        found = [
+            Stretch(block, block + 1, closed=block < last and self._takes_at(component, block + 1))
+            for block in range(last + 1)
+            if component in self.after(block)
         ]
+        if self._is_running(last) and self.is_set(last) and component == self.taken[last]:
+            found.append(Stretch(last, last + 1))
+        return found
+
+    def _takes_at(self, component: int, block: int) -> bool:
+        """Whether what fits a component takes at the tick of a block, too."""
+        return component > self.taken[block] or (component == self.taken[block] and self.is_set(block))
 
     def rule(self, component: int, stretch: Stretch) -> AbsenceRule:
         """No event that fits the component lies there; `component` is how the rule names it."""
-        joined = self.form.lead - self.form.lead_blocks
-        ends = [RegionEnd(Point(stretch.begin - joined, "last"), 1, is_lower=True)]
+        own, begin = self.form.origin[component], stretch.begin
+        after_set = self.is_set(begin)
+        # A set that begins the pattern takes all that fits from its first tick on.
+        is_own = after_set and own == self.taken[begin]
+        after = Point(begin, "first" if after_set else "last")
+        ends = [RegionEnd(after, 0 if is_own else 1, is_lower=True)]
         if stretch.end < len(self.taken):
-            end = Point(stretch.end - joined, "first")
+            through = self.is_set(stretch.end) and own == self.taken[stretch.end]
+            end = Point(stretch.end, "last" if through else "first")
             ends.append(RegionEnd(end, 0 if stretch.closed else -1, is_lower=False))
+        elif self._is_running(len(self.taken) - 1):
+            ends.append(RegionEnd(Point(len(self.taken) - 1, "last"), 0, is_lower=False))
         elif self.window is not None:
             ends.append(RegionEnd(Point(0, "first"), self.window - 1, is_lower=False))
-        return AbsenceRule(component, (tuple(ends),))
+        others_too = after_set and not is_own and len(self.form.places[begin]) > 1
+        return AbsenceRule(component, (tuple(ends),), members_too=others_too)
 
-    def together(self, place: int) -> slice:
-        """The places of what is in one block with that at a place, which ends it."""
-        last = self.reading.positive_blocks[self.form.lead_blocks - 1]
-        return slice(place + 1 - (len(last) if place == self.form.lead - 1 else 1), place + 1)
+    def of_blocks(self, valid: tuple[Ticks, Ticks]) -> BlockTicks:
+        """When the blocks of runs begin and end, whose events have these earliest and latest ticks.
 
-    def of_blocks(self, valid: tuple[Ticks, Ticks]) -> tuple[Ticks, Ticks]:
-        """Earliest and latest ticks of the events of runs, of AND those of its last one; shape (n, l)."""
-        if not self.form.lead:
-            return valid
-        at, every = self.form.lead - 1, (valid[0].copy(), valid[1].copy())
-        for ticks in every:
-            ticks[:, at] = ticks[:, self.together(at)].max(axis=1)
-        return every
+        Shape (n, l).  A set begins with its first event, AND ends with its last one.
+        """
+        if self.of_single_events and not any(map(self.is_set, range(len(self.taken)))):
+            return BlockTicks(*valid, valid[1])
+        starts = [places.start for places in self.form.places]
+        sets = np.array([self.is_set(block) for block in range(len(starts))])
+        first = [np.minimum.reduceat(ticks, starts, axis=1) for ticks in valid]
+        last = [np.maximum.reduceat(ticks, starts, axis=1) for ticks in valid]
+        earliest, latest = (np.where(sets, one, other) for one, other in zip(first, last, strict=True))
+        return BlockTicks(earliest - sets, latest, last[1])
+
+    @property
+    def of_single_events(self) -> bool:
+        """Whether each block is one event."""
+        return len(self.taken) == len(self.form.taken)
 
     def whole(self, component: int) -> Stretch | None:
         """All of these gaps together."""
@@ -116,13 +175,25 @@ class Takers:
         return replace(gaps[-1], begin=gaps[0].begin) if gaps else None
 
 
+@dataclass(frozen=True)
+class BlockTicks:
+    """Of each block of n runs the earliest and latest tick of where it begins, and the latest of its end.
+
+    Shape (n, blocks).  A set begins one tick before its first event, at which more of it may be taken.
+    """
+
+    earliest: Ticks
+    latest: Ticks
+    until: Ticks
+
+
 def stretches(
-    gaps: Sequence[Stretch], fits: Flags, valid: tuple[Ticks, Ticks], row: Indexes, own: tuple[Ticks, Ticks]
+    gaps: Sequence[Stretch], fits: Flags, blocks: BlockTicks, row: Indexes, own: tuple[Ticks, Ticks]
 ) -> Iterator[tuple[Stretch, Indexes]]:
     """Where events must not lie, and which of some pairs of a run and an event that is said of.
 
-    `fits`, shape (pairs, gaps): whether the event fits the taker in each gap.  `valid`: earliest and latest
-    ticks of the events of runs, shape (n, l); `own`: those of the events of pairs, shape (pairs,).
+    `fits`, shape (pairs, gaps): whether the event fits the taker in each gap.  `own`: earliest and latest
+    ticks of the events of pairs, shape (pairs,).
     """
     count = len(row)
     since = np.full(count, -1)
@@ -133,27 +204,27 @@ def stretches(
         if gap.closed and number + 1 < len(gaps):
             goes_on = fit & fits[:, number + 1]
         ends = np.flatnonzero((since >= 0) & ~goes_on)
-        yield from _narrowed(since[ends], gap, valid, row[ends], own, ends)
+        yield from _narrowed(since[ends], gap, blocks, row[ends], own, ends)
         since[ends] = -1
 
 
 def _narrowed(
-    since: Indexes, gap: Stretch, valid: tuple[Ticks, Ticks], row: Indexes, own: tuple[Ticks, Ticks],
-    pairs: Indexes,
-) -> Iterator[tuple[Stretch, Indexes]]:  # fmt: skip
+    since: Indexes, gap: Stretch, blocks: BlockTicks, row: Indexes, own: tuple[Ticks, Ticks], pairs: Indexes
+) -> Iterator[tuple[Stretch, Indexes]]:
     """The same without what lies there in no world: events of the run that certainly are before or after."""
     earliest, latest = own[0][pairs], own[1][pairs]
+    last = blocks.until.shape[1] - 1
     begin, end, closed = since.copy(), np.full(len(pairs), gap.end), np.full(len(pairs), gap.closed)
-    for place in range(gap.begin, -1, -1):
-        certainly = (place >= since) & (begin < place) & (earliest > valid[1][row, place])
-        begin[certainly] = place
-    for place in range(min(gap.end, valid[0].shape[1] - 1), 0, -1):
-        certainly = (place > since) & (latest < valid[0][row, place])
-        end[certainly], closed[certainly] = place, False
-    possible = (begin < end) & (latest > valid[0][row, begin])
-    inside = np.minimum(end, valid[0].shape[1] - 1)
-    until = np.where(closed, valid[1][row, inside], shifted(valid[1][row, inside], -1))
-    possible &= (end == valid[0].shape[1]) | (earliest <= until)
+    for block in range(gap.begin, -1, -1):
+        certainly = (block >= since) & (begin < block) & (earliest > blocks.latest[row, block])
+        begin[certainly] = block
+    for block in range(min(gap.end, last), 0, -1):
+        certainly = (block > since) & (latest < blocks.earliest[row, block])
+        end[certainly], closed[certainly] = block, False
+    possible = (begin < end) & (latest > blocks.earliest[row, begin])
+    inside = np.minimum(end, last)
+    until = np.where(closed, blocks.until[row, inside], shifted(blocks.until[row, inside], -1))
+    possible &= (end > last) | (earliest <= until)
     for stretch, chosen in _by_kind(begin, end, closed, np.flatnonzero(possible)):
         yield stretch, pairs[chosen]
 

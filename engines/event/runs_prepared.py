@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -31,9 +31,10 @@ from cepctl.engines.pattern.blocks import (
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
-from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
+from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Component, Plan
+from cepctl.plan.read_sets import are_read_simply, read_while_they_take
 from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
@@ -77,6 +78,19 @@ class RunsAsked:
         for i, each in enumerate(self.candidates):
             found[i, each] = True
         return found
+
+    @cached_property
+    def lists_sets(self) -> bool:
+        """Whether sets that are read while they take are listed as wholes: no order decides who fits them."""
+        reading = self.reading
+        return (
+            not reading.takes_in_order
+            and are_read_simply(reading)
+            and not any(
+                len(np.intersect1d(self.candidates[group], self.candidates[behind]))
+                for group, behind in read_while_they_take(reading)
+            )
+        )
 
     def of_sizes(self, sizes: Mapping[int, int]) -> RunAlternative:
         """Those whose groups have these sizes; none has begun."""
@@ -151,12 +165,19 @@ class RunsAsked:
         return replace(source, begun=rows)
 
     def _refuse_runs(self, count: int) -> None:
-        """Raise QueryTooLargeError where events are repeated in too many ways."""
-        if self.reading.repeated and count > self.options.max_matches:
+        """Raise QueryTooLargeError where events are repeated in too many ways, or can be in too many sets."""
+        what = "SEQ(...)+" if self.reading.repeated else self._sets
+        if what and count > self.options.max_matches:
             raise QueryTooLargeError(
-                f"SEQ(...)+ of this query has more than {self.options.max_matches:,} matches of one length; "
+                f"{what} of this query has more than {self.options.max_matches:,} matches of one length; "
                 "narrow it (WITHIN, [attr], tighter predicates), or raise the cap with --max-matches"
             )
+
+    @property
+    def _sets(self) -> str:
+        """The groups without order, whose members may be there or not, for a message."""
+        groups = (each for each in self.reading.components if each.kleene and not each.ordered)
+        return ", ".join(f"{each.variable}[]" for each in groups)
 
 
 def _refuse_many(group: Component, size: int) -> None:
@@ -178,22 +199,17 @@ def one_run(
     left = {i: iter(events_in(each)) for i, each in bound.items()}
     sizes = {i: members_of(each) for i, each in bound.items() if reading.components[i].kleene}
     sizes |= {i: 0 for i in reading.positive if i not in bound}
-    if reading.takes_in_order:
-        run = RunsAsked(plan, reading, listing.events, listing.search.candidates, options).of_sizes(sizes)
+    asked = RunsAsked(plan, reading, listing.events, listing.search.candidates, options)
+    if asked.lists_sets:
+        run: RunAlternative = _of_read_sets(plan, reading, listing, options, sizes)
     else:
-        run = _of_read_sets(plan, reading, listing, options, sizes)
+        run = asked.of_sizes(sizes)
     places = zip(run.search.singles, run.form_of.taken, strict=True)
     return run, {place: np.array([next(left[i])]) for place, i in places}
 
 
 def prepared_read_sets(asked: RunsAsked, listing: PreparedAlternative) -> Iterator[ReadSetAlternative]:
-    """One for all sizes of groups without order that what follows reads; `listing` lists them.
-
-    Raises
-    ------
-    UnsupportedQueryError
-        If some event fits such a group and the component behind it.
-    """
+    """One for all sizes of groups without order that what follows reads; `listing` lists them."""
     groups = _groups_read(asked)
     order = tuple(at for at, i in enumerate(listing.search.singles) if i not in groups)
     found: set[tuple[int, ...]] = set()
@@ -219,17 +235,7 @@ def read_sets_of_each_size(
 
 
 def _groups_read(asked: RunsAsked) -> list[int]:
-    """The groups without order, none of whose events fits what follows and reads them."""
-    reading, candidates = asked.reading, asked.candidates
-    groups = [i for i in reading.positive if reading.components[i].kleene]
-    for group, behind in pairwise(reading.positive):
-        if group in groups and len(np.intersect1d(candidates[group], candidates[behind])):
-            name = reading.components[group].variable
-            raise UnsupportedQueryError(
-                f"not supported yet: events that fit {name}[] and what follows and reads it; --engine worlds "
-                f"runs it, and so does the event engine where it is read in order, as max({name}[..i].x)"
-            )
-    return groups
+    return [i for i in asked.reading.positive if asked.reading.components[i].kleene]
 
 
 def _sizes_of(bound: Mapping[int, Bindings], groups: Sequence[int]) -> set[tuple[int, ...]]:
@@ -242,10 +248,8 @@ def _of_read_sets(
     sizes: dict[int, int],
 ) -> ReadSetAlternative:  # fmt: skip
     form = unrolled(reading, sizes)
-    shape = shape_of(plan, form.alternative)
-    blocks = tuple(
-        replace(each, kind=BlockKind.UNORDERED) if len(each.components) > 1 else each for each in shape.blocks
-    )
+    shape = _with_members_apart(shape_of(plan, form.alternative), form.alternative.positive)
+    blocks = shape.blocks
     is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
     running = reading.components[reading.positive[-1]].running
     rules = [
@@ -254,7 +258,7 @@ def _of_read_sets(
         if number >= form.lead_blocks
         and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
-    shape = replace(shape, blocks=blocks, rules=(*_of_lead(shape, form), *rules))
+    shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
     search = Search(
         form.alternative,
         form.alternative.positive,
@@ -268,6 +272,17 @@ def _of_read_sets(
         form_of=form, conditions=conditions, takers=None, listing=listing, sizes=sizes,
         begun=np.full((0, len(search.singles)), NOT_BOUND), unfinished_system=search.system,
     )  # fmt: skip
+
+
+def _with_members_apart(shape: Shape, components: Sequence[int]) -> Shape:
+    """The shape in which rules speak of single ones of some components, though they share a block."""
+    blocks = (
+        replace(each, kind=BlockKind.UNORDERED)
+        if len(each.components) > 1 and each.components[0] in components
+        else each
+        for each in shape.blocks
+    )
+    return replace(shape, blocks=tuple(blocks))
 
 
 def _of_lead(shape: Shape, form: Unrolled) -> tuple[AbsenceRule, ...]:
@@ -305,6 +320,8 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     takers = Takers(form, plan.window) if passes_over else None
     shape = shape_of(plan, form.alternative)
     if takers is not None:
+        read = {group for group, _ in read_while_they_take(reading)}
+        shape = _with_members_apart(shape, [i for i in form.alternative.positive if form.origin[i] in read])
         # What is passed over is absent as its takers say.
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)

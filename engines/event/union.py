@@ -1,10 +1,10 @@
-"""OR: one row per signature, also where several alternatives bind the same events.
+"""One row per signature, also where several alternatives bind the same events.
 
-In one world such a signature counts once, so its confidence is the probability that at least one
-alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
-together is once more a coupled problem, with the rivals and constraints of all of them.  Where something
-must not happen as a whole, an alternative leaves several problems with events of their own: such a row is a
-union of problems, as a key of GROUP BY is.
+They are those of an OR, or readings of a pattern some of whose components may be absent.  In one world such
+a signature counts once, so its confidence is the probability that at least one alternative holds: inclusion
+and exclusion over the alternatives that bind it.  That several hold together is once more a coupled problem,
+with the rivals and constraints of all of them.  Where something must not happen as a whole, an alternative
+leaves several problems with events of their own: such a row is a union of problems, as a key of GROUP BY is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,9 @@ from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
 from cepctl.errors import QueryTooLargeError
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.group_occurrences import WantedGroups
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -54,7 +58,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
         chosen = [prepared[i] for i in numbers]
-        if len(chosen) > 1 and not _falls_into_parts(chosen):
+        if len(chosen) > 1 and not falls_into_parts(chosen):
             from cepctl.engines.event.one_by_one import bound_alike
 
             chosen, parts = bound_alike(chosen, parts)
@@ -78,7 +82,7 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     total, rows = Total(len(parts[0])), np.arange(len(parts[0]))
     for part in parts:
         total.add(rows, part.confidence, part.start, part.end)
-    measured = _union_of_problems if _falls_into_parts(prepared) else _included_and_excluded
+    measured = _union_of_problems if falls_into_parts(prepared) else _included_and_excluded
     confidence, unknown = measured(prepared, parts)
     sampled = unknown | np.any([part.errors > 0 for part in parts], axis=0)
     largest = np.max([part.confidence for part in parts], axis=0)
@@ -87,7 +91,7 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
-def _falls_into_parts(prepared: Sequence[PreparedAlternative]) -> bool:
+def falls_into_parts(prepared: Sequence[PreparedAlternative]) -> bool:
     """Whether some alternative leaves several problems of a row."""
     return any(each.shape.together for each in prepared)
 
@@ -116,19 +120,32 @@ def _union_of_problems(prepared: list[PreparedAlternative], parts: list[MatchBat
     """
     from cepctl.engines.event.group_occurrences import WantedGroups
 
-    found = WantedGroups.of_rows(prepared, parts).occurrences(np.arange(len(parts[0]))).found
+    sampled = prepared[0].measure.sampling is not None
+    found = union_of_rows(WantedGroups.of_rows(prepared, parts), unknown=sampled)
+    return found, np.isnan(found)
+
+
+def union_of_rows(rows: WantedGroups, *, unknown: bool = False) -> Reals:
+    """The probability of the union of the problems of each row; NaN where it is `unknown`, being too costly.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If it is too costly somewhere.
+    """
+    found = rows.occurrences(np.arange(rows.rows.count)).found
     assert found is not None
-    costly = np.isnan(found.probability)
-    if costly.any() and prepared[0].measure.sampling is None:
-        raise _too_costly(found.why(int(np.flatnonzero(costly)[0])))
-    return found.probability, costly
+    costly = np.flatnonzero(np.isnan(found.probability))
+    if len(costly) and not unknown:
+        raise _too_costly(found.why(int(costly[0])))
+    return found.probability
 
 
 def _too_costly(why: str) -> QueryTooLargeError:
-    """That it cannot be told how probable it is that some part of an OR gives a row."""
+    """That it cannot be told how probable it is that some reading of the pattern gives a row."""
     return QueryTooLargeError(
-        f"how probable it is that a part of the OR gives a row cannot be computed: {why}; narrow the query "
-        "(WITHIN, [attr], tighter predicates), or allow an error with --approximate"
+        f"how probable it is that one of several readings gives a row cannot be computed: {why}; narrow the "
+        "query (WITHIN, [attr], tighter predicates), or allow an error with --approximate"
     )
 
 

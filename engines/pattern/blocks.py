@@ -9,9 +9,10 @@ unordered    a set whose members a timing names one by one  every member's tick
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from cepctl.plan.plan import Alternative, Component, MemberTiming, Timing
@@ -88,7 +89,8 @@ class Shape:
 
     `together`: what must not happen as a whole, which no rule of absence says.  `hidden_before` and
     `hidden_after`: of how many blocks at the beginning and end matches do not show the events; a time range
-    is that of what they show.
+    is that of what they show.  `outside`: components whose single events must not lie where a rule has its
+    events absent.
     """
 
     alternative: Alternative
@@ -100,11 +102,18 @@ class Shape:
     member_timings: tuple[MemberTiming, ...] = ()
     hidden_before: int = 0
     hidden_after: int = 0
+    outside: tuple[tuple[int, AbsenceRule], ...] = ()
 
     @property
     def hides_ends(self) -> bool:
         """Whether the first or the last events of a match may be such that it does not show."""
         return self.hidden_before + self.hidden_after > 0
+
+    @property
+    def hidden_at_ends(self) -> set[int]:
+        """The components of these."""
+        hidden = (*self.blocks[: self.hidden_before], *self.blocks[len(self.blocks) - self.hidden_after :])
+        return {i for block in hidden for i in block.components}
 
     def block_of(self, component: int) -> int:
         """Number of the block that a positive component belongs to."""
@@ -113,12 +122,14 @@ class Shape:
     @property
     def only_single(self) -> bool:
         """Whether order and window are all that ties the events of a match to each other."""
-        return not self.timings and all(block.kind is BlockKind.SINGLE for block in self.blocks)
+        return not (self.timings or self.outside) and all(
+            block.kind is BlockKind.SINGLE for block in self.blocks
+        )
 
     @property
     def knows_constants(self) -> bool:
         """Whether ticks are compared with constants, so that a match moved in time is another one."""
-        ends = (end for rule in self.rules for region in rule.regions for end in region)
+        ends = (end for rule in self.every_rule for region in rule.regions for end in region)
         return any(end.point is None for end in ends) or any(
             each.left is None or each.right is None for each in (*self.timings, *self.member_timings)
         )
@@ -128,9 +139,15 @@ class Shape:
         """Whether nothing else can decide a match either."""
         return self.only_single and not (self.rules or self.together)
 
+    @property
+    def every_rule(self) -> Iterator[AbsenceRule]:
+        """The rules of absence, and those that say where single events must not lie."""
+        return chain(self.rules, (rule for _, rule in self.outside))
+
     def used_points(self) -> set[Point]:
         """Points that some rule of absence or timing constraint refers to."""
-        used = {end.point for rule in self.rules for region in rule.regions for end in region if end.point}
+        regions = (region for rule in self.every_rule for region in rule.regions)
+        used = {end.point for region in regions for end in region if end.point}
         for timing in self.timings:
             sides = [side for side in (timing.left, timing.right) if side is not None]
             if len(sides) == 2 and all(self.alternative.components[side].kleene for side in sides):

@@ -18,6 +18,7 @@ from cepctl.engines.pattern.blocks import (
     BlockKind,
     Point,
     Region,
+    RegionEnd,
     Shape,
 )
 from cepctl.engines.pattern.shapes import ends_of_gap
@@ -62,10 +63,14 @@ class HiddenBlock:
 
 @dataclass(frozen=True)
 class HiddenBlocks:
-    """Hidden events in some gaps of a shape, in the order of the gaps."""
+    """Hidden events in some gaps of a shape, in the order of the gaps.
+
+    `outside`: pairs of a hidden event and a rule of the shape, in whose regions it must not be.
+    """
 
     bare: Shape
     blocks: tuple[HiddenBlock, ...]
+    outside: tuple[tuple[int, AbsenceRule], ...] = ()
 
     @classmethod
     def of(cls, shape: Shape, asked: Sequence[tuple[int, int, Order]]) -> HiddenBlocks:
@@ -104,20 +109,35 @@ class HiddenBlocks:
             end if end.point is None else replace(end, point=self._moved(end.point)) for end in region
         )
 
+    def unsettled(self, block: HiddenBlock, rule: AbsenceRule) -> AbsenceRule | None:
+        """A rule with the regions in which hidden events of a block may be or not; None if they are in one.
+
+        A tick of the shape may be spared, since hidden events are at none of these.
+        """
+        held = {region: self.holds(block, region) for region in rule.regions}
+        spares = any(constant for _, constant in rule.spared)
+        if True in held.values() and not spares:
+            return None
+        return replace(rule, regions=tuple(region for region, inside in held.items() if inside is not False))
+
     def holds(self, block: HiddenBlock, region: Region) -> bool | None:
         """Whether all of the gap of a block lies in a region of the shape, or none of it.
 
         None where that depends.
         """
-        last = len(self.bare.blocks)
-        after, before = [-1], [last]
-        for end in region:
-            if end in ends_of_gap(self.bare, 0 if end.is_lower else last):
-                continue  # as far as the window reaches
-            if end.point is None or abs(end.constant) > 1:
-                return None
-            (after if end.is_lower else before).append(end.point.block)
-        return max(after) < block.gap <= min(before)
+        reaches = [self._reaches(block.gap, end) for end in region]
+        return False if False in reaches else None if None in reaches else True
+
+    def _reaches(self, gap: int, end: RegionEnd) -> bool | None:
+        """Whether all of a gap is on the inner side of an end, or none of it."""
+        if end in ends_of_gap(self.bare, 0 if end.is_lower else len(self.bare.blocks)):
+            return True  # as far as the window reaches
+        if end.point is None:
+            return None
+        inner = 1 if end.is_lower else -1
+        if (end.point.block < gap) == end.is_lower:
+            return True if inner * end.constant <= 1 else None
+        return False if inner * end.constant >= 0 else None
 
     @cached_property
     def shape(self) -> Shape:
@@ -152,6 +172,7 @@ class HiddenBlocks:
             member_timings=tuple(self._numbered(each) for each in self.bare.member_timings),
             hidden_before=self._hidden_in(0),
             hidden_after=self._hidden_in(len(self.bare.blocks)),
+            outside=tuple((component, self.rule(rule)) for component, rule in self.outside),
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -60,7 +60,7 @@ class Rivals:
 class BoundMatches:
     """n matches: what they bind, by component, and the events that could break them.
 
-    `spans`: in which all that a match binds has to lie; None for anywhere.
+    `spans`: in which all that a match shows has to lie; None for anywhere.
     """
 
     bound: dict[int, Bindings]
@@ -116,10 +116,13 @@ def rivals_of(
     return found
 
 
-def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:
+def certainly_broken(
+    rivals: list[Rivals], masses: Masses, spans: Spans, bound: Mapping[int, Bindings] | None = None
+) -> Flags:
     """Matches that no world returns, because some rival lies in a region wherever it and its ends are.
 
-    Shape (n,).  This is the bound that ZDI10 calls NELT, for every rule of absence.
+    Shape (n,).  `bound` is what they bind, where regions end with one of several.  This is the bound that
+    ZDI10 calls NELT, for every rule of absence.
     """
     broken = np.zeros(len(spans.first_lower), dtype=bool)
     for each in rivals:
@@ -129,7 +132,11 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
             for end in region:
                 limit = np.full(len(spans.first_lower), end.constant)
                 if end.point is not None:
-                    limit = shifted(extreme(end.point, spans, latest=end.is_lower), end.constant)
+                    only = (bound or {}).get(end.point.component)
+                    point = extreme(end.point, spans, latest=end.is_lower)
+                    if only is not None and not isinstance(only, Group):
+                        point = (masses.upper if end.is_lower else masses.lower)[only]
+                    limit = shifted(point, end.constant)
                 if end.is_lower:
                     inside &= masses.lower[each.event] >= limit[each.row]
                 else:
@@ -142,14 +149,14 @@ def _is_bound(
     shape: Shape, rule: AbsenceRule, bound: dict[int, Bindings], row: Indexes, event: Indexes, count: int
 ) -> Flags:
     """Whether the event of a pair is not a rival, being bound by the match itself; `count` events in all."""
-    spared = -1
+    spared: tuple[int, ...] = ()
     if rule.members_too:
         group = rule.regions[0][0].point
         assert group is not None
-        spared = shape.blocks[group.block].components[0]
+        spared = shape.blocks[group.block].components
     found = np.zeros(len(row), dtype=bool)
     for component, each in bound.items():
-        if component == spared:
+        if component in spared:
             continue
         if isinstance(each, Group):
             found |= np.isin(row * count + event, each.owner * count + each.members)
@@ -163,7 +170,17 @@ def take_further_on(
 ) -> Flags:
     """Which matches leave an event to what may be absent that a component behind it would have taken."""
     found = np.zeros(count_of(bound.values()), dtype=bool)
+    for _, taken in taken_further_on(shape, events, candidates, bound):
+        found |= taken
+    return found
+
+
+def taken_further_on(
+    shape: Shape, events: Events, candidates: Sequence[Indexes], bound: dict[int, Bindings]
+) -> Iterator[tuple[int, Flags]]:
+    """The same for pairs of components of which the one behind, which is told, would have taken."""
     for component, taker in may_take_further_on(shape):
+        found = np.zeros(count_of(bound.values()), dtype=bool)
         each = bound[taker]
         event = each.members if isinstance(each, Group) else each
         row = each.owner if isinstance(each, Group) else np.arange(len(each))
@@ -171,7 +188,7 @@ def take_further_on(
         if len(some):
             fits = rivals_fit(shape.alternative, events, component, bound, row[some], event[some])
             found[row[some[fits]]] = True
-    return found
+        yield component, found
 
 
 def rivals_fit(

@@ -47,7 +47,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
             gaps[-1].append(block[0])
             continue
         if len(block) > 1:
-            apart = plan.strategy.asks_others or timed & set(block)
+            # Rules speak of single events of AND, but of sets only as wholes.
+            apart = timed & set(block) or (plan.strategy.asks_others and block not in alternative.sets)
             kind = BlockKind.UNORDERED if apart else BlockKind.SET
         elif components[block[0]].kleene:
             kind = kind_of_group(components[block[0]].ordered, block[0] in named)

@@ -85,7 +85,7 @@ def has_total_orders(shape: Shape) -> bool:
         and all(block.kind is BlockKind.SINGLE for block in others)
         and all(len(block.components) in _ORDERS_OF for block in groups)
         and prod(_ORDERS_OF[len(block.components)] for block in groups) <= _MOST_ORDERS
-        and not shape.member_timings
+        and not (shape.member_timings or shape.outside)
         and all(_is_order(timing, groups) for timing in shape.timings)
         and all(_knows_steps(rule) for rule in shape.rules)
     )

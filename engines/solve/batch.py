@@ -40,7 +40,7 @@ class Batch:
 
     `bound`: what each component binds; `rivals`: every event that may break a match.  `lasting`, where events
     last: what alternatives that all have to hold ask of starts and ends; they find the rivals themselves.
-    `spans`: in which all that a match binds has to lie; then its time range means nothing.
+    `spans`: in which all that a match shows has to lie; then its time range means nothing.
     """
 
     measure: Measure

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import flattened, places_of
+from cepctl.engines.columns.bindings import events_in, flattened, places_of
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import nobody
@@ -172,12 +172,14 @@ def in_each_order(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 
 def within(door: Door, batch: Batch, rows: Indexes) -> Found:
-    """Independent matches within their spans: what they bind is cut, other events stay as they are."""
+    """Independent matches within their spans: what they show is cut, other events stay as they are."""
     whole = batch.taken(rows)
     assert whole.spans is not None
     strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.event for each in whole.rivals)]))
     row, event, numbered = flattened(whole.bound)
-    spans = whole.spans.take(row).followed_by_everywhere(len(strangers))
+    hidden = whole.measure.shape.hidden_at_ends
+    free = np.repeat([i in hidden for i in numbered], [len(events_in(each)) for each in numbered.values()])
+    spans = whole.spans.take(row).but_for(free).followed_by_everywhere(len(strangers))
     events = np.concatenate([event, strangers])
     masses, share = cut_masses(batch.measure.masses, events, spans.first, spans.last)
     inside = np.ones(len(rows))

@@ -43,7 +43,8 @@ def broken(batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.pattern.rivals import certainly_broken, spans_of
 
     masses = batch.measure.masses
-    some = rows[certainly_broken(batch.rivals, masses, spans_of(masses, batch.groups))[rows]]
+    spans = spans_of(masses, batch.groups)
+    some = rows[certainly_broken(batch.rivals, masses, spans, batch.bound)[rows]]
     return some, impossible(len(some))
 
 

@@ -47,8 +47,9 @@ class ExactMatch:
     """One collapsed match: its tightest time range in ticks, and its confidence as a fraction.
 
     `bindings` gives the event ids of each variable, in signature order.  When several alternatives
-    of an OR produce the signature, these are the variables of the first of them; what may be absent and is
-    has none.  `decided` tells how probable the worlds are that return it and decide it at each tick.
+    of an OR, or readings of what may be absent, produce the signature, these are the variables of the first
+    of them; what is absent has none.  `decided` tells how probable the worlds are that return it and decide
+    it at each tick.
     """
 
     start: int
@@ -197,8 +198,8 @@ def visited_worlds(
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
             known = bindings.setdefault(signature, here)
-            if here.number < known.number:
-                bindings[signature] = here
+            if here.bound is not known.bound:
+                bindings[signature] = min(known, here, key=_reading)
     found = {
         signature: ExactMatch(
             *ranges[signature],
@@ -232,10 +233,16 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
             decided = search.decided_at(ticks, bound, first, last)
             found = Returned(first, last, decided, number, search, bound)
             signature = remembered(bound, "signature", partial(_signature, search, bound))
-            first_found = returned.setdefault(signature, found)
-            if decided < first_found.decided:
-                returned[signature] = replace(first_found, decided=decided)
+            other = returned.setdefault(signature, found)
+            if other is not found:
+                shown = min(other, found, key=_reading)
+                returned[signature] = replace(shown, decided=min(other.decided, decided))
         yield World(weight, whole, returned)
+
+
+def _reading(returned: Returned) -> tuple[int, list[int]]:
+    """Of several readings of a row the smallest shows its events: that which has the earlier component."""
+    return returned.number, sorted(returned.bound)
 
 
 def _weighed(keys: Sequence[KeyUnderLaw], ticks: Times, weight: int) -> int | Fraction:

@@ -207,7 +207,7 @@ def beside_others(trial: Trial) -> Rows:
     """With copies far away, and events of a type and a key that nothing asks for."""
     far = [_moved(event, FAR * 1_000, f"far {event.event_id}") for event in trial.events]
     near = []
-    if "* " not in trial.query and "*+ " not in trial.query and "strict" not in trial.query:
+    if not any(each in trial.query for each in ("* ", "*+ ", "*{", "strict")):
         near = [_moved(replace(e, event_type="Y", k="other"), 1, f"near {e.event_id}") for e in trial.events]
     others = [*far, *near] if trial.plan.window is not None else near
     if "partition" in trial.query and "[k" not in trial.query:

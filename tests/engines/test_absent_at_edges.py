@@ -12,7 +12,12 @@ from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from cepctl.errors import QueryTooLargeError
-from tests.absent_together_cases import BESIDE_READ_SETS, absent_beside_groups, absent_together_cases
+from tests.absent_together_cases import (
+    BESIDE_READ_SETS,
+    absent_beside_groups,
+    absent_beside_timed_negations,
+    absent_together_cases,
+)
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.clock_cases import ClockCase, clock_cases
 from tests.engines.confidence.given.given_cases import agrees, with_given
@@ -57,6 +62,12 @@ def test_events_at_an_edge_may_share_clocks_in_many_cases() -> None:
 @pytest.mark.slow
 def test_given_may_tie_events_at_an_edge_in_many_cases() -> None:
     check(with_given(ANY_EDGES), agrees, MANY_EXAMPLES)
+
+
+@pytest.mark.slow
+def test_so_may_they_beside_a_negation_with_conditions_on_its_time_in_many_cases() -> None:
+    check(clock_cases(absent_beside_timed_negations()), on_clocks_it_agrees, MANY_EXAMPLES // 4)
+    check(with_given(absent_beside_timed_negations()), agrees, MANY_EXAMPLES // 4)
 
 
 def test_a_time_range_is_that_of_what_is_shown_where_hidden_events_share_its_clock() -> None:
@@ -128,7 +139,9 @@ def test_a_union_that_is_too_much_is_refused_with_the_way_out(monkeypatch: pytes
 
     monkeypatch.setattr("cepctl.engines.event.group_occurrences._in_blocks", too_costly)
     plan = plan_of(f"PATTERN {UNITED.format('SEQ(D d, B b)')}")
-    with pytest.raises(QueryTooLargeError, match=r"a part of the OR gives a row .*; narrow .*--approximate"):
+    with pytest.raises(
+        QueryTooLargeError, match=r"one of several readings gives a row .*; narrow .*--approximate"
+    ):
         match_events(plan, STREAM)
 
 

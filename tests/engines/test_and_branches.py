@@ -9,7 +9,6 @@ import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
-from cepctl.errors import UnsupportedQueryError
 from tests.and_branch_cases import and_before_runs_cases, and_branch_cases
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree, groups_agree_or_refused
@@ -168,24 +167,6 @@ def test_what_lasts_ends_before_what_follows_it_in_a_branch() -> None:
     (found,) = exact_matches(plan, events).values()
     assert found.confidence == next(iter(exact_matches(written, events).values())).confidence
     assert_same_rows(match_table(plan, events), match_events(plan, events))
-
-
-@pytest.mark.parametrize(
-    ("query", "what"),
-    [
-        ("AND(A a, B+ b[]) WHERE b[i].x >= b[i-1].x", r"b\[\] in order inside AND"),
-        ("AND(A a, SEQ(B+ b[], C c))", r"b\[\] inside AND beside SEQ or conditions on times there"),
-        (
-            "AND(A a, B+ b[]) WHERE b[i].time - a.time <= 2 ticks",
-            r"b\[\] inside AND beside SEQ or conditions",
-        ),
-    ],
-)
-def test_what_the_event_engine_refuses_the_worlds_engine_runs(query: str, what: str) -> None:
-    plan = plan_of(f"PATTERN {query}")
-    with pytest.raises(UnsupportedQueryError, match=f"{what}.*--engine worlds runs it"):
-        match_events(plan, PAGE)
-    assert match_table(plan, PAGE).num_rows > 0
 
 
 def test_a_row_that_a_chain_and_an_and_give_is_counted_once() -> None:

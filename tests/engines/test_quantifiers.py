@@ -102,15 +102,6 @@ def test_sets_beside_others_that_may_be_absent(query: str) -> None:
     assert_same_rows(match_table(plan, table), match_events(plan, table))
 
 
-def test_sets_beside_what_takes_in_order_are_left_to_the_judge() -> None:
-    plan = plan_of("PATTERN SEQ(A a, B* b[], C+ c[]) WHERE c[i].x > c[i-1].x WITHIN 9 ticks" + NEXT)
-    with pytest.raises(UnsupportedQueryError, match=r"b\[\] without order.*--engine worlds runs it"):
-        match_events(plan, PAGE)
-    plan = plan_of("PATTERN SEQ(A a, B? b, B? c, C d)" + NEXT)
-    with pytest.raises(UnsupportedQueryError, match="b, which may be absent, beside c of the same type"):
-        match_events(plan, PAGE)
-
-
 def test_what_is_absent_is_null_and_its_count_0() -> None:
     plan = plan_of("PATTERN SEQ(A a, B* b[], C? c) RETURN count(b[]) + 1 AS n, b, b[last].x AS x, c.x AS y")
     rows = match_events(plan, PAGE).to_pylist()

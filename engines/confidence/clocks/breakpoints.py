@@ -75,7 +75,11 @@ _Pairs: TypeAlias = tuple[Indexes, Ticks]
 def constants_of(shape: Shape) -> Ticks:
     """Ticks at which a constant of the pattern may begin or end what is allowed."""
     found = {
-        end.constant for rule in shape.rules for region in rule.regions for end in region if end.point is None
+        end.constant
+        for rule in shape.every_rule
+        for region in rule.regions
+        for end in region
+        if end.point is None
     }
     for timing in (*shape.timings, *shape.member_timings):
         if timing.left is None or timing.right is None:

@@ -202,8 +202,8 @@ def estimated_match(
         alone = Problems(each.structure, np.arange(len(each.match)), each.variables, each.factors)
         known = () if tied is None else (tied(alone),)
         clauses = clauses_of([alone], len(alone.match), limited=True, tied=known)
-        event = each.variables.event
-        first, last = ends_on_clocks(clocks, clauses, event[:, 0], event[:, -1])
+        ends = (each.variables.event[:, place] for place in each.structure.ends)
+        first, last = ends_on_clocks(clocks, clauses, *ends)
         happens = np.flatnonzero(first != NEVER)
         if len(happens):
             start, end = min(start, int(first.min())), max(end, int(last[happens].max()))

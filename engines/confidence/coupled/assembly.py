@@ -18,6 +18,7 @@ from cepctl.engines.confidence.coupled.problem import (
 )
 from cepctl.engines.confidence.coupled.regions import Regions, regions_of
 from cepctl.engines.confidence.coupled.variables import VariableAssignment, variable_assignments
+from cepctl.engines.pattern.blocks import Shape
 
 
 def coupled_problems(matches: CoupledMatches) -> Iterator[Problems]:
@@ -30,10 +31,16 @@ def coupled_problems(matches: CoupledMatches) -> Iterator[Problems]:
     """
     for assignment in variable_assignments(matches):
         for held in constrained(matches, assignment):
-            yield _assembled(held, regions_of(matches, held))
+            yield _assembled(held, regions_of(matches, held), _shown_ends(matches.shape, assignment))
 
 
-def _assembled(held: Constrained, regions: Regions) -> Problems:
+def _shown_ends(shape: Shape, assignment: VariableAssignment) -> tuple[int, int]:
+    """The first and the last variable of what matches show."""
+    blocks = assignment.blocks
+    return blocks[shape.hidden_before].first, blocks[len(blocks) - 1 - shape.hidden_after].last
+
+
+def _assembled(held: Constrained, regions: Regions, ends: tuple[int, int]) -> Problems:
     """Drop impossible problems, and sort what their regions say by problem and event into factors."""
     assignment, problem, event = held.assignment, regions.problem, regions.event
     keep = held.possible & _variables_spared(assignment, regions)
@@ -49,7 +56,7 @@ def _assembled(held: Constrained, regions: Regions) -> Problems:
     owning = offsets, event[begins], np.append(begins, len(problem))
     factors = Factors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
     points = breakpoints(len(held.system), held.edges, held.system, regions.kinds)
-    structure = Structure(held.system, held.edges, regions.kinds, points)
+    structure = Structure(held.system, held.edges, regions.kinds, points, ends)
     variables = Variables(assignment.event[keep], held.lower[keep], held.upper[keep])
     return Problems(structure, assignment.row[keep], variables, factors)
 

@@ -12,17 +12,14 @@ import numpy as np
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
+from cepctl.engines.confidence.coupled.region_bounds import bounds_of, refuse_too_many, ways_out
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
-from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.plan.plan import Timing, members_of_sides
 
 if TYPE_CHECKING:
     from cepctl.language.ast import MemberIndex
-
-CASES_BOUND = 4096
-"""Cases that `<>` may split the problems of a match into."""
 
 _LAST = np.iinfo(np.int64).max
 
@@ -48,7 +45,7 @@ class Constrained:
 
 
 def constrained(matches: CoupledMatches, assignment: VariableAssignment) -> Iterator[Constrained]:
-    """The problems of an assignment; `<>` between variables makes several of each, which exclude each other.
+    """The problems of an assignment; times may make several of each, which exclude each other.
 
     Raises
     ------
@@ -57,7 +54,7 @@ def constrained(matches: CoupledMatches, assignment: VariableAssignment) -> Iter
     """
     shape, masses, event = matches.shape, matches.masses, assignment.event
     fixed = _Limits.of(event.shape[1], _fixed_edges(shape, assignment))
-    for sides in _sides(shape, assignment, fixed.edges):
+    for sides in _cases(shape, assignment, fixed.edges):
         limits = fixed.and_also(sides)
         system = closure(event.shape[1], limits.edges)
         if (np.diag(system) >= 0).all():
@@ -94,7 +91,7 @@ class _Limits:
 
 
 def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
-    """Order, window, timing without `<>`, and ties; limits on single variables are edges to NO_VARIABLE."""
+    """Order, window, and timing without `<>`; limits on single variables are edges to NO_VARIABLE."""
     edges: list[Edge] = []
     before: tuple[int, ...] = ()
     for block in assignment.blocks:
@@ -110,28 +107,39 @@ def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
     for timing in (*shape.timings, *shape.member_timings):
         if not timing.not_equal:
             edges += _timed_pairs(shape, assignment, timing)
-    return [*edges, *assignment.ties]
+    return edges
 
 
-def _sides(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
-    """Every way to resolve each `<>` between variables to `<` or `>`, but those that the order rules out.
+def _cases(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
+    """Every way to choose a side of each `<>`, and to stay out of each region, but those that are impossible.
 
     `fixed` are the edges that hold anyway.
     """
-    ways: list[list[Edge]] = [[]]
+    cases: list[list[Edge]] = [[]]
+    for ways in (*_sides(shape, assignment), *_ways_out(shape, assignment, fixed)):
+        longer = [[*case, *way] for case in cases for way in ways]
+        cases = [case for case in longer if _has_solution(assignment, [*fixed, *case])]
+        refuse_too_many(len(cases))
+    return cases
+
+
+def _sides(shape: Shape, assignment: VariableAssignment) -> Iterator[Sequence[list[Edge]]]:
+    """`<` and `>` for each `<>` between variables."""
     for timing in (*shape.timings, *shape.member_timings):
         for u, v, c in _timed_pairs(shape, assignment, timing) if timing.not_equal else ():
-            longer = [[*way, side] for way in ways for side in ((u, v, c - 1), (v, u, -c - 1))]
-            ways = [way for way in longer if _has_solution(assignment, [*fixed, *way])]
-            refuse_too_many(len(ways))
-    return ways
+            yield [(u, v, c - 1)], [(v, u, -c - 1)]
 
 
-def refuse_too_many(cases: int) -> None:
-    """Raise QueryTooLargeError when `<>` makes more cases than CASES_BOUND."""
-    if cases > CASES_BOUND:
-        what, why = "the exact confidence of a match", "<> between times splits it"
-        raise too_costly(what, NESTED, f"{CASES_BOUND:,} cases", why, NARROW)
+def _ways_out(
+    shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]
+) -> Iterator[Sequence[list[Edge]]]:
+    """The ways of variables to be outside of each region in which they must not be."""
+    own = [(assignment.variables_of(shape, component)[0], rule) for component, rule in shape.outside]
+    own += assignment.outside
+    system = closure(assignment.event.shape[1], fixed if own else ())
+    for variable, rule in own:
+        for region in bounds_of(shape, assignment, rule, system):
+            yield list(ways_out(variable, region))
 
 
 def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool:

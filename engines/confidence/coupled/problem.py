@@ -72,13 +72,14 @@ class Structure:
     """What all problems of a batch share.
 
     `system`: closed system over the m variables; `edges`: the constraints it was closed from; `breakpoints`
-    follow from them and the kinds of `regions`.
+    follow from them and the kinds of `regions`.  `ends`: the first and the last variable that matches show.
     """
 
     system: Ticks
     edges: tuple[Edge, ...]
     regions: tuple[tuple[RegionBound, ...], ...]
     breakpoints: Breakpoints
+    ends: tuple[int, int] = (0, -1)
 
 
 class Variables(NamedTuple):
@@ -182,6 +183,7 @@ def reordered(problems: Problems, order: Sequence[int]) -> Problems:
     """The same problems with their variables in another order, which sums them in another one."""
     place = [order.index(i) for i in range(len(order))]
     structure, variables, factors = problems.structure, problems.variables, problems.factors
+    first, last = structure.ends
     edges = tuple((place[i], place[j], limit) for i, j, limit in structure.edges)
     system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
     regions = tuple(
@@ -194,7 +196,13 @@ def reordered(problems: Problems, order: Sequence[int]) -> Problems:
     moved = np.array([*place, NO_VARIABLE])
     return replace(
         problems,
-        structure=Structure(system, edges, regions, breakpoints(len(order), edges, system, regions)),
+        structure=Structure(
+            system,
+            edges,
+            regions,
+            breakpoints(len(order), edges, system, regions),
+            (place[first], place[last]),
+        ),
         variables=Variables(*(np.ascontiguousarray(each[:, order]) for each in variables)),
         factors=factors._replace(variable=moved[factors.variable]),
     )

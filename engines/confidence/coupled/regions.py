@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
-from cepctl.engines.confidence.coupled.edges import Constrained, refuse_too_many
+from cepctl.engines.confidence.coupled.edges import Constrained
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
+from cepctl.engines.confidence.coupled.region_bounds import bounds_of
 from cepctl.engines.confidence.coupled.variables import BlockVariables, VariableAssignment
-from cepctl.engines.pattern.blocks import Point, Region, Shape
+from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import valid_bounds
 
 
@@ -134,9 +134,7 @@ def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
     assignment = held.assignment
     for each in matches.rivals:
         problem, event = assignment.rival_pairs(each)
-        pieces = _around(assignment, each.rule.spared, held.system)
-        for region, piece in product(each.rule.regions, pieces):
-            bounds = _bounds(matches.shape, assignment, region) + piece
+        for bounds in bounds_of(matches.shape, assignment, each.rule, held.system):
             yield _outside(matches.masses, held, bounds, problem, event)
 
 
@@ -207,39 +205,3 @@ def _excluded_ticks(
             constant = timing.bound if timing.left == component else -timing.bound
             for variable in assignment.variables_of(shape, other):
                 yield RegionBound(variable, constant, True), RegionBound(variable, constant, False)
-
-
-def _around(
-    assignment: VariableAssignment, spared: Sequence[tuple[Point, int]], system: Ticks
-) -> list[tuple[RegionBound, ...]]:
-    """What single ticks, each a variable plus a constant, leave of time: pieces that some order allows."""
-    pieces: list[tuple[RegionBound, ...]] = [()]
-    for point, constant in spared:
-        for variable in assignment.blocks[point.block].variables:
-            ends = (RegionBound(variable, constant - 1, False), RegionBound(variable, constant + 1, True))
-            longer = [(*piece, end) for piece in pieces for end in ends]
-            pieces = [piece for piece in longer if _has_room(piece, system)]
-            refuse_too_many(len(pieces))
-    return pieces
-
-
-def _has_room(piece: tuple[RegionBound, ...], system: Ticks) -> bool:
-    """Whether every lower end of a piece can come before every upper one."""
-    return all(
-        int(system[high.variable, low.variable]) >= low.constant - high.constant
-        for low in piece
-        if low.is_lower
-        for high in piece
-        if not high.is_lower
-    )
-
-
-def _bounds(shape: Shape, assignment: VariableAssignment, region: Region) -> tuple[RegionBound, ...]:
-    return tuple(
-        RegionBound(
-            NO_VARIABLE if end.point is None else assignment.variable_of(shape, end.point),
-            end.constant,
-            end.is_lower,
-        )
-        for end in region
-    )

@@ -20,11 +20,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
-from cepctl.engines.pattern.blocks import BlockKind, Point, Shape
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Shape
 from cepctl.engines.pattern.rivals import Rivals
 
 Choice: TypeAlias = Literal[
@@ -57,13 +57,14 @@ class BlockVariables:
 class VariableAssignment:
     """n problems of one structure: the match of each, their events per variable, their blocks.
 
-    `row` has shape (n,), `event` (n, m).  `ties` make members share the tick of the first one of their group.
+    `row` has shape (n,), `event` (n, m).  `outside`: variables of members that are rivals of their own match,
+    which must not lie where a rule has its events absent.
     """
 
     row: Indexes
     event: Indexes
     blocks: tuple[BlockVariables, ...]
-    ties: tuple[Edge, ...] = ()
+    outside: tuple[tuple[int, AbsenceRule], ...] = ()
 
     def taken(self, index: Indexes) -> VariableAssignment:
         """Some of the problems, in the order of `index`."""
@@ -71,7 +72,7 @@ class VariableAssignment:
             replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
             for block in self.blocks
         )
-        return VariableAssignment(self.row[index], self.event[index], blocks, self.ties)
+        return VariableAssignment(self.row[index], self.event[index], blocks, self.outside)
 
     def variable_of(self, shape: Shape, point: Point) -> int:
         """Variable whose tick a point is."""
@@ -111,17 +112,18 @@ def variable_assignments(matches: CoupledMatches) -> Iterator[VariableAssignment
         for group, choice in zip(matches.groups, choices, strict=True):
             assignment = _with_block(assignment, group, choice)
         if len(assignment.row):
-            yield from _with_ties(assignment, matches.rivals)
+            yield from _with_own_rivals(assignment, matches.rivals)
 
 
-def _with_ties(assignment: VariableAssignment, rivals: Sequence[Rivals]) -> Iterator[VariableAssignment]:
-    """An assignment split by which members must share the tick of the first one of their group.
+def _with_own_rivals(
+    assignment: VariableAssignment, rivals: Sequence[Rivals]
+) -> Iterator[VariableAssignment]:
+    """An assignment split by which members must lie outside of the regions of which rules.
 
-    That is a member which fits the component after the group as well: any later it would have been
-    taken as that component (skip_till_next_match).
+    That is a member which fits the component after the group as well: where that may take, it would have
+    been taken as that component (skip_till_next_match).
     """
-    tied = np.zeros(assignment.event.shape, dtype=bool)
-    first = np.zeros(assignment.event.shape[1], dtype=np.int64)
+    own: dict[tuple[int, AbsenceRule], Flags] = {}
     for each in rivals:
         group = each.rule.regions[0][0].point
         if not each.rule.members_too or group is None:
@@ -129,12 +131,18 @@ def _with_ties(assignment: VariableAssignment, rivals: Sequence[Rivals]) -> Iter
         block = assignment.blocks[group.block]
         problem, event = assignment.rival_pairs(each)
         for variable in block.variables if block.choice == "unordered" else ():
-            first[variable] = block.first
-            tied[problem[assignment.event[problem, variable] == event], variable] = variable != block.first
-    for pattern in np.unique(tied, axis=0):
-        rows = np.flatnonzero((tied == pattern).all(axis=1))
-        ties = tuple((int(v), int(first[v]), 0) for v in np.flatnonzero(pattern))
-        yield replace(assignment.taken(rows), ties=ties)
+            hit = np.zeros(len(assignment.row), dtype=bool)
+            hit[problem[assignment.event[problem, variable] == event]] = True
+            if hit.any():
+                own[variable, each.rule] = hit
+    if not own:
+        yield assignment
+        return
+    hits = np.column_stack(list(own.values()))
+    for pattern in np.unique(hits, axis=0):
+        outside = tuple(each for each, asked in zip(own, pattern, strict=True) if asked)
+        rows = np.flatnonzero((hits == pattern).all(axis=1))
+        yield replace(assignment.taken(rows), outside=outside)
 
 
 _Option: TypeAlias = tuple[Choice, tuple[int, ...]]
@@ -157,8 +165,9 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
         ]
     used = {point.role for point in shape.used_points() if point.block == number}
     after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
-    first = number == 0 or after_set or "first" in used
-    last = number == len(shape.blocks) - 1 or "last" in used
+    shown_last = len(shape.blocks) - 1 - shape.hidden_after
+    first = number in (0, shape.hidden_before) or after_set or "first" in used
+    last = number in (len(shape.blocks) - 1, shown_last) or "last" in used
     choices: list[Choice] = (
         ["distinct ends", "same tick"] if first and last else ["first" if first else "last"]
     )

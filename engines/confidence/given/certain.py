@@ -212,8 +212,9 @@ def certain_matches(matches: CoupledMatches, ties: EventTies) -> Flags:
     """Which matches every world that is left returns, as far as ties and intervals tell; shape (n,)."""
     required = list(requirements(matches))
     claims = [(each, claim) for each in required for claim in each.claims]
-    # Of the first and the last member of a group nothing is told here.
-    certain = np.full(len(matches), not matches.shape.member_timings)
+    # Of the first and the last member of a group, and of what must stay outside, nothing is told here.
+    told = not (matches.shape.member_timings or matches.shape.outside)
+    certain = np.full(len(matches), told)
     if not claims:
         return certain
     left = np.concatenate([claim.left for _, claim in claims])

@@ -1,7 +1,7 @@
 """Confidence and time range of matches whose events are tied: P(match and what is given) / P(what is given).
 
 Only the components that a problem touches count: of all others the probability cancels.  The first and the
-last event of a match are variables of its problems: to cut these to a span of ticks cuts all of it.
+last event that a match shows are variables of its problems: to cut these to a span of ticks cuts all of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
-from cepctl.engines.confidence.coupled.shown_ranges import shown_ends, with_ends
+from cepctl.engines.confidence.coupled.shown_ranges import with_ends
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.given.certain import certain_matches
 from cepctl.engines.confidence.given.components import piece_probability
@@ -83,10 +83,7 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
     """
     total = Total(len(matches))
     for problems in coupled_problems(matches):
-        ends = None
-        if matches.shape.hides_ends and len(problems.match):
-            ends = shown_ends(matches, problems)
-        found = _of_problems(matches.masses, ties, problems, spans, ends)
+        found = _of_problems(matches.masses, ties, problems, spans, hides=matches.shape.hides_ends)
         total.add(problems.match, found.confidence, found.start, found.end)
     near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
     if len(near) and spans is None:
@@ -96,11 +93,11 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
 
 
 def _of_problems(
-    masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None, ends: tuple[int, int] | None
+    masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None, *, hides: bool
 ) -> Total:
-    """Each problem in the worlds that remain; the range is that of its first and last variable or `ends`."""
+    """Each problem in the worlds that remain; the range and spans are those of what it shows."""
     total, touching = Total(len(problems.match)), touched(problems, ties)
-    solve = _Solve(masses, ties, problems.variables.event.shape[1], ends)
+    solve = _Solve(masses, ties, problems.structure.ends, hides)
     rows = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
     free = problems.taken(rows)
     if len(rows):
@@ -128,15 +125,15 @@ def given_probability(ties: EventTies, masses: Masses, touching: Touched, rows: 
 
 @dataclass(frozen=True)
 class _Solve:
-    """How problems are solved of which the first `width` variables are those of matches.
+    """How problems are solved of which `ends` are the first and the last variable that matches show.
 
-    `ends`: which of these the time range is of, where not of the first and the last one.
+    `hides`: whether there may be others of matches before or after these.
     """
 
     masses: Masses
     ties: EventTies
-    width: int
-    ends: tuple[int, int] | None
+    ends: tuple[int, int]
+    hides: bool
 
     def measured(self, problems: TiedProblems, spans: TickSpans | None) -> tuple[Reals, Indexes, Indexes]:
         """Probability, first and last tick of problems; with `spans` of those within these.
@@ -145,11 +142,11 @@ class _Solve:
         changes no range.
         """
         if spans is not None:
-            confidence = _within(self.ties, problems.weighted, self.width, spans)
+            confidence = _within(self.ties, problems.weighted, self.ends, spans)
             never: Indexes = (confidence <= 0.0).astype(np.int64)
             return confidence, never, np.zeros(len(never), dtype=np.int64)
         first, last = problems.first, problems.last
-        if self.ends is not None:
+        if self.hides:
             first, last = with_ends(first, self.ends)
         confidence = _summed(self.ties, problems.weighted)
         if self.masses.uniform and not len(first.factors.event):
@@ -158,11 +155,12 @@ class _Solve:
         return confidence, *searched(lambda: tick_range(self.masses, first, last), first)
 
 
-def _within(ties: EventTies, problems: Problems, width: int, spans: TickSpans) -> Reals:
-    """The probability of problems whose first `width` variables lie within spans."""
+def _within(ties: EventTies, problems: Problems, ends: tuple[int, int], spans: TickSpans) -> Reals:
+    """The probability of problems in which all between two variables lies within spans."""
     lower, upper = problems.variables.lower.copy(), problems.variables.upper.copy()
-    lower[:, :width] = np.maximum(lower[:, :width], spans.first[:, None])
-    upper[:, :width] = np.minimum(upper[:, :width], spans.last[:, None])
+    first, last = ends
+    lower[:, first] = np.maximum(lower[:, first], spans.first)
+    upper[:, last] = np.minimum(upper[:, last], spans.last)
     lower, upper = valid_bounds(lower, upper, problems.structure.system)
     found, rows = np.zeros(len(problems.match)), np.flatnonzero(possible(lower, upper))
     if len(rows):

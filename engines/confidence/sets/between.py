@@ -30,7 +30,8 @@ _KINDS = [BlockKind.SINGLE, BlockKind.SET, BlockKind.SINGLE]
 
 def has_set_between(shape: Shape) -> bool:
     """Whether matches are a set between two single events, and order and window are all that decides them."""
-    return [block.kind for block in shape.blocks] == _KINDS and not (shape.rules or shape.timings)
+    decides = shape.rules or shape.timings or shape.outside
+    return [block.kind for block in shape.blocks] == _KINDS and not decides
 
 
 def sets_between(shape: Shape, masses: Masses, groups: Sequence[Group]) -> tuple[Indexes, Measured]:

@@ -30,6 +30,7 @@ from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import CepctlError, ContradictionError, UnsupportedQueryError
 from cepctl.language.strategies import Absent
+from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import require_engine
 from tests.absent_together_cases import absent_together_cases
@@ -173,7 +174,7 @@ def test_beyond_the_limit_evenly_spaced_runs_go_on(monkeypatch: pytest.MonkeyPat
 
 def test_what_the_event_engine_does_not_run_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedQueryError, match=r"b\[\] without order"):
-        asked(f"SEQ(A a, B* b[], C c) WHERE c.x > b[i].x {NEXT_MATCH}")
+        asked(f"SEQ(A a, B* b[], C c) WHERE c.x > avg(b[].x) {NEXT_MATCH}")
 
 
 # --- beside the judge ----------------------------------------------------------------------
@@ -205,7 +206,10 @@ def possible_are_the_rows(case: Case | ClockCase) -> None:
                 assert not all(left)
             elif not found.possible:
                 assert losses(found)
-        assert possible == match_table(replace(plan, alternatives=(alternative,)), case.table).num_rows
+        alone = replace(plan, alternatives=(alternative,))
+        rows = match_table(alone, case.table).num_rows
+        # What several readings give can happen in each of them.
+        assert possible == rows or (possible > rows and may_meet(alone))
 
 
 def test_what_can_happen_is_what_the_judge_returns() -> None:
