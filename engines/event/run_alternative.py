@@ -190,10 +190,7 @@ class RunAlternative(PreparedAlternative):
             if self.conditions.reads_taking(component, self.form_of.places[gap.begin].stop):
                 every = np.ones((len(row), 1), dtype=bool)
                 members = self._members_read(component, gap.begin, events)
-                # A set that reads another knows all of that from its own first tick on: the next gap.
-                taken = self.takers.taken[gap.end : gap.end + 1]
-                asked = replace(gap, closed=gap.closed and taken != (component,))
-                for stretch, pairs in stretches([asked], every, blocks, row, own):
+                for stretch, pairs in stretches([gap], every, blocks, row, own):
                     yield from members.rivals(self.takers.rule(place, stretch), row[pairs], event[pairs])
             elif alike and number:
                 fits[:, number] = fits[:, 0]

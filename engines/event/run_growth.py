@@ -111,7 +111,7 @@ class RunGrowth:
         """When another component has certainly taken instead."""
         until, masses = np.full(len(rows), UNBOUNDED), self.events.masses
         others = self._others(column)
-        over = self._after(rows, column, own=False) if others else until
+        over = self._after(rows, column) if others else until
         for component in others:
             at = self.conditions.taken.index(component)
             step = join_step(self.search, self.events, at, tuple(range(column)))
@@ -128,10 +128,10 @@ class RunGrowth:
         """Whether the first event that fits takes the place of a column."""
         return self.takers is not None and bool(self.takers.instead_of(column))
 
-    def _after(self, rows: Indexes, column: int, *, own: bool = True) -> Ticks:
-        """Until when takers begin to take before a column, that of the column or others."""
+    def _after(self, rows: Indexes, column: int) -> Ticks:
+        """Until when takers begin to take before a column."""
         assert self.takers is not None
-        return self.takers.take_from(rows, self.events.masses.upper, column, own=own)
+        return self.takers.take_from(rows, self.events.masses.upper, column)
 
     def _others(self, column: int) -> list[int]:
         """The components that may take instead of that of a column, and leave no room for it then."""

@@ -101,16 +101,13 @@ class Takers:
         goes_on = before == self.form.block_at(place) and self._is_running(before)
         return [self.taken[before]] if goes_on else self.after(before)
 
-    def take_from(self, rows: Indexes, upper: Ticks, place: int, *, own: bool = True) -> Ticks:
-        """Until when those begin to take which may before the event at a place, shape (n,).
+    def take_from(self, rows: Indexes, upper: Ticks, place: int) -> Ticks:
+        """Until when those begin to take which may where runs take the event at a place, shape (n,).
 
-        `rows`: the events that runs take, shape (n, l); `upper`: until when each event may happen.  A set
-        takes from the block before it on, what is behind a set from the first event of that: `own` says
-        which of both is asked for where the event is not the first of a set.
+        `rows`: the events that runs take, shape (n, l); `upper`: until when each event may happen.  Of a set
+        its first event has come by then.
         """
         block = self.form.block_at(place - 1)
-        if own and block == self.form.block_at(place) and block:
-            block -= 1
         places = self.form.places[block]
         ticks = upper[rows[:, places.start : min(places.stop, place)]]
         return np.asarray(ticks.min(axis=1) if self.is_set(block) else ticks.max(axis=1))

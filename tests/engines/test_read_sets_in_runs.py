@@ -144,6 +144,22 @@ def test_an_average_is_asked_of_each_set_that_may_have_come() -> None:
     assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
+def test_an_event_that_fits_behind_some_of_a_set_does_not_fit_behind_all_of_it() -> None:
+    """c1 fits behind b1, and no more once b2 has come."""
+    events = event_table(
+        (
+            Event("b1", "B", 0, 0, x=4),
+            Event("b2", "B", 1, 4, x=0),
+            Event("c1", "C", 2, 3, x=3),
+            Event("c2", "C", 9, 9, x=1),
+        )
+    )
+    plan = plan_of(f"PATTERN SEQ(B+ b[], C c) WHERE c.x < avg(b[].x) WITHIN 10 ticks STRATEGY {NEXT}")
+    found = {signature: each.confidence for signature, each in exact_matches(plan, events).items()}
+    assert found == {(("b1",), ("c1",)): Fraction(5, 8), (("b1", "b2"), ("c2",)): Fraction(3, 8)}
+    assert_same_rows(match_table(plan, events), match_events(plan, events))
+
+
 def test_a_member_that_would_have_been_taken_behind_the_set_is_none() -> None:
     """e1 fits behind the set where e0 came before it: then it is c."""
     events = event_table(

@@ -172,9 +172,11 @@ def test_beyond_the_limit_evenly_spaced_runs_go_on(monkeypatch: pytest.MonkeyPat
     assert found.possible == found.complete
 
 
-def test_what_the_event_engine_does_not_run_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedQueryError, match=r"b\[\] without order"):
-        asked(f"SEQ(A a, B* b[], C c) WHERE c.x > avg(b[].x) {NEXT_MATCH}")
+def test_a_condition_on_all_of_a_set_that_is_taking_is_told() -> None:
+    (explained,) = asked(f"SEQ(A a, B+ b[], C c) WHERE c.x > avg(b[].x) + 5 {NEXT_MATCH}").alternatives
+    found = completion_of(explained)
+    (loss,) = found.group_losses
+    assert (loss.condition.text, found.complete) == ("c.x > avg(b[].x) + 5", 0)
 
 
 # --- beside the judge ----------------------------------------------------------------------
