@@ -19,6 +19,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative, kinds_of
 from cepctl.engines.event.run_takers import joined
 from cepctl.engines.pattern.blocks import AbsenceRule
+from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts
 from cepctl.engines.solve.batch import Batch
@@ -47,7 +48,9 @@ class ReadSetAlternative(RunAlternative):
         for some in rows():
             for bound in self.listing.with_groups(some):
                 own = self.one_by_one(bound)
-                if count_of(own.values()):
+                happen = possible(*self.measure.valid(single_events(list(own.values()))))
+                if happen.any():
+                    own = take_matches(own, np.flatnonzero(happen))
                     yield self.measured(own, owned)
 
     def one_by_one(self, bound: Mapping[int, Bindings]) -> dict[int, Bindings]:

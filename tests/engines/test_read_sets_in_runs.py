@@ -122,6 +122,12 @@ def test_before_a_set_has_begun_nothing_is_asked_of_it() -> None:
     assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
+def test_sets_that_share_a_tick_are_not_one_after_the_other() -> None:
+    events = event_table((Event("b", "B", 2, 2, x=1), Event("c", "C", 2, 2, x=0), Event("a", "A", 5, 5, x=2)))
+    plan = plan_of(f"PATTERN SEQ(C+ c[], B+ b[], A a) WHERE a.x >= max(b[].x) STRATEGY {NEXT}")
+    assert match_events(plan, events).num_rows == 0
+
+
 @pytest.mark.parametrize(("group", "count"), [("B*", 24 + 22), ("B+", 24)])
 def test_what_certainly_fits_ends_a_set(group: str, count: int) -> None:
     """After each of 24 events in certain order the first C is taken, and no later one."""
