@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 
 import pyarrow as pa
 
@@ -93,17 +92,5 @@ def event_table(events: Iterable[Event]) -> pa.Table:
 
 
 def plan_of(query: str, clocks: Clocks | None = None, *, lasting: bool = False) -> Plan:
-    """The plan of a query over test events; one tick is 1 ms.
-
-    Queries come again: tests of several engines, and of faults in them, draw the same ones.
-    """
-    return _analyzed(query, clocks, lasting=lasting) if clocks else _plan_of(query, lasting=lasting)
-
-
-@lru_cache(2_000)
-def _plan_of(query: str, *, lasting: bool) -> Plan:
-    return _analyzed(query, {}, lasting=lasting)
-
-
-def _analyzed(query: str, clocks: Clocks, *, lasting: bool) -> Plan:
-    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks, lasting=lasting))
+    """The plan of a query over test events; one tick is 1 ms."""
+    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks or {}, lasting=lasting))

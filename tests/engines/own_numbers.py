@@ -71,7 +71,7 @@ class Trial:
     engine: str = "event"
     least: float | None = None
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         return replace(plan_of(self.query), minimum_confidence=self.least)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
 
 import pyarrow as pa
 import pytest
@@ -18,6 +17,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.plan import Plan
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
@@ -142,15 +142,23 @@ FOUND_BEFORE = {
 }
 
 
-@lru_cache(3_000)
-def judged(case: Case) -> pa.Table:
-    """What the judge says, of cases that come again: for each engine, and for each fault of one."""
-    return match_table(plan_of(case.query), case.table)
+_JUDGED: dict[tuple[str, Case], pa.Table] = {}
+_MOST_JUDGED = 3_000
+
+
+def judged(plan: Plan, case: Case) -> pa.Table:
+    """What the judge says of a plan, once: cases come again for each engine, and for each fault of one."""
+    question = (repr(plan), case)
+    if question not in _JUDGED:
+        if len(_JUDGED) == _MOST_JUDGED:
+            _JUDGED.clear()
+        _JUDGED[question] = match_table(plan, case.table)
+    return _JUDGED[question]
 
 
 def event_engine_agrees(case: Case) -> None:
     plan = plan_of(case.query)
-    assert_same_rows(judged(case), match_events(plan, case.table))
+    assert_same_rows(judged(plan, case), match_events(plan, case.table))
 
 
 def event_engine_agrees_above(case: Case, least: float) -> None:
@@ -160,7 +168,7 @@ def event_engine_agrees_above(case: Case, least: float) -> None:
 
 def point_engine_agrees(case: Case) -> None:
     plan = plan_of(case.query)
-    assert_same_rows(judged(case), match_points(plan, case.table))
+    assert_same_rows(judged(plan, case), match_points(plan, case.table))
 
 
 def point_engine_agrees_where_it_runs(case: Case) -> None:

@@ -46,7 +46,7 @@ class Question:
     lasting: bool = False
     options: MatchOptions = field(default_factory=MatchOptions)
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         clocks: Clocks = dict(self.clocks)
         return plan_of(self.query, clocks, lasting=self.lasting)

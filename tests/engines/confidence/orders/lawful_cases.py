@@ -27,7 +27,7 @@ class LawfulCase:
     def table(self) -> pa.Table:
         return event_table(self.case.events)
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         return replace(plan_of(self.case.query), laws=self.laws)
 
