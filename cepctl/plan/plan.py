@@ -71,6 +71,11 @@ class Component:
         """Whether it is a group that not every number of events makes."""
         return self.kleene and (self.least > 1 or self.most is not None)
 
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a group without order."""
+        return self.kleene and not self.ordered
+
     def fills_window(self, strategy: Strategy) -> bool:
         """Whether a group at the end of the pattern takes what it can until the window ends."""
         return strategy.absent is Absent.NEARER and not self.running
@@ -206,13 +211,11 @@ class Alternative:
     @cached_property
     def ties_members(self) -> bool:
         """Whether members of a group inside AND are bound one by one: order or times are asked of them."""
-        groups = any(
-            self.components[i].kleene for block in self.positive_blocks if len(block) > 1 for i in block
-        )
         timings = (*self.timings, *self.member_timings)
         timed = {side for each in timings for side in (each.left, each.right)}
-        return groups and any(
-            self.repeated or timed & {*block} or any(self.components[i].ordered for i in block)
+        return any(
+            any(self.components[i].kleene for i in block)
+            and (bool(timed & {*block}) or any(self.components[i].ordered for i in block))
             for block in self.positive_blocks
             if len(block) > 1
         )

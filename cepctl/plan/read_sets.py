@@ -10,7 +10,7 @@ from dataclasses import replace
 from cepctl.language.ast import COMPARISONS, Aggregate, Attribute, Binary, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.consistency import Consistency, consistency
-from cepctl.plan.plan import Alternative, Component, Link
+from cepctl.plan.plan import Alternative, Link
 
 _EXTREMES = ("max", "min")
 
@@ -44,7 +44,7 @@ def read_while_they_take(alternative: Alternative) -> set[tuple[int, int]]:
         (group, link.decides)
         for link in alternative.links
         for group in link.components
-        if _is_set(alternative.components[group])
+        if alternative.components[group].is_set
         and link.decides in alternative.right_behind(group)
         and not alternative.components[link.decides].negated
     }
@@ -57,10 +57,6 @@ def are_read_simply(alternative: Alternative) -> bool:
         for link in alternative.links
         if any((group, link.decides) in read_while_they_take(alternative) for group in link.components)
     )
-
-
-def _is_set(component: Component) -> bool:
-    return component.kleene and not component.ordered
 
 
 def asks_one(link: Link) -> bool:

@@ -203,6 +203,13 @@ class Events:
         """Rank of each event's id in code-point order, shape (n,)."""
         return self.ids.rank("ordinal").to_numpy().astype(np.int64)
 
+    @cached_property
+    def begin_rank(self) -> Indexes:
+        """Rank of each event by the earliest tick that it can have, then by its id, shape (n,)."""
+        found = np.empty(len(self), dtype=np.int64)
+        found[np.lexsort((self.id_rank, self.masses.lower))] = np.arange(len(self))
+        return found
+
 
 def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     """Take over an event table; raises EventSchemaError where an interval, pmf or clock is wrong."""

@@ -206,6 +206,15 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
     return known
 
 
+def _what_holds_all(plan: Plan, options: MatchOptions) -> str:
+    """Why all rows are held before the first, for a message."""
+    if options.kleene == "summary":
+        return "a summary"
+    if plan.group_by is not None:
+        return "GROUP BY"
+    return "components that may be absent" if len(plan.alternatives) == 1 else "an OR"
+
+
 def _of_each(
     prepared: Sequence[PreparedAlternative],
     owned: tuple[int, int] | None,
@@ -221,10 +230,7 @@ def _of_each(
     """
     found: list[list[MatchBatch]] = []
     count = size = 0
-    alone = len(prepared[0].plan.alternatives) == 1
-    what = "components that may be absent" if alone else "an OR"
-    what = what if prepared[0].plan.group_by is None else "GROUP BY"
-    what = "a summary" if options.kleene == "summary" else what
+    what = _what_holds_all(prepared[0].plan, options)
     parts_of = [each.parts(owned) for each in prepared]
     every = iter(telling([part for parts in parts_of for part in parts], told))
     for parts in parts_of:

@@ -1,4 +1,4 @@
-"""A group without order that the component behind it reads, under next match: `c.x < max(b[].x)`.
+"""Sets that single events behind them read, under next match, listed as wholes: `c.x < max(b[].x)`.
 
 The group is the set of all events that fit it before the first event that fits what follows.  Its members are
 bound one by one, as those of AND are, since each may tell whether a rival of that event fits.

@@ -237,7 +237,7 @@ class RunAlternative(PreparedAlternative):
         rows, growth = single_events([bound[i] for i in self.search.singles]), self.search.growth
         assert growth is not None
         if self.conditions.has_sets:
-            rows = self.conditions.with_sets_by(self.conditions.listed_rank, rows)
+            rows = self.conditions.with_sets_by(self.events.begin_rank, rows)
         return all(len(growth.kept(self.events, rows, taken)) for taken in range(1, rows.shape[1] + 1))
 
     def found_at_certain_times(self, events: Events, known: Flags, matches: MatchBatch) -> Flags:

@@ -51,22 +51,11 @@ class RunConditions:
 
     def is_of_set(self, place: int) -> bool:
         """Whether the event at a place is a member of a group without order."""
-        component = self.reading.components[self.taken[place]]
-        return component.kleene and not component.ordered
+        return self.reading.components[self.taken[place]].is_set
 
     def continues(self, place: int) -> bool:
         """Whether the component that took before takes at a place, too."""
         return place > 0 and self.taken[place - 1] == self.taken[place]
-
-    @cached_property
-    def listed_rank(self) -> Indexes:
-        """In which order the members of a set are listed, each set once: by where they begin.
-
-        What is certainly before an event that a set takes is then taken by then, or never.
-        """
-        found = np.empty(len(self.events), dtype=np.int64)
-        found[np.lexsort((self.events.id_rank, self.events.masses.lower))] = np.arange(len(self.events))
-        return found
 
     def with_sets_by(self, rank: Indexes, rows: Indexes) -> Indexes:
         """Runs, shape (n, l), with the members of each set by the ranks of events."""

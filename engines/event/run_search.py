@@ -80,7 +80,8 @@ class RunSearch:
         """Those of some runs, all with `taken` events, that may take the last of these."""
         place = taken - 1
         if self.conditions.is_of_set(place) and self.conditions.continues(place):
-            rank = self.conditions.listed_rank
+            # Each set once: what is certainly before an event that it takes is taken by then, or never.
+            rank = events.begin_rank
             rows = rows[rank[rows[:, place - 1]] < rank[rows[:, place]]]
         everyone = np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]

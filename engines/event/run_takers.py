@@ -65,8 +65,7 @@ class Takers:
 
     def is_set(self, block: int) -> bool:
         """Whether a block is a group without order."""
-        component = self.reading.components[self.taken[block]]
-        return component.kleene and not component.ordered
+        return self.reading.components[self.taken[block]].is_set
 
     def _is_running(self, block: int) -> bool:
         """Whether a block is the end of a match, and others take more of the same group."""
@@ -152,10 +151,10 @@ class Takers:
 
         Shape (n, l).  A set begins with its first event, AND ends with its last one.
         """
-        if self.of_single_events and not any(map(self.is_set, range(len(self.taken)))):
+        sets = np.array([self.is_set(block) for block in range(len(self.taken))])
+        if self.of_single_events and not sets.any():
             return BlockTicks(*valid, valid[1])
         starts = [places.start for places in self.form.places]
-        sets = np.array([self.is_set(block) for block in range(len(starts))])
         first = [np.minimum.reduceat(ticks, starts, axis=1) for ticks in valid]
         last = [np.maximum.reduceat(ticks, starts, axis=1) for ticks in valid]
         earliest, latest = (np.where(sets, one, other) for one, other in zip(first, last, strict=True))

@@ -176,8 +176,7 @@ class RunsAsked:
     @property
     def _sets(self) -> str:
         """The groups without order, whose members may be there or not, for a message."""
-        groups = (each for each in self.reading.components if each.kleene and not each.ordered)
-        return ", ".join(f"{each.variable}[]" for each in groups)
+        return ", ".join(f"{each.variable}[]" for each in self.reading.components if each.is_set)
 
 
 def _refuse_many(group: Component, size: int) -> None:
@@ -235,6 +234,7 @@ def read_sets_of_each_size(
 
 
 def _groups_read(asked: RunsAsked) -> list[int]:
+    """The groups of a reading, all of which are without order."""
     return [i for i in asked.reading.positive if asked.reading.components[i].kleene]
 
 

@@ -44,11 +44,8 @@ def ways_out(variable: int, region: Sequence[RegionBound]) -> Iterator[list[Edge
 def refuse_too_many(cases: int) -> None:
     """Raise QueryTooLargeError when times make more cases than CASES_BOUND."""
     if cases > CASES_BOUND:
-        what, why = (
-            "the exact confidence of a match",
-            "<> between times, or times of what is absent, split it",
-        )
-        raise too_costly(what, NESTED, f"{CASES_BOUND:,} cases", why, NARROW)
+        why = "<> between times, or times of what is absent, split it"
+        raise too_costly("the exact confidence of a match", NESTED, f"{CASES_BOUND:,} cases", why, NARROW)
 
 
 def _around(
