@@ -5,6 +5,7 @@ Uniform and histogram masses with holes, ties, equal intervals, certain events, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -25,6 +26,19 @@ def streams(draw: st.DrawFn, wanted: list[str], max_worlds: int) -> tuple[Event,
         worlds *= _support(event)
         events.append(event)
     return tuple(draw(st.permutations(events)))
+
+
+@st.composite
+def about_in_turn(
+    draw: st.DrawFn, kinds: Sequence[str], values: Sequence[int | None] = (0, 1, 2), keys: str = "ppq"
+) -> tuple[Event, ...]:
+    """An event of each kind, about one tick after the other; names do not follow their times."""
+    events = []
+    for place, kind in enumerate(kinds):
+        lower, name = place + draw(st.integers(-1, 2)), draw(st.integers(0, 9))
+        x, k = draw(st.sampled_from(values)), draw(st.sampled_from(keys))
+        events.append(Event(f"e{name}{place}", kind, lower, lower + draw(st.integers(0, 3)), x=x, k=k))
+    return tuple(events)
 
 
 @st.composite

@@ -20,6 +20,7 @@ from tests.engines.diagnosis.test_one_match import agrees_with_the_rows
 from tests.engines.event.test_raw_times import expected_counts, raw_times, with_times
 from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, plan_of
+from tests.random_events import about_in_turn
 from tests.random_patterns import NEXT
 from tests.strategies import Case
 
@@ -63,14 +64,11 @@ def read_sets(draw: st.DrawFn, patterns: tuple[str, ...] = READ) -> Case:
     usable = [each for each in every if {*re.findall(r"\b(\w)(?:\.|\[)", each)} <= names]
     conditions = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=2, unique=True))
     conditions += draw(st.sampled_from([[], [], ["count(b[]) >= 2"], ["[k]"]]))
-    events = []
-    for place, kind in enumerate(draw(st.sampled_from(["ABBC", "BBCC", "ABBCC", "ABBBC", "ABCA", "ABBCA"]))):
-        lower, name = place + draw(st.integers(-1, 2)), draw(st.integers(0, 9))
-        x, k = draw(st.sampled_from([0, 1, 2, 3, None])), draw(st.sampled_from("pppq"))
-        events.append(Event(f"e{name}{place}", kind, lower, lower + draw(st.integers(0, 3)), x=x, k=k))
+    kinds = draw(st.sampled_from(["ABBC", "BBCC", "ABBCC", "ABBBC", "ABCA", "ABBCA"]))
+    events = draw(about_in_turn(kinds, (0, 1, 2, 3, None), "pppq"))
     window = draw(st.sampled_from([5, 9]))
     where = " AND ".join(conditions)
-    return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {NEXT}", tuple(events))
+    return Case(f"PATTERN {pattern} WHERE {where} WITHIN {window} ticks STRATEGY {NEXT}", events)
 
 
 @pytest.mark.parametrize("pattern", READ)

@@ -13,6 +13,7 @@ from cepctl.engines.worlds.engine import exact_matches, match_table
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.test_engines_agree import event_engine_agrees
 from tests.plans import Event, event_table, plan_of
+from tests.random_events import about_in_turn
 from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
 from tests.strategies import Case
 from tests.worked_events import PAGE
@@ -68,16 +69,11 @@ def beside_runs(draw: st.DrawFn, patterns: tuple[str, ...], strategies: tuple[st
     usable += OF_ORDER if is_read else []
     conditions += draw(st.lists(st.sampled_from(usable), max_size=1))
     conditions += ["[k]"] if strategy == PARTITION else []
-    events = []
     kinds = draw(st.sampled_from(["AABBC", "AAABB", "ABBCC", "AABC"]))
-    for place, kind in enumerate(draw(st.permutations(kinds))):
-        lower = place + draw(st.integers(-1, 2))
-        name, x, k = draw(st.integers(0, 9)), draw(st.integers(0, 2)), draw(st.sampled_from("ppq"))
-        upper = lower + draw(st.integers(0, 3))
-        events.append(Event(f"e{name}{place}", kind, lower, upper, x=x, k=k))
+    events = draw(about_in_turn(draw(st.permutations(kinds))))
     where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
     window = draw(st.sampled_from([5, 9]))
-    return Case(f"PATTERN {pattern} {where}WITHIN {window} ticks STRATEGY {strategy}", tuple(events))
+    return Case(f"PATTERN {pattern} {where}WITHIN {window} ticks STRATEGY {strategy}", events)
 
 
 @pytest.mark.parametrize("pattern", REPEATED)

@@ -15,6 +15,7 @@ from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.test_engines_agree import event_engine_agrees
 from tests.plans import Event, event_table, plan_of
+from tests.random_events import about_in_turn
 from tests.strategies import Case
 from tests.worked_events import PAGE
 
@@ -64,14 +65,10 @@ def tied_groups(draw: st.DrawFn, patterns: tuple[str, ...]) -> Case:
     ]
     conditions = draw(st.lists(st.sampled_from(sorted(usable)), max_size=2, unique=True)) if usable else []
     conditions += ["[k]"] if draw(st.booleans()) else []
-    events = []
     kinds = draw(st.sampled_from(["AABBC", "AAABB", "ABBCC", "AABC"]))
-    for place, kind in enumerate(draw(st.permutations(kinds))):
-        lower = place + draw(st.integers(-1, 2))
-        name, x, k = draw(st.integers(0, 9)), draw(st.integers(0, 2)), draw(st.sampled_from("ppq"))
-        events.append(Event(f"e{name}{place}", kind, lower, lower + draw(st.integers(0, 3)), x=x, k=k))
+    events = draw(about_in_turn(draw(st.permutations(kinds))))
     where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
-    return Case(f"PATTERN {pattern} {where}WITHIN {draw(st.sampled_from([5, 9]))} ticks", tuple(events))
+    return Case(f"PATTERN {pattern} {where}WITHIN {draw(st.sampled_from([5, 9]))} ticks", events)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
