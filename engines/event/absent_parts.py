@@ -28,7 +28,6 @@ from cepctl.engines.pattern.blocks import (
     Together,
     gap_of,
 )
-from cepctl.engines.pattern.difference_constraints import system_between
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.pattern.shapes import ends_of_gap
@@ -127,13 +126,7 @@ class AbsentParts:
 
     def measure(self, hidden: HiddenBlocks) -> Measure:
         """How parts with hidden events are measured."""
-        shape = hidden.shape
-        blocks = [each.components for each in shape.blocks]
-        variables = sorted(i for block in blocks for i in block)
-        system = system_between(variables, blocks, shape.timings, shape.window)
-        return replace(
-            self.asked, shape=shape, system=system, window=shape.window, sampling=None, sifted=False
-        )
+        return replace(self.asked.shaped(hidden.shape), sampling=None)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class JointMatches:
     def _measure(self) -> Measure:
         # Each is measured exactly: the ticks at which a match is decided are looked for.
         own = replace(self.sources[0].measure, sampling=None)
-        return own if len(self.sources) == 1 or self._lasting else replace(own, shape=self._shape, joint=True)
+        return own if len(self.sources) == 1 or self._lasting else own.shaped(self._shape)
 
     @cached_property
     def _shape(self) -> Shape:

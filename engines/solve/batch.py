@@ -64,7 +64,6 @@ class Batch:
             on_clocks=events.clocks is not None,
             given=events.ties is not None,
             lasting=bool(self.lasting),
-            joint=measure.joint,
             estimated=measure.sampling is not None,
             within=self.spans is not None,
             under_law=measure.orders is not None,
@@ -150,7 +149,7 @@ class Batch:
 
 def simplest(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
     """Measure matches of independent events: no chain that cannot happen, and those that are alike once."""
-    if batch.form.plain or batch.form.joint or not (batch.form.independent and batch.binds_some_alone):
+    if batch.form.plain or not (batch.form.independent and batch.binds_some_alone):
         return measuring(batch)
     if batch.measure.sifted or not batch.form.in_order:
         return _once(batch, measuring)

@@ -14,10 +14,9 @@ class Form:
     """A shape, and how its events depend on each other.
 
     `rivals`: some events may break matches; `on_clocks`: events may share clocks; `given`: something is
-    given of them; `lasting`: some last, or their ends are asked for; `joint`: several alternatives hold at
-    once, so that blocks need not stand in the order of components; `counted`: a row stands for all sets of a
-    group; `estimated`: a confidence that costs too much may be an estimate; `within`: each match has to lie
-    within a span of ticks; `under_law`: laws of order weigh the orders of some events.
+    given of them; `lasting`: some last, or their ends are asked for; `counted`: a row stands for all sets of
+    a group; `estimated`: a confidence that costs too much may be an estimate; `within`: each match has to
+    lie within a span of ticks; `under_law`: laws of order weigh the orders of some events.
     """
 
     shape: Shape
@@ -25,7 +24,6 @@ class Form:
     on_clocks: bool = False
     given: bool = False
     lasting: bool = False
-    joint: bool = False
     counted: bool = False
     estimated: bool = False
     within: bool = False
@@ -59,7 +57,7 @@ class Form:
     @property
     def in_order(self) -> bool:
         """Whether order and window, and rivals if there are any, are all that decides single events."""
-        return self.independent and self.shape.only_single and not self.joint
+        return self.independent and self.shape.only_single
 
     @property
     def three_in_order(self) -> bool:
@@ -70,16 +68,14 @@ class Form:
     def plain(self) -> bool:
         """Whether order and window alone decide points, all shown, however these depend on each other."""
         hides = self.shape.hides_ends
-        return self.shape.plain_chain and not (
-            self.rivals or self.joint or self.lasting or self.within or hides
-        )
+        return self.shape.plain_chain and not (self.rivals or self.lasting or self.within or hides)
 
     @property
     def in_each_order(self) -> bool:
         """Whether matches are single events and AND groups, each by its name, that only their order ties."""
-        return self.independent and not self.joint and has_total_orders(self.shape)
+        return self.independent and has_total_orders(self.shape)
 
     @property
     def set_between(self) -> bool:
         """Whether matches are a set between two events, decided by order and window alone."""
-        return self.independent and has_set_between(self.shape) and not (self.rivals or self.joint)
+        return self.independent and has_set_between(self.shape) and not self.rivals

@@ -103,7 +103,7 @@ METHODS: tuple[MatchMethod, ...] = (
            AGREED, points.gaps, "each rival can break one gap, or one edge of the window"),
     Method(work.BOTH_ENDS, lambda form: form.three_in_order and form.rivals,
            EXACT, points.shared_gaps, "rivals must stay out of both gaps"),
-    Method("certain without a sum", lambda form: form.independent and not (form.in_order or form.joint),
+    Method("certain without a sum", lambda form: form.independent and not form.in_order,
            EXACT, points.settled, "order, window and conditions on times hold in every world"),
     Method(work.SET, lambda form: form.set_between,
            EXACT, points.sets, "a set of members lies between two events"),

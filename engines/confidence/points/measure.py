@@ -20,7 +20,7 @@ from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds
 
 if TYPE_CHECKING:
     from cepctl.engines.columns.clocks import EventClocks
@@ -38,7 +38,6 @@ class Measure:
     work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
     `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is;
     `orders`: what laws of order say of them.
-    `joint`: whether the shape is that of several alternatives that hold at once.
     `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
@@ -55,7 +54,6 @@ class Measure:
     clocks: EventClocks | None = None
     ties: EventTies | None = None
     orders: LawfulOrders | None = None
-    joint: bool = False
     sifted: bool = True
     shares_gaps: bool = True
     shares_cuts: bool = True
@@ -73,6 +71,13 @@ class Measure:
             self, masses=masses, clocks=None, ties=None, sampling=None, sifted=False,
             shares_gaps=False, shares_cuts=own,
         )  # fmt: skip
+
+    def shaped(self, shape: Shape) -> Measure:
+        """The same for matches of another shape, some of which may not be possible."""
+        blocks = [block.components for block in shape.blocks]
+        components = sorted(i for block in blocks for i in block)
+        system = system_between(components, blocks, shape.timings, shape.window)
+        return replace(self, shape=shape, system=system, window=shape.window, sifted=False)
 
     @cached_property
     def shapes(self) -> PlacedShapes | None:
