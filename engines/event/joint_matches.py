@@ -21,6 +21,7 @@ from cepctl.engines.solve.methods import measure
 if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.alternative import PreparedAlternative
+    from cepctl.plan.plan import Alternative
 
 _Bound = dict[int, Bindings]
 
@@ -95,7 +96,8 @@ class JointMatches:
 
     @cached_property
     def _bound(self) -> _Bound:
-        return bound_by(self.sources[0], self.matches)
+        apart = len(self.sources) == 1 or self._lasting
+        return bound_by(self.sources[0], self.matches, None if apart else self._shape.alternative)
 
     @cached_property
     def _decisive(self) -> tuple[list[Rivals], Flags]:
@@ -137,10 +139,14 @@ class JointMatches:
         return found
 
 
-def bound_by(source: PreparedAlternative, matches: MatchBatch) -> _Bound:
-    """The events of matches as one of the alternatives binds them: one that is a group for it is one here."""
+def bound_by(source: PreparedAlternative, matches: MatchBatch, read: Alternative | None = None) -> _Bound:
+    """The events of matches as one of the alternatives binds them: one that is a group for it is one here.
+
+    `read`: the same alternative with other groups, if it is to be read so.
+    """
+    components = (read or source.alternative).components
     return {
-        i: _as_group(each) if source.alternative.components[i].kleene else _as_single(each)
+        i: _as_group(each) if components[i].kleene else _as_single(each)
         for i, each in zip(source.search.singles, matches.bound, strict=True)
     }
 
