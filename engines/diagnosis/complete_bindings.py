@@ -196,9 +196,7 @@ class Tally:
     def add(self, checks: Checks) -> None:
         """Count a batch."""
         free = checks.possible(0)
-        freely = checks.possible(1) if self.plan.given else free
-        left_none = np.flatnonzero(freely & ~free)
-        self.charged.charge(len(left_none), lambda at: checks.possible(2 + at, left_none))
+        freely = self.charged.charge(free, checks.possible)
         found = checks.measured()
         happens = free & happening(found)
         together = free & ~happens

@@ -81,7 +81,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     """
     require_engine(plan, "event")
     # What is given leaves some of them no world, which it is then charged with.
-    events = worlds.stamped if plan.given else worlds.known
+    events = worlds.stamped
     chosen = without_groups(reading.shown, rows)
     chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
     asked = runs_asked(plan, reading.of, events, _OPTIONS)

@@ -254,9 +254,7 @@ def _given_offsets(clocks: EventClocks) -> Iterator[tuple[Masses, float]]:
         )
     own = clocks.own
     owner = np.repeat(np.arange(len(own.lower)), np.diff(own.starts))
-    tied = [
-        (place, int(clocks.tie[clock])) for place, clock in enumerate(used) if clocks.tie[clock] != NO_TIE
-    ]
+    tied = [(place, ticks) for place, ticks in enumerate(clocks.tie[used].tolist()) if ticks != NO_TIE]
     left = [
         chosen
         for chosen in product(*(zip(*each, strict=True) for each in choices))
