@@ -19,7 +19,7 @@ from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.rivals import Rivals
@@ -180,7 +180,7 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     alone.whole[0], alone.end[0] = ends.whole[event], count + 1
     clock = np.full(count + 2, NO_CLOCK)
     clock[[0, count + 1]] = stamps.clock[event]
-    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
+    measure = MeasureOnClocks(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
     pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
     found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence

@@ -10,7 +10,7 @@ from cepctl.arrays import Reals, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import of_points
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 
 _BETWEEN = (((2, 0, 0), (0, 4, 0)),)
@@ -30,6 +30,6 @@ def shares_between(
     clocks = replace(stamps, clock=np.append(clock, np.full(2 * count, other)), own=masses)
     places = 1 + np.arange(count)
     rows = np.stack([np.zeros(count, dtype=np.int64), places, places + count], axis=1)
-    measure = IntervalMeasure(_BETWEEN, of_points(masses), clocks=clocks)
+    measure = MeasureOnClocks(_BETWEEN, of_points(masses), clocks=clocks)
     found[some] = measured_without_ties(measure, rows).confidence
     return found

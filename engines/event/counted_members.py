@@ -60,7 +60,7 @@ class CountedMembers:
         if source.shape.rules or search.alternative.timings:
             return None
         tied = any(bool(events.is_tied(each).any()) for each in search.candidates)
-        if tied or (events.ties is not None and events.clocks is not None):
+        if tied or (events.depends.given and events.depends.on_clocks):
             return None
         if events.clocks is not None:
             if not _one_clock_each(search, events, events.clocks):

@@ -72,7 +72,7 @@ class IntervalSearch:
         hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
         negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
-        measure = IntervalMeasure(cases, events.endpoints, None, events.endpoint_clocks, events.endpoint_ties)
+        measure = replace(IntervalMeasure.of(events, cases), ties=events.endpoint_ties)
         search = cls(hulls, system, measure, alternative, plan.window)
         return search.beside(cases, negations, [1] * components)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, block_group
+from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
@@ -23,10 +24,7 @@ from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 
 if TYPE_CHECKING:
-    from cepctl.engines.columns.clocks import EventClocks
-    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.sampling import Sampling
-    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
     from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 
 
@@ -36,8 +34,7 @@ class Measure:
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
     work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
-    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is;
-    `orders`: what laws of order say of them.
+    `depends`: how events depend on each other.
     `joint`: whether the shape is that of several alternatives that hold at once.
     `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
@@ -52,9 +49,7 @@ class Measure:
     window: int | None
     sampling: Sampling | None
     memory: BlockMemory
-    clocks: EventClocks | None = None
-    ties: EventTies | None = None
-    orders: LawfulOrders | None = None
+    depends: Dependence = INDEPENDENT
     joint: bool = False
     sifted: bool = True
     shares_gaps: bool = True
@@ -68,10 +63,9 @@ class Measure:
         They are measured exactly, since errors of a sum's terms would add up.  Every combination of offsets
         has gaps and cuts of its own.
         """
-        own = self.clocks is not None and masses is self.clocks.own
         return replace(
-            self, masses=masses, clocks=None, ties=None, sampling=None, sifted=False,
-            shares_gaps=False, shares_cuts=own,
+            self, masses=masses, depends=INDEPENDENT, sampling=None, sifted=False,
+            shares_gaps=False, shares_cuts=False,
         )  # fmt: skip
 
     @cached_property
