@@ -32,7 +32,7 @@ from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.rivals import RivalJoin, Rivals, decided_alike
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch
@@ -218,10 +218,9 @@ class RunAlternative(PreparedAlternative):
             return super().decided(bound, rivals, heard)
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
         count = count_of(bound.values())
-        kind = kinds_of([each for each in rivals if not self._is_gap(each.rule)], count)
+        others = [each for each in rivals if not self._is_gap(each.rule)]
         found = impossible(count)
-        for number in np.unique(kind):
-            rows = np.flatnonzero(kind == number)
+        for _, rows in decided_alike(others, count):
             own = [each.taken(rows) for each in rivals]
             rules = self._gap_rules + tuple(
                 each.rule for each in own if len(each.row) and each.rule not in self._gap_rules
@@ -276,16 +275,6 @@ def held_at_certain_times(source: PreparedAlternative, known: Flags, matches: Ma
     ]
     found[rows] = source.decided(some, rivals).possible
     return found
-
-
-def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:
-    """A number for each run, equal where the same of these rules have a rival."""
-    kind = np.zeros(count, dtype=np.int64)
-    for each in sorted(rivals, key=lambda each: repr(each.rule)):
-        has = np.zeros(count, dtype=bool)
-        has[each.row] = True
-        kind = np.unique(2 * kind + has, return_inverse=True)[1].reshape(-1)
-    return kind
 
 
 def _of_rules(rivals: Sequence[Rivals], rules: Sequence[AbsenceRule]) -> list[Rivals]:

@@ -259,13 +259,7 @@ def _of_read_sets(
         and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
     shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
-    search = Search(
-        form.alternative,
-        form.alternative.positive,
-        system_of(form.alternative, plan.window),
-        tuple(listing.search.candidates[i] for i in form.origin),
-        plan.partition_by,
-    )
+    search = Search.of_unrolled(plan, form, listing.search.candidates)
     conditions = RunConditions(listing.events, reading, form.taken)
     return ReadSetAlternative(
         plan, listing.events, shape, search, options,
@@ -326,14 +320,8 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
         shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
-    search = Search(
-        form.alternative,
-        form.alternative.positive,
-        system_of(form.alternative, plan.window),
-        tuple(asked.candidates[i] for i in form.origin),
-        plan.partition_by,
-        growth=RunSearch(conditions, asked.fitting, takers, told=asked.told),
-    )
+    growth = RunSearch(conditions, asked.fitting, takers, told=asked.told)
+    search = Search.of_unrolled(plan, form, asked.candidates, growth)
     begun = np.full((0, len(search.singles)), NOT_BOUND)
     known = tuple(
         each

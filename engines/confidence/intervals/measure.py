@@ -19,6 +19,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.intervals.conditions import Case
@@ -110,9 +111,7 @@ class MeasureOnClocks(IntervalMeasure):
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
         """The same, as far as the ends of masses tell."""
         endpoints, lasting = self.endpoints, np.array(skeleton.lasting)
-        lengths, which = np.unique(endpoints.lengths(matches[:, lasting]), axis=0, return_inverse=True)
-        for number, own in enumerate(lengths):
-            some = np.flatnonzero(which.reshape(-1) == number)
+        for own, some in rows_alike(endpoints.lengths(matches[:, lasting])):
             edges = skeleton.edges.copy()
             edges[skeleton.shared :, 2] = own
             system = closure(2 * len(lasting), [(i, j, c) for i, j, c in edges.tolist() if c < UNBOUNDED])

@@ -22,7 +22,7 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.columns.numbering import places_in_runs, rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.coupled.problem import owned
@@ -157,9 +157,7 @@ class _Touched:
             padded = np.full((len(rows), int(at.max(initial=-1)) + 1), -1)
             padded[number, at] = code
             key.append(padded)
-        _, kinds = np.unique(np.concatenate(key, axis=1), axis=0, return_inverse=True)
-        for kind in range(int(kinds.max()) + 1):
-            some = np.flatnonzero(kinds.reshape(-1) == kind)
+        for _, some in rows_alike(np.concatenate(key, axis=1)):
             pairs = begin[some][:, None] + np.arange(sizes[some[0]])
             yield _Alike(self, rows[some], self.component[pairs])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, block_group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
@@ -22,6 +22,7 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+from cepctl.engines.pattern.rivals import groups_of
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.sampling import Sampling
@@ -92,7 +93,7 @@ class Measure:
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""
-        return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
+        return groups_of(self.shape, bound)
 
     def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
         """Valid lower and upper bounds of matches, shape (n, l), that bind single events."""
