@@ -304,6 +304,10 @@ class PreparedAlternative:
     ) -> Measured:
         """The same of matches that these rivals can break; `heard` hears the name of each method."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
+        return self.measured_as(asked, bound, rivals)
+
+    def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """Matches that these rivals can break, by a measure that may be another than that of all."""
         if self.shape.together:
             from cepctl.engines.event.absent_together import AbsentTogether
 

@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
-from cepctl.engines.columns.bindings import CountedRows, MatchBatch, members_of, signatures
+from cepctl.engines.columns.bindings import CountedRows, MatchBatch, joined_batches, members_of, signatures
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import GroupAnswers, group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.event.union import united

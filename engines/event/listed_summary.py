@@ -22,13 +22,12 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Group, MatchBatch
+from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.summary_rows import SummaryBatch
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan

@@ -25,6 +25,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.read_members import ReadMembers
 from cepctl.engines.event.run_conditions import RunConditions, folded
@@ -207,16 +208,10 @@ class RunAlternative(PreparedAlternative):
         points = points if len(points) > 1 else [Point(block, "first")]
         return ReadMembers(self.conditions, component, events, places, points)
 
-    def decided(
-        self,
-        bound: dict[int, Bindings],
-        rivals: list[Rivals],
-        heard: Callable[[str], None] | None = None,
-    ) -> Measured:
+    def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Runs whose rivals lie in gaps are chains with gaps; the others are measured by their rules."""
         if self.takers is None or self.shape.together:
-            return super().decided(bound, rivals, heard)
-        asked = self.measure if heard is None else replace(self.measure, heard=heard)
+            return super().measured_as(asked, bound, rivals)
         count = count_of(bound.values())
         others = [each for each in rivals if not self._is_gap(each.rule)]
         found = impossible(count)
