@@ -21,6 +21,7 @@ import numpy as np
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.diagnosis.binding_checks import PointChecks, nearest_condition, negation_condition
 from cepctl.engines.diagnosis.complete_bindings import (
     BINDINGS,
@@ -144,7 +145,7 @@ def _grown(
 
 def _beside(rows: Indexes, known: Indexes) -> Indexes:
     """The rows that are not known."""
-    _, first = np.unique(np.concatenate([known, rows]), axis=0, return_index=True)
+    first = distinct_rows(np.concatenate([known, rows])).first
     return rows[np.sort(first[first >= len(known)]) - len(known)]
 
 

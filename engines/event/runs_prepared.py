@@ -12,6 +12,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.read_sets import ReadSetAlternative
@@ -135,7 +136,7 @@ class RunsAsked:
                 self._through(replace(longer, begun=rows, taken=source.taken), source.taken + events),
             )
             if self.told is not None and size <= component.least:
-                ended = len(shorter.begun) - len(np.unique(source.begun[:, : shorter.taken], axis=0))
+                ended = len(shorter.begun) - len(distinct_rows(source.begun[:, : shorter.taken]).first)
                 self.told.reject(f"count({component.variable}[]) >= {component.least}", ended)
 
     def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
