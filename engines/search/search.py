@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -35,7 +35,9 @@ from cepctl.engines.search.certain_gaps import CertainGap
 from cepctl.engines.search.clock_joins import ClockJoin, possible_rows
 from cepctl.engines.search.threshold import PushDown
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
-from cepctl.plan.unrolled import Unrolled
+
+if TYPE_CHECKING:
+    from cepctl.plan.unrolled import Unrolled
 
 PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
