@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from cepctl import __version__
 from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
-from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
+from cepctl.ingestion.read_tasks import read_tasks
 from cepctl.ingestion.reading import ReadTask, discard
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.room import in_own_process, is_little
+from cepctl.ingestion.room import in_own_process
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import (
@@ -39,13 +39,12 @@ from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
-from cepctl.ingestion.written_units import Written, finest, unit_of_rules
+from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
 from cepctl.io.contract.reader import LAYOUT, ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
-from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import LocalRunner
@@ -60,12 +59,10 @@ from cepctl.schema import (
     META_TIME_UNIT,
     META_TYPE_COUNTS,
     META_VERSION,
-    MILLISECOND,
     TimeUnit,
 )
 from cepctl.uncertainty.model import UncertaintyModel
 
-MOST_READ_IN_ARROW = 256 << 20
 _MOST_LAYOUTS = 100
 
 
@@ -157,72 +154,69 @@ def _ingest(
     refuse_existing(target, overwrite=options.overwrite)
     memory = options.memory.shared_by(runner.tasks_at_once)
     with aside(target) as (scratch, events):
-        files = listed(scratch)
-        assumed = options.model.time_unit or MILLISECOND
-        declared = _declared_units(files)
-        stored = [dataset_of(f) for f, own in zip(files, declared, strict=True) if own and is_part(f)]
-        written = _written_before(options, declared)
-        in_arrow = options.in_arrow and _may_take_room(files, scratch, memory)
-        tasks = [
-            replace(
-                _read_task(file, number, scratch, options, assumed, written, memory),
-                declares_unit=own is not None,
-                in_arrow=in_arrow,
-            )
-            for number, (file, own) in enumerate(zip(files, declared, strict=True))
-        ]
-        tasks = [
-            replace(task, options=replace(task.options, neighbour=neighbour))
-            for task, neighbour in zip(tasks, dated_neighbours(files), strict=True)
-        ]
+        tasks = read_tasks(listed(scratch), scratch, options, memory)
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
-        filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
+        parts = [task.file for task in tasks if task.declares_unit]
         notices = (
-            *parts_alone(stored),
+            *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
             *summary.notices,
             *times_told(results, unit, options.model),
             *tell_unused(results, summary),
             *_nothing(summary),
         )
-        brought = [_clocks_in_footer(file) for file, own in zip(files, declared, strict=True) if own]
+        brought = [_clocks_in_footer(file) for file in parts]
         clocks = with_ties(_clocks(results), options.model.rules, brought, unit)
         summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates)
-        if options.rejects is not None:
-            pieces = [piece for result in results for piece in result.reject_files]
-            write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
-        if options.report is not None:
-            write_whole(options.report, [report_text(summary).encode()], "the report")
-        refuse_unreadable(summary)
-        counted = (summary.rejects, summary.rejected, summary.records)
-        refuse_too_many(*counted, options.max_errors)
-        if not options.is_rest:
-            refuse_mostly_bad(*counted, summary.events, options.max_errors)
+        filesystem, directory = events.resolve()
+        _report(options, results, ordered, summary, filesystem)
+        _refuse(options, summary)
         if whole:
             refuse_eventless(summary)
-        metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
-        if found.templates:
-            metadata[META_TEMPLATES] = templates_text(found.templates)
-        metadata |= _layouts_metadata(results)
+        metadata = _metadata(summary, options.model) | _layouts_metadata(results)
+        in_arrow = _in_arrow(tasks, results)
         once = options.read_once
-        in_arrow = in_arrow and sum(result.size for result in results) <= MOST_ARROW_BYTES
-        parts = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
-        _write(directory, scratch, parts, runner)
+        made = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
+        _write(directory, scratch, made, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
     return summary
 
 
-def _may_take_room(files: Sequence[InputFile], scratch: Location, memory: MemoryBudget) -> bool:
-    """Whether chunks may take several times the room of Parquet on this disk, and a part memory."""
-    size = sum(file.size or 0 for file in files)
-    return size <= MOST_READ_IN_ARROW and scratch.is_local and not is_little(memory)
+def _in_arrow(tasks: Sequence[ReadTask], results: Sequence[FileResult]) -> bool:
+    """Whether parts are written in Arrow, as the chunks that were read were, if these are small."""
+    size = sum(result.size for result in results)
+    return any(task.in_arrow for task in tasks) and size <= MOST_ARROW_BYTES
+
+
+def _report(
+    options: IngestOptions,
+    results: Sequence[FileResult],
+    ordered: Order,
+    summary: IngestSummary,
+    filesystem: pafs.FileSystem,
+) -> None:
+    """Write the rejects, and the account of every file, where they are asked for."""
+    if options.rejects is not None:
+        pieces = [piece for result in results for piece in result.reject_files]
+        write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
+    if options.report is not None:
+        write_whole(options.report, [report_text(summary).encode()], "the report")
+
+
+def _refuse(options: IngestOptions, summary: IngestSummary) -> None:
+    """Raise LogFormatError where a file was unreadable, or more records bad than are allowed."""
+    refuse_unreadable(summary)
+    counted = (summary.rejects, summary.rejected, summary.records)
+    refuse_too_many(*counted, options.max_errors)
+    if not options.is_rest:
+        refuse_mostly_bad(*counted, summary.events, options.max_errors)
 
 
 def _nothing(summary: IngestSummary) -> list[str]:
@@ -234,36 +228,6 @@ def _nothing(summary: IngestSummary) -> list[str]:
     return ["the input has no records: the dataset has no events"]
 
 
-def _read_task(
-    file: InputFile,
-    number: int,
-    scratch: Location,
-    options: IngestOptions,
-    ticks: TimeUnit,
-    written: Written,
-    memory: MemoryBudget,
-) -> ReadTask:
-    """The task of one file whose own ticks are of one unit.
-
-    Only where nobody wants to see all rejects may it stop at the first too many.
-    """
-    keep = options.rejects is not None
-    return ReadTask(
-        file,
-        number,
-        scratch,
-        replace(options.read, time_unit=ticks, modified=file.modified, strict=options.strict),
-        options.model,
-        written.with_forms(dict(file.time_forms)),
-        options.type_names,
-        file.format or options.input_format,
-        may_be_unreadable=file.found and not options.strict,
-        keep_rejects=keep,
-        max_rejects=None if keep else options.max_errors,
-        memory=memory,
-    )
-
-
 def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) -> list[InputFile]:
     """The files without those of an earlier output that lies inside the input."""
     named = {real_uri(Location.of(path)) for path in paths}
@@ -272,46 +236,11 @@ def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) 
     return [file for file, place in places if place in named or not place.startswith(inside)]
 
 
-def _declared_units(files: Sequence[InputFile]) -> list[TimeUnit | None]:
-    """The time units that Parquet files say they are counted in."""
-    parquet = [file for file in files if _is_parquet(file)]
-    local = all(file.location.is_local for file in parquet)
-    units = LocalRunner().run(_unit_in_footer, parquet, (lambda *_: None) if local else None)
-    found = dict(zip(parquet, units, strict=True))
-    return [found.get(file) for file in files]
-
-
-def _is_parquet(file: InputFile) -> bool:
-    if file.left_out is not None:
-        return False
-    with open_log(file.location) as log:
-        return log.head.startswith(b"PAR1") and log.stream.seekable()
-
-
-def _unit_in_footer(file: InputFile) -> TimeUnit | None:
-    with open_log(file.location) as log:
-        try:
-            written = (pq.read_schema(log.stream).metadata or {}).get(META_TIME_UNIT)
-            return None if written is None else TimeUnit.parse(written.decode())
-        except (pa.ArrowException, OSError, UnicodeDecodeError, UncertaintyModelError):
-            return None  # the reader will say what is wrong
-
-
 def _clocks_in_footer(file: InputFile) -> tuple[Clocks, TimeUnit]:
     """The clocks that a part of a dataset names, and the unit that they are counted in."""
     with open_log(file.location) as log:
         metadata = pq.read_schema(log.stream).metadata
     return clocks_of(metadata), TimeUnit.parse(metadata[META_TIME_UNIT].decode())
-
-
-def _written_before(options: IngestOptions, declared: Sequence[TimeUnit | None]) -> Written:
-    """What is known of all times before a file is read."""
-    unit = options.model.time_unit or options.known_unit
-    if unit is not None:
-        return Written(unit if options.model.time_unit else finest([unit, *filter(None, declared)]))
-    if declared and None not in declared:
-        return Written(finest(filter(None, declared)))
-    return Written(finest([unit_of_rules(options.model.rules), *filter(None, declared)]), may_be_finer=True)
 
 
 def _in_one_unit(
@@ -374,4 +303,6 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, by
         **(records if model.records else {}),
         **({META_GIVEN: json.dumps(model.given, ensure_ascii=False).encode()} if model.given else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
+        **clocks_metadata(summary.clocks),
+        **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),
     }

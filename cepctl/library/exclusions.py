@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from cepctl.errors import UsageError
 from cepctl.notices import READING, tell
 from cepctl.runners.kinds import RUNNERS
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,19 @@ def beyond_datasets(
         remedy = _REMEDIES.get(name, "its logs were read by ingest")
         if stored:
             yield name, f"to {stored[0]}: {remedy}", len(stored) == len(inputs)
+
+
+def asked_of(choices: DataclassInstance) -> dict[str, Any]:
+    """The choices that are not what they are where nothing is said, by their names.
+
+    Examples
+    --------
+    >>> from cepctl.library.selection import Matching
+    >>> asked_of(Matching(top_k=3, exists=False))
+    {'top_k': 3}
+    """
+    values = ((each.name, getattr(choices, each.name), each.default) for each in fields(choices))
+    return {name: value for name, value, usual in values if usual is not MISSING and value != usual}
 
 
 def refuse_excluded(given: Mapping[str, Any]) -> None:

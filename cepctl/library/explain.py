@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.library.clock_evidence import recorded_files
 from cepctl.library.events import paths_of
-from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
+from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
@@ -107,14 +107,8 @@ def explain(
     require_choice("order", order, ORDERS)
     if events is None and reading:
         raise UsageError(f"{next(iter(reading))} cannot apply without events: no log is read")
-    refuse_excluded(
-        {
-            "laws": laws,
-            "no_laws": no_laws or None,
-            "law_limit": None if law_limit == MOST_SETS_ALIVE else law_limit,
-        }
-    )
     under = LawChoice(None if laws is None else LawFile.read(laws), no_laws, law_limit=law_limit)
+    refuse_excluded(asked_of(under))
     if events is None and under != LawChoice():
         raise UsageError("laws cannot apply without events: a law is about their order")
     memory = default_budget() if max_memory is None else budget_of(max_memory)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UsageError
 from cepctl.library.events import paths_of
-from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
+from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.keywords import told_in_keywords
@@ -144,22 +144,7 @@ def match(
     require_choice("kleene", kleene, KLEENE_ROWS)
     require_choice("sketch", sketch, SKETCH_USES)
     require_choice("time", time, TIMES)
-    refuse_excluded(
-        {
-            "engine": engine,
-            "kleene": kleene,
-            "order": None if order == "auto" else order,
-            "approximate": approximate,
-            "top_k": top_k,
-            "exists": exists or None,
-            "laws": laws,
-            "no_laws": no_laws or None,
-            "beyond": None if beyond == "refuse" else beyond,
-            "law_limit": None if law_limit == MOST_SETS_ALIVE else law_limit,
-            "master": master,
-            "conf": conf,
-        }
-    )
+    law = LawChoice(None if laws is None else LawFile.read(laws), no_laws, beyond, law_limit)
     now = nanoseconds_now()
     matching = Matching(
         engine=engine,
@@ -173,8 +158,10 @@ def match(
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
         exists=exists,
-        under=LawChoice(None if laws is None else LawFile.read(laws), no_laws, beyond, law_limit),
+        under=law,
     )
+    asked = asked_of(matching) | asked_of(law) | {"kleene": kleene, "master": master, "conf": conf}
+    refuse_excluded(asked)
     question = Question(
         text=text,
         query=parse(text),

@@ -24,6 +24,7 @@ from cepctl.plan.support import ENGINES, Engine
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
+    from cepctl.engines.rows.kept import KeptRows
     from cepctl.language.ast import Query
     from cepctl.plan.plan import EventSchema, Plan
     from cepctl.plan.summary import KleeneRows
@@ -90,6 +91,12 @@ class Matching:
         """
         return {"minimum confidence": str(self.min_confidence)}
 
+    def kept(self, plan: Plan) -> KeptRows:
+        """Which rows are not left out: what is asked of each row by itself."""
+        from cepctl.engines.rows.kept import KeptRows
+
+        return KeptRows(*ticks_between(plan, self.since, self.until))
+
     def options(
         self,
         plan: Plan,
@@ -109,7 +116,7 @@ class Matching:
             top=self.top_k,
             raw_times=judged and not self.exists,
             exists=self.exists,
-            starting=ticks_between(plan, self.since, self.until),
+            kept=self.kept(plan),
             memory=self.memory,
             lawless=lawless,
             beyond=self.under.beyond,

@@ -16,8 +16,6 @@ from cepctl.plan.support import Engine
 from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
@@ -163,7 +161,7 @@ def rows_as_found(
         _require_summary(plan, wanted, execution)
     for batch in local.found_in_stored(plan, inputs.sources(plan.attributes), wanted, progress):
         progress.found += batch.num_rows
-        yield wanted.wanted.kept(batch)
+        yield wanted.wanted.of(batch)
 
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
@@ -196,7 +194,7 @@ def _find_by_another_engine(
 
         lawless = LAWLESS in wanted.columns_of_law(plan)
         if plan.group_by is not None:
-            found = groups.group_table(plan, table, wanted.starting, lawless=lawless)
+            found = groups.group_table(plan, table, (wanted.kept.first, wanted.kept.last), lawless=lawless)
         else:
             found = (
                 groups.summary_table(plan, table)
@@ -263,14 +261,3 @@ def ticks_between(plan: Plan, since: int | None, until: int | None) -> tuple[int
     # A tick that begins before `since` is not later than it.
     first = None if since is None else max(TICK_MIN, min(TICK_MAX, -(-since // unit)))
     return first, None if until is None else max(TICK_MIN, min(TICK_MAX, until // unit))
-
-
-def starting_between(matches: pa.Table, plan: Plan, since: int | None, until: int | None) -> pa.Table:
-    """Keep the matches whose `start` lies between two instants (nanoseconds since 1970), both included."""
-    import pyarrow.compute as pc
-
-    bounds = ticks_between(plan, since, until)
-    for tick, compare in zip(bounds, (pc.greater_equal, pc.less_equal), strict=True):
-        if tick is not None:
-            matches = matches.filter(compare(matches.column("start"), tick))
-    return matches

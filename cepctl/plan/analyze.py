@@ -33,7 +33,7 @@ from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
 from cepctl.plan.or_free_patterns import MAX_READINGS, Names, OrFreePattern, or_free_patterns
-from cepctl.plan.plan import Alternative, EventSchema, Plan
+from cepctl.plan.plan import Alternative, EventSchema, Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems
@@ -89,17 +89,13 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
     ordered = ordered_variables(read) | _counted_in_order(query, strategy)
-    alternatives = analysis.alternatives(patterns, where, ordered, strategy)
+    every = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
-    reasons = [
-        None if each.passes_over or each.repeated else never_matches(each, query.partition_by, window, given)
-        for each in alternatives
-    ]
-    possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
+    possible, reasons = _possible(every, query, window, given)
     return Plan(
         query=written,
         time_unit=analysis.unit,
-        alternatives=possible or alternatives,
+        alternatives=possible or every,
         strategy=strategy,
         window=window,
         partition_by=query.partition_by,
@@ -107,13 +103,24 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         returns=columns,
         group_by=keys,
         attributes=_attributes(query, [*read, *attributes_read(given)], laws),
-        warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
+        warnings=(*analysis.warnings(), *_impossible(every, reasons, bool(possible))),
         never=None if possible else reasons[0],
         clocks={} if schema is None else schema.clocks,
         given=given,
         lasting=schema is not None and schema.lasting,
         laws=laws,
     )
+
+
+def _possible(
+    alternatives: Sequence[Alternative], query: Query, window: int | None, given: tuple[Given, ...]
+) -> tuple[tuple[Alternative, ...], list[str | None]]:
+    """The alternatives that may match, and why each of all never does."""
+    reasons = [
+        None if each.passes_over or each.repeated else never_matches(each, query.partition_by, window, given)
+        for each in alternatives
+    ]
+    return tuple(each for each, why in zip(alternatives, reasons, strict=True) if why is None), reasons
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,13 @@ class Group:
         row, place = places_in_runs(sizes)
         return cls(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), events[begin[row] + place])
 
+    @classmethod
+    def joined(cls, groups: Sequence[Group]) -> Group:
+        """The groups of some matches, and then those of others."""
+        sizes = np.concatenate([each.sizes for each in groups])
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return cls(offsets, np.concatenate([each.members for each in groups]))
+
 
 Bindings: TypeAlias = Indexes | Group
 """What one component binds, per match: one event, shape (n,), or a group."""
@@ -113,6 +120,35 @@ class MatchBatch:
     def errors(self) -> Reals:
         """Error of each confidence, 0 where it is exact."""
         return np.zeros(len(self)) if self.error is None else self.error
+
+
+def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
+    """Several batches of matches of one alternative as one; None where there is no match."""
+    batches = [each for each in batches if len(each)]
+    if not batches:
+        return None
+    bound = tuple(_joined([each.bound[i] for each in batches]) for i in range(len(batches[0].bound)))
+    return MatchBatch(
+        bound,
+        np.concatenate([each.start for each in batches]),
+        np.concatenate([each.end for each in batches]),
+        np.concatenate([each.confidence for each in batches]),
+        np.concatenate([each.errors for each in batches]),
+        _counted([each.counted for each in batches if each.counted is not None]),
+    )
+
+
+def _counted(parts: Sequence[CountedRows]) -> CountedRows | None:
+    if not parts:
+        return None
+    columns = zip(*(vars(each).values() for each in parts), strict=True)
+    return CountedRows(*(np.concatenate(each) for each in columns))
+
+
+def _joined(parts: Sequence[Bindings]) -> Bindings:
+    if isinstance(parts[0], Group):
+        return Group.joined([each for each in parts if isinstance(each, Group)])
+    return np.concatenate([each for each in parts if not isinstance(each, Group)])
 
 
 def events_in(bound: Bindings) -> Indexes:

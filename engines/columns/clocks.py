@@ -116,7 +116,7 @@ def _spread(owner: Indexes, first: Indexes, last: Indexes) -> tuple[Indexes, Ind
 
 
 def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
-    """Read the clocks of an event table; None where no event has one.
+    """Read the clocks of an event table; None where none of them stamped an event.
 
     Raises
     ------
@@ -126,8 +126,10 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     if CLOCK not in events.column_names or events.column(CLOCK).null_count == len(events):
         return None
     names = names_in_order(clocks)
-    place = pc.fill_null(pc.index_in(events.column(CLOCK), pa.array(names, pa.string())), NO_CLOCK)
-    clock = place.to_numpy().astype(np.int64)
+    place = pc.index_in(events.column(CLOCK), pa.array(names, pa.string()))
+    if place.null_count == len(events):
+        return None
+    clock = pc.fill_null(place, NO_CLOCK).to_numpy().astype(np.int64)
     offsets = _masses_of_offsets(clocks, names)
     least, most = _extremes(offsets)
     lower, upper = (np.asarray(events.column(name).to_numpy(), np.int64) for name in ("lower", "upper"))

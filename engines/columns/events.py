@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
+from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import (
     UNBOUNDED_LENGTH,
     Endpoints,
@@ -134,9 +135,14 @@ class Events:
         return self.tied.touches(event)
 
     @property
+    def depends(self) -> Dependence:
+        """How events depend on each other."""
+        return Dependence(self.clocks, self.ties, self.orders)
+
+    @property
     def independent(self) -> bool:
         """Whether no clock and nothing that is given makes events depend on each other."""
-        return self.clocks is None and self.ties is None
+        return not (self.depends.on_clocks or self.depends.given)
 
     @cached_property
     def tied_endpoints(self) -> EndpointTies:
@@ -217,7 +223,7 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     attributes = [name for name in table.column_names if name not in _NO_ATTRIBUTES]
     frame = pl.from_arrow(table.select(attributes))
     assert isinstance(frame, pl.DataFrame)
-    stamped = event_clocks(table, clocks) if clocks else None
+    stamped = event_clocks(table, clocks or {})
     masses = masses_of(table) if stamped is None else stamped.envelopes
     ends = None
     if has_ends(table):

@@ -6,10 +6,14 @@ lie close together are places in a table, and of texts those that differ are fou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from cepctl.arrays import Flags, Indexes, Ticks
 
@@ -17,6 +21,8 @@ _PLACES_PER_VALUE = 4
 """A table may have so many places for each value; beyond that sorting is quicker."""
 _WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _HASHED = (*_WHOLE, pl.UInt64, pl.String)
+_MANY_ROWS = 1_000
+"""From so many rows on a sort of each column is quicker than one of whole rows."""
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
@@ -106,6 +112,69 @@ def order_of(number: Indexes, tick: Ticks) -> Indexes:
 def starts_of(number: Indexes) -> Indexes:
     """Where the rows of each number begin among rows in that order, and where the last ones end."""
     return np.concatenate([[0], np.cumsum(np.bincount(number, minlength=int(number.max(initial=0)) + 1))])
+
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+
+def rows_alike(table: NDArray[_Value]) -> Iterator[tuple[NDArray[_Value], Indexes]]:
+    """The rows of a table that differ, ascending, and the numbers of those that are so.
+
+    Examples
+    --------
+    >>> table = np.array([[1, 0], [0, 2], [1, 0]])
+    >>> [(each.tolist(), rows.tolist()) for each, rows in rows_alike(table)]
+    [([0, 2], [1]), ([1, 0], [0, 2])]
+    """
+    first, which = distinct_rows(table)
+    if len(first) < 2:
+        return iter([(table[0], np.arange(len(table)))] if len(first) else [])
+    order = np.argsort(which, kind="stable")
+    begins = np.searchsorted(which[order], np.arange(1, len(first)))
+    return zip(table[first], np.split(order, begins), strict=True)
+
+
+class DistinctRows(NamedTuple):
+    """Where each of the rows that differ, ascending, stands first; and which of these each row is."""
+
+    first: Indexes
+    which: Indexes
+
+
+def distinct_rows(table: NDArray[_Value]) -> DistinctRows:
+    """Tell the rows of a table apart.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[1, 0], [0, 2], [1, 0]]))
+    DistinctRows(first=array([1, 0]), which=array([1, 0, 1]))
+    """
+    _, first, which = np.unique(_as_numbers(table), axis=0, return_index=True, return_inverse=True)
+    return DistinctRows(first, which.reshape(-1))
+
+
+def _as_numbers(table: NDArray[_Value]) -> NDArray[_Value] | Indexes:
+    """Each row of whole numbers as one, in the same order, which are sorted ten times as quickly as rows.
+
+    Rows stay as they are where they are few and their numbers far apart.
+    """
+    if not len(table) or table.dtype.kind not in "bi":
+        return table
+    columns = table.reshape(len(table), -1).T.astype(np.int64)
+    least, most = (each.tolist() for each in (columns.min(axis=1), columns.max(axis=1)))
+    widths = [high - low + 1 for low, high in zip(least, most, strict=True)]
+    close = prod(widths) <= _LARGEST
+    if not close and len(table) < _MANY_ROWS:
+        return table
+    number, size = np.zeros(len(table), dtype=np.int64), 1
+    for values, low, width in zip(columns, least, widths, strict=True):
+        if not close and size * width > _LARGEST:
+            number, column = (np.unique(each, return_inverse=True)[1] for each in (number, values))
+            size, wide = int(number.max()) + 1, int(column.max()) + 1
+        else:
+            column, wide = values - low, width
+        number, size = number * wide + column, size * wide
+    return number
 
 
 def places_in_runs(sizes: Indexes) -> tuple[Indexes, Indexes]:

@@ -17,7 +17,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.confidence.intervals.independent import BLOCK
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, cases_without
 from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
 from cepctl.engines.confidence.intervals.tied_matches import measured, valid
@@ -251,7 +251,7 @@ Checks: TypeAlias = PointChecks | IntervalChecks
 def _possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
     """Which matches, shape (n, l), hold in some world, whoever may break them."""
     alone = replace(measure, rivals=None)
-    if measure.clocks is not None:
+    if isinstance(measure, MeasureOnClocks):
         # What ends of masses leave tells little of offsets with holes.
         return happening(measured(alone, matches))
     lower, upper = valid(alone, matches)

@@ -21,6 +21,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, take_matches
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.binding_checks import Checks, Signature, happening
@@ -123,7 +124,7 @@ def without_groups(alternative: Alternative, rows: Indexes) -> Indexes:
         return rows
     rows = rows.copy()
     rows[:, kleene] = NOT_BOUND
-    return np.unique(rows, axis=0)
+    return rows[distinct_rows(rows).first]
 
 
 def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
@@ -196,9 +197,7 @@ class Tally:
     def add(self, checks: Checks) -> None:
         """Count a batch."""
         free = checks.possible(0)
-        freely = checks.possible(1) if self.plan.given else free
-        left_none = np.flatnonzero(freely & ~free)
-        self.charged.charge(len(left_none), lambda at: checks.possible(2 + at, left_none))
+        freely = self.charged.charge(free, checks.possible)
         found = checks.measured()
         happens = free & happening(found)
         together = free & ~happens

@@ -21,6 +21,7 @@ import numpy as np
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.diagnosis.binding_checks import PointChecks, nearest_condition, negation_condition
 from cepctl.engines.diagnosis.complete_bindings import (
     BINDINGS,
@@ -81,7 +82,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     """
     require_engine(plan, "event")
     # What is given leaves some of them no world, which it is then charged with.
-    events = worlds.stamped if plan.given else worlds.known
+    events = worlds.stamped
     chosen = without_groups(reading.shown, rows)
     chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
     asked = runs_asked(plan, reading.of, events, _OPTIONS)
@@ -144,7 +145,7 @@ def _grown(
 
 def _beside(rows: Indexes, known: Indexes) -> Indexes:
     """The rows that are not known."""
-    _, first = np.unique(np.concatenate([known, rows]), axis=0, return_index=True)
+    first = distinct_rows(np.concatenate([known, rows])).first
     return rows[np.sort(first[first >= len(known)]) - len(known)]
 
 

@@ -116,10 +116,7 @@ class IntervalConditions(Conditions):
 
     def hold(self, rows: Indexes) -> Flags:
         """Which partial matches, shape (n, columns), hold all demands, with one offset for each clock."""
-        cases = _cases(self.differences, rows.shape[1])
-        return _some_hold(
-            IntervalMeasure(cases, self.events.endpoints, clocks=self.events.endpoint_clocks), rows
-        )
+        return _some_hold(IntervalMeasure.of(self.events, _cases(self.differences, rows.shape[1])), rows)
 
     def on_clocks(self, clocks: EventClocks, rows: Indexes) -> Flags:
         """The same: the clocks are those of the events."""

@@ -41,9 +41,10 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.diagnosis.interval_conditions import IntervalConditions, nearest_miss
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.offset_bounds import least_apart
+from cepctl.engines.search.search import links_decided
 from cepctl.language.ast import (
     COMPARISONS,
     Attribute,
@@ -114,7 +115,7 @@ class _LeaveOneOut:
             for name in conditions.partition_by:
                 yield self._key(name)
         for column in range(1, self.length):
-            for link in links_at(conditions, column):
+            for link in links_decided(conditions.search, column, range(column)):
                 rest = conditions.without_link(link)
                 broken = partial(self._breaks, link)
                 yield self._relation(link_condition(link), rest, link.expression, broken)

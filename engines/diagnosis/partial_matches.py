@@ -32,8 +32,8 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.kernels.kernel import kernel
-from cepctl.engines.search.search import NOT_BOUND, Search, reach
-from cepctl.plan.plan import Equality, Link, Scope
+from cepctl.engines.search.search import NOT_BOUND, Search, links_decided, reach
+from cepctl.plan.plan import Equality
 from cepctl.polars_expressions import compile_expression
 
 _KEPT = 16
@@ -303,7 +303,7 @@ class _Join:
         if self.column and self.events.clocks is not None:
             longer = longer[self.conditions.on_clocks(self.events.clocks, longer[:, : self.column + 1])]
             yield (TIED_CLOCKS if self.events.clocks.is_tied.any() else CLOCKS), longer
-        for link in links_at(self.conditions, self.column):
+        for link in links_decided(self.conditions.search, self.column, range(self.column)):
             bound = {self.conditions.columns[i]: longer[:, i] for i in range(self.column + 1)}
             held = links_hold(self.events, self.conditions.alternative, [link], bound)
             assert held is not None
@@ -318,16 +318,3 @@ def _by_condition(losses: list[Loss]) -> tuple[Loss, ...]:
         before = counts.pop(loss.condition, 0) if loss.count else counts.get(loss.condition, 0)
         counts[loss.condition] = before + loss.count
     return tuple(Loss(condition, count) for condition, count in counts.items())
-
-
-def links_at(conditions: Conditions, column: int) -> list[Link]:
-    """Predicates between components that are decided when a column is bound."""
-    component, known = conditions.columns[column], set(conditions.columns[: column + 1])
-    return [
-        link
-        for link in conditions.alternative.links
-        if link.scope is Scope.EVENT
-        and component in link.components
-        and set(link.components) <= known
-        and not conditions.alternative.components[link.decides].negated
-    ]

@@ -14,12 +14,12 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in, take
-from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of_points
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.rivals import Rivals
@@ -180,8 +180,30 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     alone.whole[0], alone.end[0] = ends.whole[event], count + 1
     clock = np.full(count + 2, NO_CLOCK)
     clock[[0, count + 1]] = stamps.clock[event]
-    measure = IntervalMeasure(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
+    measure = MeasureOnClocks(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
     pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
     found = measured_without_ties(measure, pairs)
     shares: Reals = found.confidence
     return shares
+
+
+_BETWEEN = (((2, 0, 0), (0, 4, 0)),)
+"""Of an event and two moments: it is neither before the first nor after the second."""
+
+
+def shares_between(
+    stamps: EventClocks, own: Masses, clock: int, other: int, first: Ticks, last: Ticks
+) -> Reals:
+    """P(first <= own part + offset - other offset <= last) for n pairs of ticks, shape (n,); of tied clocks.
+
+    `own`: that of one event; `clock`, `other`: whose offsets, NO_CLOCK for none.
+    """
+    found, some = np.zeros(len(first)), np.flatnonzero(first <= last)
+    count = len(some)
+    masses = own.followed_by(Masses.at(first[some])).followed_by(Masses.at(last[some]))
+    clocks = replace(stamps, clock=np.append(clock, np.full(2 * count, other)), own=masses)
+    places = 1 + np.arange(count)
+    rows = np.stack([np.zeros(count, dtype=np.int64), places, places + count], axis=1)
+    measure = MeasureOnClocks(_BETWEEN, of_points(masses), clocks=clocks)
+    found[some] = measured_without_ties(measure, rows).confidence
+    return found

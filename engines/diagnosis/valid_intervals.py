@@ -24,12 +24,11 @@ from cepctl.clock_ties import names_in_order
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.columns.numbering import places_in_runs, rows_alike
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
 from cepctl.engines.confidence.given.certain import tied_systems
 from cepctl.engines.confidence.intervals.tied_matches import valid
-from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
-from cepctl.engines.diagnosis.tied_shares import shares_between
+from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares, shares_between
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative, prepared_alternatives
@@ -148,9 +147,7 @@ def _layouts(bound: BoundEvents) -> Iterator[tuple[Indexes, Indexes, Indexes]]:
     for size in np.unique(sizes):
         matches = np.flatnonzero(sizes == size)
         entries = bound.offsets[matches][:, None] + np.arange(size)
-        layouts, which = np.unique(bound.places[entries], axis=0, return_inverse=True)
-        for number, layout in enumerate(layouts):
-            chosen = np.flatnonzero(which.reshape(-1) == number)
+        for layout, chosen in rows_alike(bound.places[entries]):
             yield matches[chosen], entries[chosen], layout
 
 
@@ -197,9 +194,7 @@ def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ti
         return _valid_alike(events, system, matches)
     lower, upper = np.ones(matches.shape, dtype=np.int64), np.zeros(matches.shape, dtype=np.int64)
     systems = tied_systems(events.ties, system, matches)
-    distinct, which = np.unique(systems, axis=0, return_inverse=True)
-    for number, each in enumerate(distinct):
-        rows = np.flatnonzero(which.reshape(-1) == number)
+    for each, rows in rows_alike(systems):
         length = range(matches.shape[1])
         closed = closure(len(length), [(i, j, int(each[i, j])) for i in length for j in length])
         if (np.diag(closed) >= 0).all():

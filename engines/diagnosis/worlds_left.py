@@ -95,17 +95,23 @@ class ChargedClauses:
         self.against = [0] * len(given)
         self.against_together = 0
 
-    def charge(self, lost: int, happens_by: Callable[[int], Flags]) -> None:
-        """Charge so many bindings that all clauses leave no world.
+    def charge(self, left: Flags, possible: Callable[[int, Indexes | None], Flags]) -> Flags:
+        """Charge the bindings that all clauses leave no world; tells which have one if nothing is given.
 
-        `happens_by` says, by the number of a clause, which of them it leaves one.
+        `left`: which bindings have a world that remains.  `possible` says which of some have one, by the
+        number of the worlds: 1 for all, and from 2 on for those that each clause leaves.
         """
-        explained = np.zeros(lost, dtype=bool)
-        for at in range(len(self.given) if lost else 0):
-            own = ~happens_by(at)
+        if not self.given:
+            return left
+        freely = possible(1, None)
+        lost = np.flatnonzero(freely & ~left)
+        explained = np.zeros(len(lost), dtype=bool)
+        for at in range(len(self.given) if len(lost) else 0):
+            own = ~possible(2 + at, lost)
             self.against[at] += int(own.sum())
             explained |= own
         self.against_together += int((~explained).sum())
+        return freely
 
     def losses(self) -> list[Loss]:
         """What each clause alone leaves no world, and what only all together do."""
@@ -143,7 +149,7 @@ def given_shown(
     if not plan.given:
         return None
     of_intervals = bool(prepared.lasting)
-    if known.clocks is None and not of_intervals:
+    if not (known.depends.on_clocks or of_intervals):
         rivals = [each.event for each in prepared.rivals(bound)]
         touched = np.concatenate([*map(events_in, bound.values()), *rivals])
         # Where they are too many the confidence has been estimated, too.

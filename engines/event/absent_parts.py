@@ -16,6 +16,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take, take_matches
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.awaited_rests import Rests
 from cepctl.engines.event.first_parts import FirstParts
@@ -29,7 +30,7 @@ from cepctl.engines.pattern.blocks import (
     gap_of,
 )
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.rivals import Rivals, decided_alike
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
@@ -225,10 +226,8 @@ class _Block:
             if len(rows):
                 yield (), rows
             return
-        is_beside = np.column_stack([flags[rows] for flags in outside.values()])
-        for pattern in np.unique(is_beside, axis=0):
-            rules = tuple(each for each, asked in zip(outside, pattern, strict=True) if asked)
-            yield rules, rows[(is_beside == pattern).all(axis=1)]
+        for is_beside, some in rows_alike(np.column_stack([flags[rows] for flags in outside.values()])):
+            yield tuple(each for each, asked in zip(outside, is_beside, strict=True) if asked), rows[some]
 
     def _absent(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         """What is absent beside the hidden events of each."""
@@ -272,13 +271,9 @@ def _by_rules(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
     So a match is measured alike in any company, and as other absences are where there is no such region.
     """
     others = [each for each in batch.rivals if any(gap_of(region) is None for region in each.rule.regions)]
-    has = np.zeros((len(batch), len(others)), dtype=bool)
-    for number, each in enumerate(others):
-        has[each.row, number] = True
-    for pattern in np.unique(has, axis=0):
-        rows = np.flatnonzero((has == pattern).all(axis=1))
+    for decided, rows in decided_alike(others, len(batch)):
         part = batch.taken(rows)
-        left = [each.rule for each, decides in zip(others, pattern, strict=True) if not decides]
+        left = [each.rule for each, decides in zip(others, decided, strict=True) if not decides]
         kept = [each for each in part.rivals if len(each.row) or each.rule not in left]
         shape = replace(part.measure.shape, rules=tuple(dict.fromkeys(each.rule for each in kept)))
         yield replace(part, measure=replace(part.measure, shape=shape), rivals=kept), rows

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
@@ -65,13 +64,11 @@ class AbsentTogether:
     def _estimated(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """One match, in sampled worlds; its time range is exact."""
         from cepctl.engines.confidence.clocks.estimates import estimated_match
-        from cepctl.engines.confidence.given.confidences import ties_of_problems
 
         none, groups = Batch(self.asked, {}, []), self.source.measure.groups(bound)
         assert self.asked.sampling is not None
-        tied = None if self.asked.ties is None else partial(ties_of_problems, self.asked.ties)
         problems = list(self.problems(bound, rivals))
-        return estimated_match(none.clocks, self.asked.sampling, groups, problems, tied)
+        return estimated_match(none.clocks, self.asked.sampling, groups, problems, none.tied)
 
     def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
         """The coupled problems of all parts, `match` being the row of the match."""

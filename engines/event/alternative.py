@@ -68,8 +68,7 @@ class PreparedAlternative:
 
         Estimates may exceed any bound, and so may events that are tied, or whose orders a law weighs.
         """
-        tied = self.events.ties is not None or self.events.orders is not None
-        if not threshold.decides or self.options.approximate is not None or tied:
+        if not threshold.decides or self.options.approximate is not None or self.events.depends.weighs:
             return self
         clocks, costly = self.events.clocks, not self.shape.plain_chain
         if clocks is None:
@@ -149,7 +148,7 @@ class PreparedAlternative:
         events, system = self.events, self.search.system
         return Measure(
             *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),
-            *(events.clocks, events.ties, events.orders),
+            events.depends,
             sifted=self.sifted,
         )
 
@@ -183,7 +182,7 @@ class PreparedAlternative:
 
     def within_gaps_of(self, shape: Shape) -> Search:
         """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
-        if shape.plain_chain or self.events.clocks is not None:
+        if shape.plain_chain or self.events.depends.on_clocks:
             return self.search
         from cepctl.engines.search.certain_gaps import certain_gaps
 
@@ -305,6 +304,10 @@ class PreparedAlternative:
     ) -> Measured:
         """The same of matches that these rivals can break; `heard` hears the name of each method."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
+        return self.measured_as(asked, bound, rivals)
+
+    def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """Matches that these rivals can break, by a measure that may be another than that of all."""
         if self.shape.together:
             from cepctl.engines.event.absent_together import AbsentTogether
 

@@ -15,6 +15,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take_matches
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.event.hidden_events import require_few
 from cepctl.engines.pattern.blocks import Together
 
@@ -122,9 +123,9 @@ def _levels(row: Indexes, events: Indexes, *, in_order: bool) -> Iterator[_Level
         rest = np.tile(np.arange(len(row)), len(taken))
         event = np.concatenate([events[:, place] for place in taken])
         left = np.concatenate([np.column_stack([row, np.delete(events, place, axis=1)]) for place in taken])
-        distinct, after = np.unique(left, axis=0, return_inverse=True)
-        yield _Level(row, events, rest, event, after.reshape(-1), whole, in_order)
-        row, events, whole = distinct[:, 0], distinct[:, 1:], False
+        first, after = distinct_rows(left)
+        yield _Level(row, events, rest, event, after, whole, in_order)
+        row, events, whole = left[first, 0], left[first, 1:], False
 
 
 def _wholes(
@@ -145,6 +146,7 @@ def _wholes(
         row, chosen = row[at], np.column_stack([chosen[at], event])
         earliest = np.maximum(earliest[at] + 1, masses.lower[event])
     if not together.in_order:
-        distinct = np.unique(np.column_stack([row, np.sort(chosen, axis=1)]), axis=0)
-        row, chosen = distinct[:, 0], distinct[:, 1:]
+        chosen = np.sort(chosen, axis=1)
+        first = distinct_rows(np.column_stack([row, chosen])).first
+        row, chosen = row[first], chosen[first]
     return row, chosen

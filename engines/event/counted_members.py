@@ -22,6 +22,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.laws import Laws
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.confidence.occurrence.room_unions import Keys, united_rooms
@@ -60,7 +61,7 @@ class CountedMembers:
         if source.shape.rules or search.alternative.timings:
             return None
         tied = any(bool(events.is_tied(each).any()) for each in search.candidates)
-        if tied or (events.ties is not None and events.clocks is not None):
+        if tied or (events.depends.given and events.depends.on_clocks):
             return None
         if events.clocks is not None:
             if not _one_clock_each(search, events, events.clocks):
@@ -184,8 +185,8 @@ def _one_clock_each(search: Search, events: Events, clocks: EventClocks) -> bool
     """Whether all events that may be in one match share a clock, or have none: those of one `[attr]`."""
     event = np.unique(np.concatenate(search.candidates))
     key = partition_codes(search.partition_by, events)[event]
-    pairs = np.unique(np.stack([key, clocks.clock[event]], axis=1)[key >= 0], axis=0)
-    return len(np.unique(pairs[:, 0])) == len(pairs)
+    pairs = np.stack([key, clocks.clock[event]], axis=1)[key >= 0]
+    return len(np.unique(pairs[:, 0])) == len(distinct_rows(pairs).first)
 
 
 def _chosen(rooms: Rooms, chosen: Flags) -> Group:

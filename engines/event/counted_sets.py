@@ -17,6 +17,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take_matches
 from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -244,8 +245,10 @@ def _certainly_between(source: PreparedAlternative, component: int, rows: Indexe
 
 def _numbers(certain: Indexes, least: Indexes, most: Indexes) -> Reals:
     """How many sets of so many certain members, from `least` to `most` of them, there are."""
-    alike, which = np.unique(np.stack([certain, least, most], axis=1), axis=0, return_inverse=True)
+    asked = np.stack([certain, least, most], axis=1)
+    distinct, which = distinct_rows(asked)
     numbers = [
-        float(sum(comb(of, some) for some in range(first, last + 1))) for of, first, last in alike.tolist()
+        float(sum(comb(of, some) for some in range(first, last + 1)))
+        for of, first, last in asked[distinct].tolist()
     ]
-    return np.array(numbers)[which.reshape(-1)]
+    return np.array(numbers)[which]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch, signatures
+from cepctl.engines.columns.bindings import MatchBatch, joined_batches, signatures
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
@@ -24,7 +24,6 @@ from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pa
 from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import match_text
 from cepctl.engines.solve.batch import Batch

@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
-from cepctl.engines.columns.bindings import CountedRows, MatchBatch, members_of, signatures
+from cepctl.engines.columns.bindings import CountedRows, MatchBatch, joined_batches, members_of, signatures
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.group_answers import group_answers, least_occurrence
+from cepctl.engines.event.group_answers import GroupAnswers, group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.event.union import united
@@ -49,15 +48,11 @@ def group_batches(
         If the matches of a key share too much for the probability of their union to be computed; where there
         are several keys, and not only the best are wanted, its occurrence is null instead.
     """
-    options, events = prepared[0].options, prepared[0].events
-    sources = [
-        (source, _starting(batch, options))
-        for source, batch in (_single(prepared, found) if len(prepared) == 1 else united(prepared, found))
-    ]
-    sources = [(source, batch) for source, batch in sources if len(batch)]
+    sources = _sources(prepared, found)
     if not sources:
         return
-    names = events.names_for(sum(members_of(each) for _, batch in sources for each in batch.bound))
+    count = sum(members_of(each) for _, batch in sources for each in batch.bound)
+    names = prepared[0].events.names_for(count)
     bound = [signatures(source.folded(batch).bound, names) for source, batch in sources]
     frame = pl.concat(
         [
@@ -68,47 +63,72 @@ def group_batches(
     keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
-    best = ordered[rows.first]
     wanted = WantedGroups(prepared, found, sources, rows, ordered)
-    answers = group_answers(plan, wanted, best.select(keys))
-    of_law = options.columns_of_law(plan)
-    estimates = options.approximate is not None
-    # Where the best of some rows is not known, that of all is not.
-    unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
-    columns = [
-        *(best.get_column(key).to_arrow() for key in keys),
-        pa.array(answers.occurrence, mask=np.isnan(answers.occurrence)),
-        *([pa.array(answers.error, mask=np.isnan(answers.error))] if estimates else []),
-        pa.array(answers.expected, mask=~np.isfinite(answers.expected)),
-        *([answers.expected_error] if estimates else []),
-        _matches(ordered, rows),
-        _known(best.get_column("text").to_arrow(), unknown),
-        _known(pa.concat_arrays(bound).take(pa.array(rows.place[rows.first])), unknown),
-        pa.array(best.get_column("confidence").to_numpy(), mask=unknown),
-        np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
-        np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
-        *(_of_law(plan, wanted, best.select(keys), of_law) if of_law else []),
-        *([_found_at_raw_times(ordered, rows)] if judge is not None else []),
-    ]
-    schema = group_schema(plan, approximate=estimates, raw_times=judge is not None, of_law=of_law)
+    of_keys = ordered[rows.first].select(keys)
+    answers = group_answers(plan, wanted, of_keys)
+    schema = _schema(plan, prepared[0].options, judge, answers.why)
+    best = pa.concat_arrays(bound).take(pa.array(rows.place[rows.first]))
+    columns = _columns(plan, wanted, of_keys, answers, best)
     if judge is not None:
-        schema = judge.told_in(schema)
-    if answers.why:
-        schema = schema.with_metadata({**(schema.metadata or {}), WHY_TOO_COSTLY: answers.why})
-    arrays = [
-        (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
-        for each, field in zip(columns, schema, strict=True)
-    ]
+        columns.append(_found_at_raw_times(ordered, rows))
+    arrays = [each.cast(field.type) for each, field in zip(columns, schema, strict=True)]
     # Of what is not known only what is expected, which is enough, has been asked.
     kept = np.flatnonzero((answers.occurrence >= least_occurrence(plan)) | np.isnan(answers.occurrence))
     yield pa.RecordBatch.from_arrays(arrays, schema=schema).take(pa.array(kept))
+
+
+def _sources(
+    prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]
+) -> list[tuple[PreparedAlternative, MatchBatch]]:
+    """The matches that count, each once, with the alternative that they are told of."""
+    every = _single(prepared, found) if len(prepared) == 1 else united(prepared, found)
+    kept = ((source, source.options.kept.matches(batch)) for source, batch in every)
+    return [(source, batch) for source, batch in kept if len(batch)]
+
+
+def _columns(
+    plan: Plan, wanted: WantedGroups, keys: pl.DataFrame, answers: GroupAnswers, best: pa.Array
+) -> list[pa.Array]:
+    """What is told of each key; `best`: what its best match has bound."""
+    rows, ordered, options = wanted.rows, wanted.ordered, wanted.prepared[0].options
+    estimates, of_law = options.approximate is not None, options.columns_of_law(plan)
+    # Where the best of some rows is not known, that of all is not.
+    unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
+    first = ordered[rows.first]
+    return [
+        *(keys.get_column(key).to_arrow() for key in keys.columns),
+        pa.array(answers.occurrence, mask=np.isnan(answers.occurrence)),
+        *([pa.array(answers.error, mask=np.isnan(answers.error))] if estimates else []),
+        pa.array(answers.expected, mask=~np.isfinite(answers.expected)),
+        *([pa.array(answers.expected_error)] if estimates else []),
+        _matches(ordered, rows),
+        _known(first.get_column("text").to_arrow(), unknown),
+        _known(best, unknown),
+        pa.array(first.get_column("confidence").to_numpy(), mask=unknown),
+        pa.array(np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first)),
+        pa.array(np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first)),
+        *(_of_law(plan, wanted, keys, of_law) if of_law else []),
+    ]
+
+
+def _schema(plan: Plan, options: MatchOptions, judge: RawTimeJudge | None, why: str) -> pa.Schema:
+    """The schema of these rows, which also says `why` something is not told of some."""
+    schema = group_schema(
+        plan,
+        approximate=options.approximate is not None,
+        raw_times=judge is not None,
+        of_law=options.columns_of_law(plan),
+    )
+    if judge is not None:
+        schema = judge.told_in(schema)
+    return schema.with_metadata({**(schema.metadata or {}), WHY_TOO_COSTLY: why}) if why else schema
 
 
 def with_counted_sets(prepared: Sequence[PreparedAlternative]) -> Sequence[PreparedAlternative]:
     """The alternatives, where sets of a Kleene group are counted instead of listed, if they can be."""
     source = prepared[0]
     sets = counted_sets(source.plan)
-    if sets is None or source.lasting or source.options.starting != (None, None):
+    if sets is None or source.lasting or not source.options.kept.all_are:
         return prepared
     from cepctl.engines.event.counted_members import CountedMembers
 
@@ -127,14 +147,6 @@ def _single(
 ) -> list[tuple[PreparedAlternative, MatchBatch]]:
     batch = joined_batches(found[0])
     return [] if batch is None else [(prepared[0], batch)]
-
-
-def _starting(matches: MatchBatch, options: MatchOptions) -> MatchBatch:
-    """Those that start between two ticks: the others count for no key."""
-    first, last = options.starting
-    if first is not None:
-        matches = matches.filter(matches.start >= first)
-    return matches if last is None else matches.filter(matches.start <= last)
 
 
 def _frame(

@@ -22,13 +22,13 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Group, MatchBatch
+from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.summary_rows import SummaryBatch
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
@@ -85,11 +85,12 @@ class ListedSummary:
             total.widen(own, each.batch.start, each.batch.end)
         rank = source.events.id_rank
         pairs = np.stack([row[members.owner], rank[members.members], members.members], axis=1)
-        held, pair = np.unique(pairs, axis=0, return_inverse=True)
+        distinct, pair = distinct_rows(pairs)
+        held = pairs[distinct]
         of_row = np.searchsorted(held[:, 0], np.arange(count + 1))
         smallest, member = self._deciding
         match = np.concatenate([np.flatnonzero(smallest), members.owner[member]])
-        asked = np.concatenate([row[smallest], count + pair.reshape(-1)[member]])
+        asked = np.concatenate([row[smallest], count + pair[member]])
         probability = self._unions(match, asked, count + len(held))
         matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
         return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)
@@ -97,8 +98,8 @@ class ListedSummary:
     @cached_property
     def _numbered(self) -> tuple[Indexes, Indexes]:
         whole = np.concatenate([each.neighbours for each in self.found])
-        neighbours, row = np.unique(whole, axis=0, return_inverse=True)
-        return neighbours, row.reshape(-1)
+        distinct, row = distinct_rows(whole)
+        return whole[distinct], row
 
     @property
     def _neighbours(self) -> Indexes:
@@ -161,9 +162,9 @@ class ListedSummary:
         """
         least, most = _bounds(self._confidence[match], asked, count)
         # What excludes each other adds up.
-        parts, part = np.unique(np.stack([asked, self._classes[match]], axis=1), axis=0, return_inverse=True)
-        of_part = self._parts(match, part.reshape(-1), len(parts))
-        return np.clip(np.bincount(parts[:, 0], of_part, count), least, most)
+        first, part = distinct_rows(np.stack([asked, self._classes[match]], axis=1))
+        of_part = self._parts(match, part, len(first))
+        return np.clip(np.bincount(asked[first], of_part, count), least, most)
 
     @property
     def _classes(self) -> Indexes:

@@ -323,13 +323,6 @@ def _reached(source: PreparedAlternative, matches: MatchBatch, share: float) -> 
     return reached_ticks(source, matches, share)
 
 
-def _starting(matches: MatchBatch, first: int | None, last: int | None) -> MatchBatch:
-    """Those that start between two ticks: others may not take the place of the best."""
-    if first is not None:
-        matches = matches.filter(matches.start >= first)
-    return matches if last is None else matches.filter(matches.start <= last)
-
-
 def _maker(source: PreparedAlternative) -> RowMaker:
     """Makes rows of the matches of a source; those that are asked for what takes long are made when found."""
     plan, events = source.plan, source.events
@@ -354,7 +347,7 @@ def _rows(
 ) -> NumberedRows:
     plan = source.plan
     if source.options.top is not None:
-        matches = _starting(matches, *source.options.starting)
+        matches = source.options.kept.matches(matches)
     reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
     computed = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}

@@ -25,7 +25,6 @@ from cepctl.engines.pattern.blocks import (
     Point,
     RegionEnd,
 )
-from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.pattern.rivals import RivalJoin, Rivals
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
@@ -69,13 +68,7 @@ class OneByOne(PreparedAlternative):
         groups = {i: each for i, each in zip(singles, matches.bound, strict=True) if isinstance(each, Group)}
         form = unrolled(whole.alternative, {i: int(each.sizes[0]) for i, each in groups.items()})
         columns = one_by_one(matches.bound)
-        search = Search(
-            form.alternative,
-            form.alternative.positive,
-            system_of(form.alternative, plan.window),
-            tuple(whole.search.candidates[i] for i in form.origin),
-            plan.partition_by,
-        )
+        search = Search.of_unrolled(plan, form, whole.search.candidates)
         shape = replace(shape_of(plan, form.alternative), rules=())
         apart = cls(plan, whole.events, shape, search, whole.options, whole=whole, form_of=form)
         rules = tuple(map(apart._moved, whole.shape.rules))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory
+from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, default_budget
@@ -25,7 +26,7 @@ class MatchOptions:
 
     `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
     many of the most probable rows are wanted, ties with the last of them included.
-    `starting` are the first and the last tick in which a row may start, None for any.
+    `kept` says which rows are not left out.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.
     `exists`: only the first row of each key is wanted, and whether there is one.
@@ -44,7 +45,7 @@ class MatchOptions:
     raw_times: bool = False
     exists: bool = False
     of_intervals: bool = False
-    starting: tuple[int | None, int | None] = (None, None)
+    kept: KeptRows = ALL_ROWS
     memory: MemoryBudget = field(default_factory=default_budget)
     lawless: bool = False
     beyond: Beyond = "refuse"
@@ -64,8 +65,8 @@ class MatchOptions:
 
     @property
     def wanted(self) -> WantedRows:
-        """Which rows are kept."""
-        return WantedRows(self.top, *self.starting)
+        """Which rows are kept, and how many of the best of them."""
+        return WantedRows(self.top, self.kept)
 
     def check_count(self, rows: int) -> None:
         """Raise QueryTooLargeError when there are more rows than allowed; the best may be of any number."""

@@ -44,5 +44,5 @@ def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence
         )
         for case in asked.cases
     )
-    measure = IntervalMeasure(cases, stamped.endpoints, clocks=stamped.endpoint_clocks)
-    return measured_without_ties(measure, np.column_stack(bound)).confidence
+    found = measured_without_ties(IntervalMeasure.of(stamped, cases), np.column_stack(bound))
+    return found.confidence

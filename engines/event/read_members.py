@@ -22,6 +22,7 @@ from itertools import combinations, product
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, RegionEnd
 from cepctl.errors import QueryTooLargeError
@@ -87,7 +88,7 @@ class ReadMembers:
             forbids |= forbid
             if let is not None:
                 lets.append(let)
-        for bits, pairs in _alike(np.concatenate([forbids, *lets], axis=1)):
+        for bits, pairs in rows_alike(np.concatenate([forbids, *lets], axis=1)):
             found = self._rule(rule, bits.reshape(-1, len(self.places)))
             if found.regions:
                 yield found, row[pairs], event[pairs]
@@ -96,7 +97,7 @@ class ReadMembers:
         self, rule: AbsenceRule, row: Indexes, event: Indexes
     ) -> Iterator[tuple[AbsenceRule, Indexes, Indexes]]:
         before, behind = self._certain(row, event)
-        for kind, pairs in _alike(np.concatenate([before, behind], axis=1)):
+        for kind, pairs in rows_alike(np.concatenate([before, behind], axis=1)):
             sure, never = kind.reshape(2, -1)
             is_open = np.flatnonzero(~(sure | never)).tolist()
             self._refuse_many(len(is_open))
@@ -107,7 +108,7 @@ class ReadMembers:
                 if members:
                     places = [self.places[at] for at in members]
                     fits[:, number] = self._fits(self._reading, places, row[pairs], event[pairs])
-            for asked, some in _alike(fits):
+            for asked, some in rows_alike(fits):
                 fitting = [each for each, fit in zip(sets, asked, strict=True) if fit]
                 if fitting:
                     found = self._between(rule, is_open, fitting)
@@ -191,13 +192,6 @@ class ReadMembers:
             begins = [RegionEnd(self.points[at], 1, is_lower=True) for at in dict.fromkeys(chosen)]
             regions.append((*(begins or [self._first]), *ends))
         return replace(rule, regions=tuple(regions))
-
-
-def _alike(flags: Flags) -> Iterator[tuple[Flags, Indexes]]:
-    """The different rows of flags, and which rows are so."""
-    kinds, kind = np.unique(flags, axis=0, return_inverse=True)
-    for number, each in enumerate(kinds):
-        yield each, np.flatnonzero(kind.reshape(-1) == number)
 
 
 def surely_fit(

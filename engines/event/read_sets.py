@@ -7,7 +7,7 @@ bound one by one, as those of AND are, since each may tell whether a rival of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -15,12 +15,13 @@ import numpy as np
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, count_of, single_events, take_matches
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.run_alternative import RunAlternative, kinds_of
+from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_takers import joined
 from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.rivals import RivalJoin, Rivals, decided_alike
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -101,18 +102,11 @@ class ReadSetAlternative(RunAlternative):
         is_alone = component not in self.sizes
         return order[place - 1] if is_alone and place and order[place - 1] in self.sizes else None
 
-    def decided(
-        self,
-        bound: dict[int, Bindings],
-        rivals: list[Rivals],
-        heard: Callable[[str], None] | None = None,
-    ) -> Measured:
+    def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches with the same rules at once: what is summed follows from them."""
-        asked = self.measure if heard is None else replace(self.measure, heard=heard)
         count = count_of(bound.values())
-        kind, found = kinds_of(rivals, count), impossible(count)
-        for number in np.unique(kind):
-            rows = np.flatnonzero(kind == number)
+        found = impossible(count)
+        for _, rows in decided_alike(rivals, count):
             own = [each for each in (rival.taken(rows) for rival in rivals) if len(each.row)]
             some = take_matches(bound, rows)
             if self.shape.together:

@@ -25,6 +25,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.read_members import ReadMembers
 from cepctl.engines.event.run_conditions import RunConditions, folded
@@ -32,7 +33,7 @@ from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, gap_of
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.rivals import RivalJoin, Rivals, decided_alike
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch
@@ -207,21 +208,14 @@ class RunAlternative(PreparedAlternative):
         points = points if len(points) > 1 else [Point(block, "first")]
         return ReadMembers(self.conditions, component, events, places, points)
 
-    def decided(
-        self,
-        bound: dict[int, Bindings],
-        rivals: list[Rivals],
-        heard: Callable[[str], None] | None = None,
-    ) -> Measured:
+    def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Runs whose rivals lie in gaps are chains with gaps; the others are measured by their rules."""
         if self.takers is None or self.shape.together:
-            return super().decided(bound, rivals, heard)
-        asked = self.measure if heard is None else replace(self.measure, heard=heard)
+            return super().measured_as(asked, bound, rivals)
         count = count_of(bound.values())
-        kind = kinds_of([each for each in rivals if not self._is_gap(each.rule)], count)
+        others = [each for each in rivals if not self._is_gap(each.rule)]
         found = impossible(count)
-        for number in np.unique(kind):
-            rows = np.flatnonzero(kind == number)
+        for _, rows in decided_alike(others, count):
             own = [each.taken(rows) for each in rivals]
             rules = self._gap_rules + tuple(
                 each.rule for each in own if len(each.row) and each.rule not in self._gap_rules
@@ -276,16 +270,6 @@ def held_at_certain_times(source: PreparedAlternative, known: Flags, matches: Ma
     ]
     found[rows] = source.decided(some, rivals).possible
     return found
-
-
-def kinds_of(rivals: Sequence[Rivals], count: int) -> Indexes:
-    """A number for each run, equal where the same of these rules have a rival."""
-    kind = np.zeros(count, dtype=np.int64)
-    for each in sorted(rivals, key=lambda each: repr(each.rule)):
-        has = np.zeros(count, dtype=bool)
-        has[each.row] = True
-        kind = np.unique(2 * kind + has, return_inverse=True)[1].reshape(-1)
-    return kind
 
 
 def _of_rules(rivals: Sequence[Rivals], rules: Sequence[AbsenceRule]) -> list[Rivals]:

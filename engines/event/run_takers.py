@@ -30,6 +30,7 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
@@ -229,9 +230,9 @@ def _by_kind(
     begin: Indexes, end: Indexes, closed: Flags, chosen: Indexes
 ) -> Iterator[tuple[Stretch, Indexes]]:
     kinds = np.stack([begin[chosen], end[chosen], closed[chosen]], axis=1)
-    found, kind = np.unique(kinds, axis=0, return_inverse=True)
-    for number, (first, last, own) in enumerate(found.tolist()):
-        yield Stretch(first, last, bool(own)), chosen[kind.reshape(-1) == number]
+    for kind, rows in rows_alike(kinds):
+        first, last, own = kind.tolist()
+        yield Stretch(first, last, bool(own)), chosen[rows]
 
 
 def joined(found: Mapping[AbsenceRule, Sequence[tuple[Indexes, Indexes]]]) -> list[Rivals]:

@@ -12,6 +12,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.read_sets import ReadSetAlternative
@@ -135,7 +136,7 @@ class RunsAsked:
                 self._through(replace(longer, begun=rows, taken=source.taken), source.taken + events),
             )
             if self.told is not None and size <= component.least:
-                ended = len(shorter.begun) - len(np.unique(source.begun[:, : shorter.taken], axis=0))
+                ended = len(shorter.begun) - len(distinct_rows(source.begun[:, : shorter.taken]).first)
                 self.told.reject(f"count({component.variable}[]) >= {component.least}", ended)
 
     def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
@@ -259,13 +260,7 @@ def _of_read_sets(
         and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
     ]
     shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
-    search = Search(
-        form.alternative,
-        form.alternative.positive,
-        system_of(form.alternative, plan.window),
-        tuple(listing.search.candidates[i] for i in form.origin),
-        plan.partition_by,
-    )
+    search = Search.of_unrolled(plan, form, listing.search.candidates)
     conditions = RunConditions(listing.events, reading, form.taken)
     return ReadSetAlternative(
         plan, listing.events, shape, search, options,
@@ -326,14 +321,8 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
         shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
-    search = Search(
-        form.alternative,
-        form.alternative.positive,
-        system_of(form.alternative, plan.window),
-        tuple(asked.candidates[i] for i in form.origin),
-        plan.partition_by,
-        growth=RunSearch(conditions, asked.fitting, takers, told=asked.told),
-    )
+    growth = RunSearch(conditions, asked.fitting, takers, told=asked.told)
+    search = Search.of_unrolled(plan, form, asked.candidates, growth)
     begun = np.full((0, len(search.singles)), NOT_BOUND)
     known = tuple(
         each

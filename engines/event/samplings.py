@@ -8,12 +8,12 @@ from cepctl.engines.confidence.coupled.sampling import Sampling
 
 def sampling_of(error: float, events: Events) -> Sampling:
     """That confidences of these events may be sampled, with this error."""
-    if events.independent:
-        return Sampling(error, events)
-    if events.ties is None:
+    if events.depends.given:
+        from cepctl.engines.confidence.given.sampled_worlds import TiedSampling
+
+        return TiedSampling(error, events)
+    if events.depends.on_clocks:
         from cepctl.engines.confidence.clocks.estimates import ClockSampling
 
         return ClockSampling(error, events)
-    from cepctl.engines.confidence.given.sampled_worlds import TiedSampling
-
-    return TiedSampling(error, events)
+    return Sampling(error, events)

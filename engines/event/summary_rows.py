@@ -63,14 +63,9 @@ class SummaryBatch:
 
 
 def reaching(matches: MatchBatch, options: MatchOptions, threshold: Threshold) -> Indexes:
-    """The rows that are wanted; one that starts elsewhere takes no place among the best."""
-    first, last = options.starting
-    starting = np.ones(len(matches), dtype=bool)
-    if first is not None:
-        starting &= matches.start >= first
-    if last is not None:
-        starting &= matches.start <= last
-    return np.flatnonzero(threshold.reached(np.where(starting, matches.confidence, -1.0), matches.start))
+    """The rows that are wanted; one that is left out takes no place among the best."""
+    kept = options.kept.among(matches)
+    return np.flatnonzero(threshold.reached(np.where(kept, matches.confidence, -1.0), matches.start))
 
 
 def _signature(events: Events, alternative: Alternative, group: int, matches: MatchBatch) -> pa.Array:

@@ -18,11 +18,10 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, MatchBatch, signatures
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, joined_batches, signatures
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.joined_batches import joined_batches
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
 from cepctl.errors import QueryTooLargeError

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from cepctl.plan.plan import Alternative, Component, MemberTiming, Timing
 
@@ -184,16 +184,34 @@ def groups_named_one_by_one(components: Sequence[Component], timings: Iterable[T
     return named
 
 
-def gap_of(region: Region) -> int | None:
-    """Number of the gap between neighbouring blocks that a region is; None for every other region."""
-    points = [end.point for end in region]
-    if len(region) != 2 or None in points or region[0].is_lower == region[1].is_lower:
+class Between(NamedTuple):
+    """What lies between two points: the blocks of these, and how far from each its ticks begin and end."""
+
+    begin: int
+    after: int
+    end: int
+    before: int
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it is all between neighbouring blocks."""
+        return self.after == 1 and self.before == -1 and self.end == self.begin + 1
+
+
+def between(region: Region) -> Between | None:
+    """The blocks that a region lies between; None for every other region."""
+    if len(region) != 2 or region[0].is_lower == region[1].is_lower:
         return None
     after, before = sorted(region, key=lambda end: not end.is_lower)
-    assert after.point is not None
-    assert before.point is not None
-    is_gap = after.constant == 1 and before.constant == -1 and before.point.block == after.point.block + 1
-    return after.point.block if is_gap else None
+    if after.point is None or before.point is None:
+        return None
+    return Between(after.point.block, after.constant, before.point.block, before.constant)
+
+
+def gap_of(region: Region) -> int | None:
+    """Number of the gap between neighbouring blocks that a region is; None for every other region."""
+    found = between(region)
+    return found.begin if found is not None and found.is_gap else None
 
 
 def point_of(shape: Shape, component: int) -> Point:

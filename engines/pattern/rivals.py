@@ -21,7 +21,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.numbering import renumbered
+from cepctl.engines.columns.numbering import renumbered, rows_alike
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
 from cepctl.engines.columns.range_join import (
     Candidates,
@@ -54,6 +54,14 @@ class Rivals:
         """The pairs of some matches (ascending), which are numbered anew."""
         kept, row = renumbered(self.row, rows)
         return replace(self, row=row, event=self.event[kept])
+
+
+def decided_alike(rivals: Sequence[Rivals], count: int) -> Iterator[tuple[Flags, Indexes]]:
+    """Of `count` matches those together that the same of these can break: by which, and their rows."""
+    decides = np.zeros((count, len(rivals)), dtype=bool)
+    for number, each in enumerate(rivals):
+        decides[each.row, number] = True
+    return rows_alike(decides)
 
 
 @dataclass(frozen=True)

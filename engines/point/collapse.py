@@ -23,6 +23,7 @@ from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.point.absences import (
     SMALLEST,
     Forbidden,
@@ -132,8 +133,8 @@ def _situations(sources: Sequence[Source], found: Sequence[Combinations]) -> tup
     number = np.arange(len(together))
     if len(sources) > 1:
         columns = np.concatenate([together.event, together.tick], axis=1)
-        _, first, number = np.unique(columns, axis=0, return_index=True, return_inverse=True)
-        number, together = number.reshape(-1), together.take(first)
+        first, number = distinct_rows(columns)
+        together = together.take(first)
     parts, done = [], 0
     for source, unordered in zip(sources, found, strict=True):
         own = number[done : done + len(unordered)]
@@ -254,9 +255,7 @@ def _given_offsets(clocks: EventClocks) -> Iterator[tuple[Masses, float]]:
         )
     own = clocks.own
     owner = np.repeat(np.arange(len(own.lower)), np.diff(own.starts))
-    tied = [
-        (place, int(clocks.tie[clock])) for place, clock in enumerate(used) if clocks.tie[clock] != NO_TIE
-    ]
+    tied = [(place, ticks) for place, ticks in enumerate(clocks.tie[used].tolist()) if ticks != NO_TIE]
     left = [
         chosen
         for chosen in product(*(zip(*each, strict=True) for each in choices))

@@ -66,7 +66,7 @@ class FirstRows:
     def add(self, rows: FoundBatch) -> None:
         """Take rows in."""
         self.found += rows.num_rows
-        rows = self._wanted.kept(rows)
+        rows = self._wanted.of(rows)
         if isinstance(rows, NumberedRows) and not self._keys and rows.num_rows:
             earliest = rows.matches.start == rows.matches.start.min()
             rows = rows.take(np.flatnonzero(earliest))

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, events_in, signatures
 from cepctl.engines.rows.counts import WHY_UNJUDGED
+from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.rows.order import encoded_ids, joined_text
 from cepctl.plan.plan import CONFIDENCE_ERROR
 
@@ -82,14 +83,9 @@ class NumberedRows:
         )
         return sum(sizes) * (self.maker.longest_id + 1)
 
-    def starting(self, first: int | None, last: int | None) -> NumberedRows:
-        """Those that start between two ticks, both included; None for any."""
-        start = self.matches.start
-        kept = np.ones(len(start), dtype=bool)
-        if first is not None:
-            kept &= start >= first
-        if last is not None:
-            kept &= start <= last
+    def kept(self, wanted: KeptRows) -> NumberedRows:
+        """Those that are kept."""
+        kept = wanted.among(self.matches)
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def take(self, rows: Indexes) -> NumberedRows:

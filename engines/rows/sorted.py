@@ -13,9 +13,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
+from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.number_order import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered
@@ -29,20 +29,14 @@ FAN_IN = 256
 
 @dataclass(frozen=True)
 class WantedRows:
-    """Which rows are kept: the `top` best (None: all) of those that start in `first`..`last` (None: any)."""
+    """Which rows are wanted: the `top` best (None: all) of those that are `kept`."""
 
     top: int | None = None
-    first: int | None = None
-    last: int | None = None
+    kept: KeptRows = ALL_ROWS
 
-    def kept(self, rows: FoundBatch) -> FoundBatch:
-        """The rows that start in time."""
-        if isinstance(rows, NumberedRows):
-            return rows.starting(self.first, self.last)
-        for tick, compare in ((self.first, pc.greater_equal), (self.last, pc.less_equal)):
-            if tick is not None:
-                rows = rows.filter(compare(rows.column("start"), tick))
-        return rows
+    def of(self, rows: FoundBatch) -> FoundBatch:
+        """The rows that are kept; which of them are the best is known when all are found."""
+        return rows.kept(self.kept) if isinstance(rows, NumberedRows) else self.kept.rows(rows)
 
 
 @dataclass(frozen=True)
@@ -92,7 +86,7 @@ class SortedRows:
             If there is no room for them on the disk.
         """
         self.found += rows.num_rows
-        rows = self._wanted.kept(rows)
+        rows = self._wanted.of(rows)
         if not rows.num_rows:
             return
         facts = facts_of(rows)

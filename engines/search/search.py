@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -30,11 +30,14 @@ from cepctl.engines.columns.range_join import (
 )
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import kernel
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, system_of
 from cepctl.engines.search.certain_gaps import CertainGap
 from cepctl.engines.search.clock_joins import ClockJoin, possible_rows
 from cepctl.engines.search.threshold import PushDown
-from cepctl.plan.plan import Alternative, Link, Scope
+from cepctl.plan.plan import Alternative, Link, Plan, Scope
+
+if TYPE_CHECKING:
+    from cepctl.plan.unrolled import Unrolled
 
 PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
@@ -66,6 +69,15 @@ class Search:
     pairs_at_once: int = PAIRS_AT_ONCE
     gaps: tuple[CertainGap, ...] = ()
     growth: Growth | None = None
+
+    @classmethod
+    def of_unrolled(
+        cls, plan: Plan, form: Unrolled, candidates: Sequence[Indexes], growth: Growth | None = None
+    ) -> Search:
+        """That of a reading whose groups are so many single events; `candidates` as the reading has them."""
+        alternative, own = form.alternative, tuple(candidates[i] for i in form.origin)
+        system = system_of(alternative, plan.window)
+        return cls(alternative, alternative.positive, system, own, plan.partition_by, growth=growth)
 
     @cached_property
     def group_joins(self) -> dict[tuple[int, frozenset[int]], GroupJoin]:
@@ -146,7 +158,7 @@ def _started(
 ) -> Iterator[Indexes]:
     rows = np.full((len(first), len(search.singles)), NOT_BOUND, dtype=np.int64)
     rows[:, order[0]] = first
-    rows = _linked(search, events, rows, order[:1], _links_of(search, order[0], []))
+    rows = _linked(search, events, rows, order[:1], links_decided(search, order[0], []))
     yield from _extend(search, events, rows, order, steps, 1)
 
 
@@ -167,7 +179,7 @@ def _key_of(search: Search, events: Events, column: int, bound: Sequence[int]) -
     return join_key(search.alternative, search.partition_by, events, component, known, candidates)
 
 
-def _links_of(search: Search, column: int, bound: Sequence[int]) -> tuple[Link, ...]:
+def links_decided(search: Search, column: int, bound: Sequence[int]) -> tuple[Link, ...]:
     """What becomes decidable when a column is bound after others."""
     component = search.singles[column]
     known = {search.singles[i] for i in [*bound, column]}
@@ -189,7 +201,7 @@ def join_step(search: Search, events: Events, column: int, bound: Sequence[int])
     by_clock = None
     if events.clocks is not None:
         by_clock = ClockJoin.of(events.clocks, candidates, key.candidate_codes)
-    return JoinStep(column, index, key, _links_of(search, column, bound), by_clock)
+    return JoinStep(column, index, key, links_decided(search, column, bound), by_clock)
 
 
 def _extend(

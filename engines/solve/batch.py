@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
+    from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.confidence.intervals.search import IntervalSearch
+    from cepctl.engines.confidence.occurrence.clauses import Tied
 
 
 class Members(NamedTuple):
@@ -57,16 +59,15 @@ class Batch:
     def form(self) -> Form:
         """What all of the matches have in common."""
         measure = self.measure
-        events = next((each.measure for each in self.lasting), measure)
         return Form(
             measure.shape,
             any(len(each.row) for each in self.rivals),
-            on_clocks=events.clocks is not None,
-            given=events.ties is not None,
+            on_clocks=measure.depends.on_clocks,
+            given=measure.depends.given or any(each.measure.given for each in self.lasting),
             lasting=bool(self.lasting),
             estimated=measure.sampling is not None,
             within=self.spans is not None,
-            under_law=measure.orders is not None,
+            under_law=measure.depends.under_law,
         )
 
     def taken(self, rows: Indexes) -> Batch:
@@ -88,13 +89,23 @@ class Batch:
     @cached_property
     def clocks(self) -> EventClocks:
         """The clocks of all events; of those without any the masses are the own parts."""
-        return self.measure.clocks or EventClocks.none(self.measure.masses)
+        return self.measure.depends.clocks or EventClocks.none(self.measure.masses)
 
     @property
     def ties(self) -> EventTies:
-        """What is given of the events of a batch, if anything is."""
-        assert self.measure.ties is not None
-        return self.measure.ties
+        """What is given of the events of a batch, of which something is."""
+        ties = self.measure.depends.ties
+        assert ties is not None
+        return ties
+
+    @property
+    def tied(self) -> Callable[[Problems], Tied] | None:
+        """Finds what is tied to the events of problems; None where nothing is given of any."""
+        if not self.measure.depends.given:
+            return None
+        from cepctl.engines.confidence.given.confidences import ties_of_problems
+
+        return partial(ties_of_problems, self.ties)
 
     @cached_property
     def groups(self) -> list[Group]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import events_in, flattened, places_of
+from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import nobody
@@ -70,7 +70,7 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
     some = rows[~touched(batch)[rows]]
     if not len(some):
         return some, impossible(0)
-    free = replace(batch.measure, ties=None, sifted=False)
+    free = replace(batch.measure, depends=batch.measure.depends.but_for_ties(), sifted=False)
     return some, door(replace(batch, measure=free).taken(some))
 
 
@@ -92,12 +92,8 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
     from cepctl.engines.confidence.coupled.assembly import coupled_problems
 
     measure, whole = batch.measure, batch.taken(rows)
-    sampling, tied = measure.sampling, None
+    sampling, tied = measure.sampling, batch.tied
     assert sampling is not None
-    if batch.form.given:
-        from cepctl.engines.confidence.given.confidences import ties_of_problems
-
-        tied = partial(ties_of_problems, batch.ties)
     exactly = replace(whole, measure=replace(measure, sampling=None, heard=nobody))
 
     def estimate(row: Indexes) -> Measured:
@@ -124,7 +120,7 @@ def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     known = GivenOnClocks.of(batch.clocks, batch.ties)
 
     def placed(masses: Masses, ties: EventTies, matches: BoundMatches) -> Measured:
-        return door(batch.placed(replace(measure.placed(masses), ties=ties), matches))
+        return door(batch.placed(replace(measure.placed(masses), depends=Dependence(ties=ties)), matches))
 
     return rows, given_on_clocks(known, measure.masses, measure.shape, batch.taken(rows).matches, placed)
 
@@ -159,7 +155,8 @@ def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
     measure = batch.measure
 
     def placed(masses: Masses, matches: BoundMatches, ranges_only: bool) -> Measured:
-        return door(batch.placed(replace(measure.placed(masses), ranges_only=ranges_only), matches))
+        here, own = measure.placed(masses), masses is batch.clocks.own
+        return door(batch.placed(replace(here, ranges_only=ranges_only, shares_cuts=own), matches))
 
     return rows, conditioned(batch.clocks, measure.masses, measure.shape, batch.taken(rows).matches, placed)
 

@@ -15,6 +15,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.met_masses import met_masses
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.method import nobody
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
@@ -94,10 +95,10 @@ def _met(masses: Masses, whole: Batch, step: Step) -> tuple[Masses, Indexes, Rea
     first, *others = (_single(whole, component) for component in step)
     share = np.ones(len(whole))
     for other in others:
-        pairs, place = np.unique(np.stack([first, other], axis=1), axis=0, return_inverse=True)
-        met, shares = met_masses(masses, pairs[:, 0], pairs[:, 1])
-        first = len(masses.lower) + place.reshape(-1)
-        masses, share = masses.followed_by(met), share * shares[place.reshape(-1)]
+        distinct, place = distinct_rows(np.stack([first, other], axis=1))
+        met, shares = met_masses(masses, first[distinct], other[distinct])
+        first = len(masses.lower) + place
+        masses, share = masses.followed_by(met), share * shares[place]
     return masses, first, share
 
 

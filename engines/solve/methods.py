@@ -41,7 +41,7 @@ def measure(batch: Batch) -> Measured:
     found = simplest(batch, _by_methods)
     if not (batch.measure.shape.hides_ends and batch.form.independent):
         return found
-    from cepctl.engines.confidence.coupled.shown_ranges import shown_range
+    from cepctl.engines.confidence.coupled.confidences import shown_range
 
     start, end = shown_range(batch.coupled)
     return replace(found, start=np.where(found.possible, start, 1), end=np.where(found.possible, end, 0))

@@ -24,14 +24,16 @@ Door: TypeAlias = Callable[[Batch], Measured]
 def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Any matches of single events in order: their ranges as without a law, their confidences by it."""
     measure = batch.measure
-    assert measure.orders is not None
-    plain = replace(batch, measure=replace(measure, orders=None)).taken(rows)
+    orders = measure.depends.orders
+    assert orders is not None
+    lawless = replace(measure, depends=measure.depends.but_for_orders())
+    plain = replace(batch, measure=lawless).taken(rows)
     found = door(plain)
     # What holds in every world does under every law.
     possible = np.flatnonzero(found.possible & (found.confidence < 1.0))
     if not len(possible) or measure.ranges_only:
         return rows, found
-    lawful = measure.orders.probabilities(rows_of(plain.taken(possible)), measure.window)
+    lawful = orders.probabilities(rows_of(plain.taken(possible)), measure.window)
     confidence = found.confidence.copy()
     confidence[possible] = np.where(np.isnan(lawful), confidence[possible], lawful)
     return rows, replace(found, confidence=confidence)

@@ -30,8 +30,9 @@ from cepctl.engines.worlds.bound_events import Bound, extent, remembered
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Members, Scene, evaluate, holds
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
+from cepctl.engines.worlds.readings import reading
 from cepctl.engines.worlds.repetitions import in_one_group
-from cepctl.engines.worlds.search import Search, reading
+from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.order_laws.choices import LAWLESS

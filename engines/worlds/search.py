@@ -15,13 +15,11 @@ row.  Nothing is clever, so that it can be compared with the text line by line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Literal, TypeAlias
 
-from cepctl.engines.worlds import next_match
 from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.bound_events import (
     Binding,
@@ -37,17 +35,15 @@ from cepctl.engines.worlds.bound_events import (
     last_tick,
     remembered,
 )
-from cepctl.engines.worlds.contiguity import blocks_of_rows, holds_contiguously
+from cepctl.engines.worlds.contiguity import blocks_of_rows
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.readings import not_known, reading
 from cepctl.engines.worlds.repetitions import repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.engines.worlds.timings import named, timing_holds
-from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
-
-Counted: TypeAlias = Literal["fitting", "key", "all"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class Search:
         """Refuse what would be asked of nothing: a judge that does not know a word says so."""
         unknown = {link.scope for link in self.alternative.links} - {Scope.EVENT, Scope.ORDER, Scope.GROUP}
         for word in unknown:
-            raise _not_known(word)
+            raise not_known(word)
         reading(self.plan)
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
@@ -359,53 +355,6 @@ class Search:
             for e in range(len(self.stream))
             if lo < ticks[e] < hi and (whole_input or self.stream.keys[e] == key)
         }
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a strategy means here: its rows of the table, and which events of the input decide them.
-
-    `fills_window` says that a trailing group takes what fits until the window ends, `as_runs` that what is
-    taken may depend on what was.
-    """
-
-    holds: Callable[[Search, Ticks, Bound], bool]
-    counted: Counted
-    fills_window: bool = False
-    as_runs: bool = False
-
-
-def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    return True
-
-
-def _next_match(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    return next_match.holds(search, ticks, bound)
-
-
-_READINGS: Mapping[str, Reading] = {
-    "skip_till_any_match": Reading(_anything, "fitting"),
-    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True, as_runs=True),
-    "strict_contiguity": Reading(holds_contiguously, "all"),
-    "partition_contiguity": Reading(holds_contiguously, "key"),
-}
-
-
-def reading(plan: Plan) -> Reading:
-    """What the strategy of a plan means, told by its word alone.
-
-    Raises
-    ------
-    UnsupportedQueryError
-        If the judge does not know the word: it guesses nothing.
-    """
-    if plan.strategy.word not in _READINGS:
-        raise _not_known(plan.strategy.word)
-    return _READINGS[plan.strategy.word]
-
-
-def _not_known(word: object) -> UnsupportedQueryError:
-    return UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
 
 
 def _sizes(wanted: Component, free: int) -> range:

@@ -13,7 +13,7 @@ import pytest
 
 from cepctl.datasets.part_files import ArrowEvents
 from cepctl.datasets.row_groups import row_groups
-from cepctl.ingestion import jobs, reading
+from cepctl.ingestion import jobs, read_tasks, reading
 from cepctl.ingestion.jobs import IngestOptions
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.uncertainty.model import parse_model
@@ -103,7 +103,7 @@ def test_what_is_much_is_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         for module in (reading, jobs):
             monkeypatch.setattr(module, "MOST_ARROW_BYTES", 200)
     else:
-        monkeypatch.setattr(jobs, "MOST_READ_IN_ARROW", 20)
+        monkeypatch.setattr(read_tasks, "MOST_READ_IN_ARROW", 20)
     with open_events([str(file)], in_arrow=True) as events:
         assert not events.datasets[0].in_arrow
         assert events.read().equals(expected)

@@ -48,6 +48,7 @@ from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.io.rows.folder import RowFolder
+    from cepctl.language.ast import Query
 
 MATCHES_FOUND = 1
 MATCHES_IN_PARTS = 10_000_000_000
@@ -141,7 +142,6 @@ def command(
     happened, with its possible time range and its probability.
     """
     from cepctl.language.parser import parse
-    from cepctl.language.traversal import components_of
 
     text, paths = read_query(arguments, query_file)
     if as_json:
@@ -151,14 +151,9 @@ def command(
         because = "without a folder of rows (-o ROWS/): a file is always replaced"
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
     query = parse(text)
-    lists_groups = any(each.kleene for each in components_of(query.pattern))
     unordered = applies(unordered, query)
-    if (
-        (in_parts or unordered)
-        and not lists_groups
-        and not any(asked_for(click.get_current_context(), ["max-matches"]))
-    ):
-        matching = replace(matching, max_matches=MATCHES_IN_PARTS)
+    if in_parts or unordered:
+        matching = _without_cap(matching, query)
     question = Question(
         text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
         judged=not (quiet or matching.exists) and kleene == "groups", columns=rows.chosen,
@@ -180,17 +175,29 @@ def command(
     replaced = "-o" if in_parts else None
     refuse_overwriting(written, paths, raw_input, file, laws=matching.under.laws, replaced=replaced)
     question.execution.require_startable()
-    if incremental.state is None:
-        count = _run_once(request)
-    else:
-        from cepctl.cli.match.incremental_run import run_with_state
-
-        if incremental.follow:
-            from cepctl.cli.match.following import follow
-
-            follow(request, run_with_state)
-        count = run_with_state(request)
+    count = _run_once(request) if incremental.state is None else _run_with_state(request)
     return MATCHES_FOUND if count and fail_on_match else 0
+
+
+def _without_cap(matching: Matching, query: Query) -> Matching:
+    """How a query is run whose rows need not be held, so that only who asks for a cap gets one."""
+    from cepctl.language.traversal import components_of
+
+    lists_groups = any(each.kleene for each in components_of(query.pattern))
+    if lists_groups or any(asked_for(click.get_current_context(), ["max-matches"])):
+        return matching
+    return replace(matching, max_matches=MATCHES_IN_PARTS)
+
+
+def _run_with_state(request: MatchRequest) -> int:
+    """Match what is new since the last run, once or until it is interrupted; returns how many rows came."""
+    from cepctl.cli.match.incremental_run import run_with_state
+
+    if request.incremental.follow:
+        from cepctl.cli.match.following import follow
+
+        follow(request, run_with_state)
+    return run_with_state(request)
 
 
 def _run_once(request: MatchRequest) -> int:

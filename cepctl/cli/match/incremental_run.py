@@ -26,7 +26,6 @@ from cepctl.library.finding import planned
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import Matching
-from cepctl.matching.run import starting_between
 from cepctl.matching.table_engine import TableEngine
 from cepctl.side_figures import SideFigure, beside
 
@@ -302,7 +301,7 @@ def _computed(
         sketch=None if sketched is None else sketched.sketch,
         templates=_templates_after(saved, arrived),
     )
-    rows = starting_between(outcome.rows, plan, matching.since, matching.until)
+    rows = matching.kept(plan).rows(outcome.rows)
     return ComputedRun(plan, after, outcome, rows, len(events), {} if sketched is None else sketched.folders)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.clocks.breakpoints import (
     OffsetBreakpoints,
@@ -249,7 +250,8 @@ def _part_variables(frames: Frames, clauses: Clauses) -> _PartVariables:
     cut = np.where(x > y, moved_bounds(bound, np.ones_like(bound)), -np.maximum(bound, -LAST))
     apart = np.flatnonzero(x != y)
     of_clauses = np.stack([part[apart], later[apart], earlier[apart], cut[apart]], axis=1)
-    rows = np.unique(np.concatenate([of_clauses, _of_masses(numbers), _of_ties(frames)]), axis=0)
+    rows = np.concatenate([of_clauses, _of_masses(numbers), _of_ties(frames)])
+    rows = rows[distinct_rows(rows).first]
     return _PartVariables(
         numbers.offsets, frames.levels, *_ranges(numbers),
         np.searchsorted(rows[:, 0], np.arange(len(frames) + 1)),

@@ -20,6 +20,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.clocks.breakpoints import breakpoints_of, constants_of, shift_differences
 from cepctl.engines.confidence.clocks.curved_measures import FEWEST_LEVELS, curved_measured, takes_curves
 from cepctl.engines.confidence.clocks.frames import Frames, frames_of
@@ -57,9 +58,7 @@ class AlikeMatches:
     ) -> Iterator[tuple[Indexes, AlikeMatches]]:
         """All matches, at most `at_once` together, and their rows."""
         sizes = np.stack([group.sizes for group in matches.groups(shape)], axis=1)
-        alike, kind = np.unique(sizes, axis=0, return_inverse=True)
-        for number in range(len(alike)):
-            of_kind = np.flatnonzero(kind.reshape(-1) == number)
+        for _, of_kind in rows_alike(sizes):
             for begin in range(0, len(of_kind), at_once):
                 rows = of_kind[begin : begin + at_once]
                 some = matches.taken(rows)

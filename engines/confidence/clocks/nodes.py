@@ -122,7 +122,7 @@ def _weighed(frames: Frames, nodes: Nodes, level: int) -> Nodes:
 
 def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
     """The nodes with weights that add up to 1 for each match, where ties leave out some worlds."""
-    if not frames.clocks.is_tied.any():
+    if not frames.is_tied.any():
         return nodes
     whole = np.bincount(nodes.match, nodes.weight, len(frames))
     return replace(nodes, weight=nodes.weight / np.where(frames.is_tied, whole, 1.0)[nodes.match])

@@ -14,9 +14,9 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import Problems, reordered
 from cepctl.engines.confidence.coupled.sampling import Sampling
-from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored, tick_range
 from cepctl.engines.confidence.measured import Measured, Total
 
 _LAST = np.iinfo(np.int64).max
@@ -84,3 +84,29 @@ def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool
     part[kept], first[kept] = coupled_confidence(masses, problems.taken(kept), give_up=give_up)
     first[hopeless] = first_ticks(masses, problems.taken(np.flatnonzero(hopeless)))
     return part, first
+
+
+def shown_range(matches: CoupledMatches) -> tuple[Ticks, Ticks]:
+    """First and last tick of what matches show, which need not be that of their first and last events.
+
+    Matches that cannot happen start after their end.
+    """
+    total = Total(len(matches))
+    for problems in coupled_problems(matches):
+        if len(problems.match):
+            both = with_ends(problems, problems.structure.ends)
+            total.widen(problems.match, *tick_range(matches.masses, *both))
+    return total.start, total.end
+
+
+def with_ends(problems: Problems, ends: tuple[int, int]) -> tuple[Problems, Problems]:
+    """The same problems with one variable first, and with another one last.
+
+    The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
+    """
+    first, last = ends
+    places = range(problems.variables.event.shape[1])
+    return (
+        reordered(problems, [first, *(i for i in places if i != first)]),
+        reordered(problems, [*(i for i in places if i != last), last]),
+    )

@@ -22,6 +22,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Shape
@@ -138,10 +139,8 @@ def _with_own_rivals(
     if not own:
         yield assignment
         return
-    hits = np.column_stack(list(own.values()))
-    for pattern in np.unique(hits, axis=0):
-        outside = tuple(each for each, asked in zip(own, pattern, strict=True) if asked)
-        rows = np.flatnonzero((hits == pattern).all(axis=1))
+    for hits, rows in rows_alike(np.column_stack(list(own.values()))):
+        outside = tuple(each for each, asked in zip(own, hits, strict=True) if asked)
         yield replace(assignment.taken(rows), outside=outside)
 
 

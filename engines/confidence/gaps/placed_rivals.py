@@ -30,7 +30,7 @@ from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, window_ticks
 from cepctl.engines.confidence.time_cells import fill_masses
 from cepctl.engines.confidence.work import PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.blocks import Region, Shape
+from cepctl.engines.pattern.blocks import Region, Shape, between
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.pattern.shapes import edge_of
 
@@ -88,17 +88,12 @@ def _bits(region: Region, shape: Shape) -> tuple[int, int] | None:
     last = len(shape.blocks) - 1
     if edge_of(region, shape) == "after":
         return 1 << last, 0
-    points = [end.point for end in region]
-    if len(region) != 2 or None in points or region[0].is_lower == region[1].is_lower:
+    found = between(region)
+    if found is None or found.after != 1 or found.before not in (-1, 0) or found.begin >= found.end:
         return None
-    after, before = sorted(region, key=lambda end: not end.is_lower)
-    assert after.point is not None
-    assert before.point is not None
-    begin, end = after.point.block, before.point.block
-    if after.constant != 1 or before.constant not in (-1, 0) or not begin < end:
-        return None
+    begin, end = found.begin, found.end
     inside = ((1 << end) - 1) & ~((1 << (begin + 1)) - 1)
-    return ((1 << end) - 1) & ~((1 << begin) - 1), inside | (1 << end if before.constant == 0 else 0)
+    return ((1 << end) - 1) & ~((1 << begin) - 1), inside | (1 << end if found.before == 0 else 0)
 
 
 def most_products_of(length: int) -> int:

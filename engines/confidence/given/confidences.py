@@ -15,9 +15,9 @@ from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.confidences import with_ends
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
-from cepctl.engines.confidence.coupled.shown_ranges import with_ends
 from cepctl.engines.confidence.coupled.solve import tick_range
 from cepctl.engines.confidence.given.certain import certain_matches
 from cepctl.engines.confidence.given.components import piece_probability

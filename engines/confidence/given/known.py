@@ -60,15 +60,13 @@ def known_events(plan: Plan, events: Events) -> Events:
     left = without_ways_round(open_still(found, known))
     if not len(left):
         return known
-    if known.clocks is not None:
-        return _tied_on_clocks(plan.given, left, events, known, known.clocks)
+    if known.depends.on_clocks:
+        return _tied_on_clocks(plan.given, left, events, known)
     ties = with_series(event_ties(len(events), left.left, left.right, left.bound), known.masses)
     return replace(known, ties=ties)
 
 
-def _tied_on_clocks(
-    given: Sequence[Given], left: Differences, events: Events, known: Events, clocks: EventClocks
-) -> Events:
+def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, known: Events) -> Events:
     """The same, of events that share clocks.
 
     Raises
@@ -79,9 +77,9 @@ def _tied_on_clocks(
     from cepctl.engines.confidence.given.clocked_confidences import whole_probability
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 
-    left = _tightest(left, clocks)
+    left = _tightest(left, known.stamps)
     ties = without_series(event_ties(len(events), left.left, left.right, left.bound), known.masses)
-    wholes = GivenOnClocks.of(clocks, ties)
+    wholes = GivenOnClocks.of(known.stamps, ties)
     for label in wholes.with_holes():
         if whole_probability(wholes, label) == 0.0:
             raise contradicted(given, wholes.events_of(label).tolist(), events)

@@ -49,7 +49,7 @@ class TiedSampling(Sampling):
             If too few worlds remain, or events share clocks.
         """
         ties = self.events.tied
-        if self.events.clocks is not None:
+        if self.events.depends.on_clocks:
             raise QueryTooLargeError(
                 "GIVEN of events that share clocks is not estimated by --approximate; say more in IF "
                 "so that it ties fewer events, or leave it out"

@@ -14,6 +14,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import Laws
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.tick_sums import LAST, shifted
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
@@ -126,7 +127,7 @@ def _of_part(
     if not len(owned.event):
         whose = nodes.row[rows][:, None]
         alone = np.concatenate([whose, *(each[rows] for each in (event, lower, upper))], axis=1)
-        _, kept, alike = np.unique(alone, axis=0, return_index=True, return_inverse=True)
+        kept, alike = distinct_rows(alone)
     owned = owned.taken(kept)
     rows_of_kind = rows[kept]
     value = np.empty(len(rows_of_kind))

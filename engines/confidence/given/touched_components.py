@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import Factors, Problems, owned
 from cepctl.engines.confidence.given.components import Pieces, structure_texts
@@ -85,9 +86,8 @@ def place_of(ties: EventTies, touching: Touched, problem: Indexes, event: Indexe
 def _keys(problems: Problems, ties: EventTies, touching: Touched, rows: Indexes) -> Indexes:
     """Numbers of some problems, equal where they touch components alike."""
     pieces = touching.pieces
-    named = np.stack([pieces.component, pieces.first, pieces.size], axis=1)
-    _, distinct, which = np.unique(named, axis=0, return_index=True, return_inverse=True)
-    texts = structure_texts(ties, pieces.taken(distinct)).gather(which.reshape(-1))
+    first, which = distinct_rows(np.stack([pieces.component, pieces.first, pieces.size], axis=1))
+    texts = structure_texts(ties, pieces.taken(first)).gather(which)
     components = pl.DataFrame({"problem": touching.problem, "text": texts})
     width = problems.variables.event.shape[1]
     event = problems.variables.event[rows]

@@ -14,6 +14,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import Endpoints, cut_endpoints
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.intervals.conditions import Case, Place
 from cepctl.engines.confidence.intervals.edges import (
     MOST_TOLD,
@@ -138,9 +139,8 @@ def _absent(
             alike_rivals(measure.endpoints, lists, len(matches)),
         ]
     )
-    distinct, which = np.unique(alike, axis=0, return_inverse=True)
-    for number, (mask, *constants, _) in enumerate(distinct.tolist()):
-        rows = np.flatnonzero(which.reshape(-1) == number)
+    for kind, rows in rows_alike(alike):
+        mask, *constants, _ = kind.tolist()
         mine = [each for each in (some.taken(rows) for some in lists) if len(each.row)]
         named = _named(mine, matches.shape[1])
         chosen = _chosen(skeleton, mask, named)

@@ -10,14 +10,16 @@ of each case of a match; to know that it is certain takes much less than the sum
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.intervals.conditions import Case
@@ -32,19 +34,45 @@ from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 class IntervalMeasure:
     """What is asked of matches of one alternative: its cases, over the endpoints of all events.
 
-    `rivals` finds the events that may break matches, where there is a negation.  `clocks`, where events share
-    some, are those of the endpoints, which then are the own parts.  `ties` are what is given of events.
-    `counted`: how many events are a match's, where others that are tied to it follow them.  `heard` hears the
-    name of each method that measures some.
+    `rivals` finds the events that may break matches, where there is a negation.  `ties` are what is given of
+    events.  `counted`: how many events are a match's, where others that are tied to it follow them.  `heard`
+    hears the name of each method that measures some.
     """
 
     cases: tuple[Case, ...]
     endpoints: Endpoints
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
-    clocks: EventClocks | None = None
     ties: EndpointTies | None = None
     counted: int | None = None
     heard: Heard = nobody
+
+    @property
+    def given(self) -> bool:
+        """Whether something is given of its events."""
+        return self.ties is not None
+
+    @staticmethod
+    def of(events: Events, cases: tuple[Case, ...] = ()) -> IntervalMeasure:
+        """What is asked of the starts and ends of these events, which may share clocks."""
+        clocks = events.endpoint_clocks
+        if clocks is None:
+            return IntervalMeasure(cases, events.endpoints)
+        return MeasureOnClocks(cases, events.endpoints, clocks=clocks)
+
+    def clock_of(self, endpoint: Indexes) -> Indexes:
+        """The clock of each of some endpoints, NO_CLOCK for none."""
+        return np.full(len(endpoint), NO_CLOCK)
+
+    def have_holes(self, events: Indexes) -> bool:
+        """Whether `left` misses that some tick between those which it leaves is not possible."""
+        return False
+
+    def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
+        """Rows of matches, which bind points where the skeleton does, that can hold; and the ticks left."""
+        lasting = np.array(skeleton.lasting)
+        left = reached(self.endpoints, matches, lasting, skeleton.allowed, skeleton.edges)
+        holds = np.flatnonzero(left.open_edges >= 0)
+        yield holds, left.lower[holds], left.upper[holds]
 
     def by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
         """Matches, shape (n, l), that bind points at the same places, and their rows."""
@@ -63,6 +91,45 @@ class IntervalMeasure:
         return reduce(np.minimum, lower[:, :places].T), reduce(np.maximum, upper[:, :places].T)
 
 
+@dataclass(frozen=True)
+class MeasureOnClocks(IntervalMeasure):
+    """The same of events that share clocks: `clocks` are those of the endpoints, which are the own parts."""
+
+    clocks: EventClocks = field(kw_only=True)
+
+    def clock_of(self, endpoint: Indexes) -> Indexes:
+        """The clock of each of some endpoints, NO_CLOCK for none."""
+        return self.clocks.clock[endpoint]
+
+    def have_holes(self, events: Indexes) -> bool:
+        """Whether some tick between the ends of an own part, or of an offset, is not possible."""
+        endpoints = np.unique(np.concatenate([events, self.endpoints.end[events]]))
+        clock = np.unique(self.clocks.clock[endpoints])
+        stamped = clock[clock != NO_CLOCK]
+        return bool(self.clocks.own.has_hole[endpoints].any() or self.clocks.offsets.has_hole[stamped].any())
+
+    def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
+        """The same, as far as the ends of masses tell."""
+        endpoints, lasting = self.endpoints, np.array(skeleton.lasting)
+        for own, some in rows_alike(endpoints.lengths(matches[:, lasting])):
+            edges = skeleton.edges.copy()
+            edges[skeleton.shared :, 2] = own
+            system = closure(2 * len(lasting), [(i, j, c) for i, j, c in edges.tolist() if c < UNBOUNDED])
+            first, last = valid_on_clocks(self.clocks, system, endpoints.places(matches[some]))
+            lower = np.maximum(first, skeleton.allowed[:, 0])
+            upper = np.minimum(last, skeleton.allowed[:, 1])
+            for point in np.flatnonzero(~lasting):
+                lower[:, 2 * point + 1], upper[:, 2 * point + 1] = lower[:, 2 * point], upper[:, 2 * point]
+            holds = np.flatnonzero((lower <= upper).all(axis=1))
+            yield some[holds], lower[holds], upper[holds]
+
+    def at_offsets(
+        self, copies: Endpoints, rivals: Callable[[Indexes], list[FoundRivals]] | None
+    ) -> IntervalMeasure:
+        """What is asked of copies, which offsets have put somewhere: they are independent of each other."""
+        return IntervalMeasure(self.cases, copies, rivals, counted=self.counted, heard=self.heard)
+
+
 def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
     """What the conditions leave to starts and ends, shape (n, 2 l); none where nothing holds.
 
@@ -73,35 +140,11 @@ def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks
     for lasting, rows in measure.by_points(matches):
         for case in measure.cases:
             skeleton = skeleton_of(case, lasting)
-            for some, first, last in _left(measure, skeleton, matches[rows]):
+            for some, first, last in measure.left(skeleton, matches[rows]):
                 here = rows[some]
                 lower[here] = np.minimum(lower[here], first)
                 upper[here] = np.maximum(upper[here], last)
     return lower, upper
-
-
-def _left(
-    measure: IntervalMeasure, skeleton: Skeleton, matches: Indexes
-) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
-    """Rows of matches that can hold, and the ticks left to their endpoints."""
-    endpoints, lasting = measure.endpoints, np.array(skeleton.lasting)
-    if measure.clocks is None:
-        left = reached(endpoints, matches, lasting, skeleton.allowed, skeleton.edges)
-        holds = np.flatnonzero(left.open_edges >= 0)
-        yield holds, left.lower[holds], left.upper[holds]
-        return
-    lengths, which = np.unique(endpoints.lengths(matches[:, lasting]), axis=0, return_inverse=True)
-    for number, own in enumerate(lengths):
-        some = np.flatnonzero(which.reshape(-1) == number)
-        edges = skeleton.edges.copy()
-        edges[skeleton.shared :, 2] = own
-        system = closure(2 * len(lasting), [(i, j, c) for i, j, c in edges.tolist() if c < UNBOUNDED])
-        lower, upper = valid_on_clocks(measure.clocks, system, endpoints.places(matches[some]))
-        lower, upper = np.maximum(lower, skeleton.allowed[:, 0]), np.minimum(upper, skeleton.allowed[:, 1])
-        for point in np.flatnonzero(~lasting):
-            lower[:, 2 * point + 1], upper[:, 2 * point + 1] = lower[:, 2 * point], upper[:, 2 * point]
-        holds = np.flatnonzero((lower <= upper).all(axis=1))
-        yield some[holds], lower[holds], upper[holds]
 
 
 MOST_CHOICES = 256

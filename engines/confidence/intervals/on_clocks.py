@@ -18,7 +18,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group, TickSpans
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
@@ -30,7 +30,7 @@ from cepctl.engines.confidence.clocks.refusals import too_many_offsets
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.confidence.intervals.independent import measured_independently
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, deciding, rivals_of_rows
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
@@ -54,7 +54,7 @@ def measured_without_ties(
     QueryTooLargeError
         If a match needs its measure at too many offsets, or too many products.
     """
-    if measure.clocks is None:
+    if not isinstance(measure, MeasureOnClocks):
         return measured_independently(measure, matches, spans)
     measure.heard(ENDS_AT_OFFSETS)
     total = impossible(len(matches))
@@ -66,7 +66,7 @@ def measured_without_ties(
                 some = rows[begin : begin + MATCHES_AT_ONCE]
                 own = rivals_of_rows(rivals, some)
                 within = None if spans is None else spans.take(start + some)
-                alike = _Alike(measure, measure.clocks, block[some], lasting, spans=within)
+                alike = _Alike(measure, block[some], lasting, spans=within)
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
                     total.put(start + some[chosen], part.measured())
     return total
@@ -76,12 +76,10 @@ def measured_without_ties(
 class _Alike:
     """Matches that bind points at the same places; `matches` has the shape (n, l).
 
-    `clocks` are those of the endpoints of all events, whose own parts `measure` knows.  `spans`: in which all
-    that matches bind has to lie.
+    `spans`: in which all that they bind has to lie.
     """
 
-    measure: IntervalMeasure
-    clocks: EventClocks
+    measure: MeasureOnClocks
     matches: Indexes
     lasting: Lasting
     rivals: tuple[tuple[Negation, Group], ...] = ()
@@ -89,9 +87,7 @@ class _Alike:
 
     def beside(self, found: list[FoundRivals]) -> Iterator[tuple[Indexes, _Alike]]:
         """Matches that some of these events may break, with those events; then the others, none broken."""
-        kept, broken = deciding_on_clocks(
-            *(self.measure.endpoints, self.clocks, self.measure.cases, self.matches, self.lasting, found)
-        )
+        kept, broken = deciding_on_clocks(self.measure, self.matches, self.lasting, found)
         has = np.unique(np.concatenate([np.zeros(0, np.int64), *(row for _, row, _ in kept)]))
         if len(has):
             own = rivals_of_rows(kept, has)
@@ -114,11 +110,9 @@ class _Alike:
         starts = [group for _, group in self.rivals]
         ends = [Group(each.offsets, measure.endpoints.end[each.members]) for each in starts]
         columns = [np.ascontiguousarray(each) for each in measure.endpoints.places(self.matches).T]
-        frames = frames_of(self.clocks, len(self.matches), [*columns, *starts, *ends], [], absolute=absolute)
-        clauses = cutting_clauses(
-            *(measure.endpoints, measure.cases, self.matches, self.lasting, found),
-            *(measure.counted, self.spans),
-        )
+        events: list[Indexes | Group] = [*columns, *starts, *ends]
+        frames = frames_of(measure.clocks, len(self.matches), events, [], absolute=absolute)
+        clauses = cutting_clauses(measure, self.matches, self.lasting, found, self.spans)
         breakpoints, costly = breakpoints_of_clauses(frames, clauses)
         if costly.any():
             first = int(np.flatnonzero(costly)[0])
@@ -146,7 +140,7 @@ class _Alike:
         lasting = ends.lasting_among(events)
         last = copied(frames, nodes, node[lasting], ends.end[events[lasting]])
         copies = ends.copies(events, copied(frames, nodes, node, events).followed_by(last))
-        here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
+        here = self.measure.at_offsets(copies, rivals if pairs else None)
         matches = np.arange(first).reshape(len(nodes), size)
         return measured_independently(
             here, matches, None if self.spans is None else self.spans.take(nodes.match)
@@ -167,24 +161,17 @@ def _once_at_each_node(groups: Sequence[Group]) -> tuple[Group, list[Indexes]]:
 
 
 def deciding_on_clocks(
-    endpoints: Endpoints,
-    clocks: EventClocks,
-    cases: Sequence[Case],
-    matches: Indexes,
-    lasting: Lasting,
-    found: Sequence[FoundRivals],
+    measure: MeasureOnClocks, matches: Indexes, lasting: Lasting, found: Sequence[FoundRivals]
 ) -> tuple[list[FoundRivals], Flags]:
-    """The pairs that can decide matches which bind points at the same places, and which are certainly broken.
+    """The pairs that can decide matches, shape (n, l), that bind points at the same places; who is broken.
 
-    `matches`, shape (n, l); `endpoints` and `clocks` as `IntervalMeasure` has them.
+    Broken are those matches that some pair breaks in every world.
     """
-    seen = [
-        _seen(endpoints, clocks, matches, each, absolute=compare_with_constants(cases, found))
-        for each in found
-    ]
+    absolute = compare_with_constants(measure.cases, found)
+    seen = [_seen(measure, matches, each, absolute=absolute) for each in found]
     can = [np.zeros(len(row), dtype=bool) for _, row, _ in found]
     broken = np.ones(len(matches), dtype=bool)
-    for case in cases:
+    for case in measure.cases:
         here = np.zeros(len(matches), dtype=bool)
         for number, ((negation, row, _), copies) in enumerate(zip(found, seen, strict=True)):
             pairs = np.arange(len(row) * (len(lasting) + 1)).reshape(len(row), len(lasting) + 1)
@@ -200,11 +187,9 @@ def deciding_on_clocks(
     return [(each[0], each[1][some], each[2][some]) for each, some in pairs_of if some.any()], broken
 
 
-def _seen(
-    endpoints: Endpoints, clocks: EventClocks, matches: Indexes, found: FoundRivals, *, absolute: bool
-) -> Endpoints:
+def _seen(measure: MeasureOnClocks, matches: Indexes, found: FoundRivals, *, absolute: bool) -> Endpoints:
     """Pair by pair the events of the match and, last, its rival, as the clock of the rival sees them."""
-    _, row, event = found
+    (_, row, event), endpoints, clocks = found, measure.endpoints, measure.clocks
     together = np.column_stack([matches[row], event])
     own_clock = np.full(len(row), NO_CLOCK) if absolute else clocks.clock[event]
     events, seer = together.reshape(-1), np.repeat(own_clock, together.shape[1])
@@ -224,24 +209,22 @@ def _seen(
 
 
 def cutting_clauses(
-    endpoints: Endpoints,
-    cases: Sequence[Case],
+    measure: IntervalMeasure,
     matches: Indexes,
     lasting: Lasting,
     rivals: Sequence[FoundRivals],
-    counted: int | None,
     spans: TickSpans | None,
 ) -> Clauses:
     """The clauses of matches, shape (n, l), that bind points at the same places: a group for each.
 
-    `spans`: in which the first `counted` of their events have to lie, or all.
+    `spans`: in which those events have to lie that are the matches' own.
     """
-    rows = np.arange(len(matches))
+    rows, endpoints = np.arange(len(matches)), measure.endpoints
     parts = [*laws_of(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
     endpoint = endpoints.places(matches)
     if spans is not None:
-        parts += _of_spans(spans, endpoint[:, : 2 * (counted or matches.shape[1])])
-    for case in cases:
+        parts += _of_spans(spans, endpoint[:, : 2 * (measure.counted or matches.shape[1])])
+    for case in measure.cases:
         parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
     for negation, row, event in rivals:
         lasts = endpoints.end[event] != event

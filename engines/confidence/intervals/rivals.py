@@ -15,7 +15,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.columns.numbering import renumbered
+from cepctl.engines.columns.numbering import renumbered, rows_alike
 from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.confidence.intervals.conditions import (
@@ -218,10 +218,9 @@ def _once_each(lists: Sequence[RivalList]) -> list[RivalList]:
     apart = np.ones((len(first), len(lists)), dtype=bool)
     apart[which, np.repeat(np.arange(len(lists)), [len(each.row) for each in lists])] = False
     found = []
-    distinct, alike = np.unique(apart, axis=0, return_inverse=True)
-    for number, others in enumerate(distinct):
+    for others, alike in rows_alike(apart):
         # In the order in which they were found, whatever else is in the batch.
-        pairs = np.sort(first[alike.reshape(-1) == number])
+        pairs = np.sort(first[alike])
         kinds = [each.kind for each, apart_from in zip(lists, others, strict=True) if not apart_from]
         cases = tuple(dict.fromkeys(chain.from_iterable(kind.cases for kind in kinds)))
         found.append(RivalList(replace(kinds[0], cases=cases), row[pairs], event[pairs]))

@@ -26,6 +26,7 @@ from cepctl.engines.columns.bindings import (
     take,
 )
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.intervals.conditions import MAX_CASES, Case, cases_of, hull_system, split_cases
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
@@ -72,7 +73,7 @@ class IntervalSearch:
         hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
         negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
-        measure = IntervalMeasure(cases, events.endpoints, None, events.endpoint_clocks, events.endpoint_ties)
+        measure = replace(IntervalMeasure.of(events, cases), ties=events.endpoint_ties)
         search = cls(hulls, system, measure, alternative, plan.window)
         return search.beside(cases, negations, [1] * components)
 
@@ -184,11 +185,9 @@ def alike_in_size(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], 
     sizes = np.stack(
         [each.sizes if isinstance(each, Group) else np.ones(count, np.int64) for each in bound], axis=1
     )
-    distinct, which = np.unique(sizes, axis=0, return_inverse=True)
-    for number, size in enumerate(distinct.tolist()):
-        rows = np.flatnonzero(which.reshape(-1) == number)
+    for size, rows in rows_alike(sizes):
         columns = [_columns(take(each, rows), len(rows)) for each in bound]
-        yield tuple(size), np.concatenate(columns, axis=1), rows
+        yield tuple(size.tolist()), np.concatenate(columns, axis=1), rows
 
 
 def measures_by_size(

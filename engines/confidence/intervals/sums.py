@@ -17,6 +17,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, mass_between
+from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
@@ -116,10 +117,8 @@ class Connected:
 
     def problems(self, *, all_variables: bool) -> Iterator[tuple[Indexes, Problems]]:
         """The rows as coupled problems: those with the same constants are of one structure."""
-        distinct, which = np.unique(self.constants, axis=0, return_inverse=True)
         places = tuple(range(len(self.group.places)))
-        for number, each in enumerate(distinct):
-            rows = np.flatnonzero(which.reshape(-1) == number)
+        for each, rows in rows_alike(self.constants):
             edges = tuple((i, j, int(bound)) for (i, j, _), bound in zip(self.group.edges, each, strict=True))
             together = Together(places, edges, frozenset(places) if all_variables else self.group.restricted)
             some = self.endpoint[rows], self.lower[rows], self.upper[rows]

@@ -19,10 +19,10 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.columns.numbering import places_in_runs, rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.coupled.problem import owned
@@ -55,15 +55,11 @@ def measured(measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None
     QueryTooLargeError
         If a match needs too many products, offsets of clocks, or tied events.
     """
-    ties = measure.ties
-    if ties is None:
-        return measured_without_ties(measure, matches, spans)
-    found, touched = impossible(len(matches)), _Touched.of(measure, ties, matches)
-    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    found, (free, touched) = impossible(len(matches)), _apart(measure, matches)
     if len(free):
         within = None if spans is None else spans.take(free)
         found.put(free, measured_without_ties(measure, matches[free], within))
-    for alike in touched.alike():
+    for alike in touched:
         found.put(alike.rows, alike.measured(None if spans is None else spans.take(alike.rows)))
     return found
 
@@ -73,35 +69,32 @@ def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
 
     None where nothing holds; absences narrow nothing.
     """
-    size, ties = (len(matches), 2 * matches.shape[1]), measure.ties
-    if ties is None:
-        return ticks_left(measure, matches)
+    size = len(matches), 2 * matches.shape[1]
     lower, upper = np.full(size, LAST), np.full(size, FIRST)
-    touched = _Touched.of(replace(measure, rivals=None), ties, matches)
-    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    free, touched = _apart(replace(measure, rivals=None), matches)
     lower[free], upper[free] = ticks_left(measure, matches[free])
-    for alike in touched.alike():
+    for alike in touched:
         own, events = alike.extended()
         first, last = ticks_left(own, events)
         lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
     return lower, upper
 
 
+def _apart(measure: IntervalMeasure, matches: Indexes) -> tuple[Indexes, Iterator[_Alike]]:
+    """The matches that nothing given says anything of, and the others, those together that it ties alike."""
+    if measure.ties is None:
+        return np.arange(len(matches)), iter(())
+    touched = _Touched.of(measure, measure.ties, matches)
+    return np.setdiff1d(np.arange(len(matches)), touched.row), touched.alike()
+
+
 def _always(own: IntervalMeasure, events: Indexes) -> Measured:
     """Matches of these events, and of what is tied to theirs, that every world returns."""
-    if own.clocks is not None and _have_holes(own, own.clocks, events):
+    if own.have_holes(events):
         # Where masses have holes, only what they add up to tells the ticks between their ends.
         found = measured_without_ties(own, events)
         return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
     return Measured(np.ones(len(events)), np.zeros(len(events)), *own.range_of(*ticks_left(own, events)))
-
-
-def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> bool:
-    """Whether some tick between the ends of an own part, or of an offset, is not possible."""
-    endpoints = np.unique(np.concatenate([events, own.endpoints.end[events]]))
-    clock = np.unique(clocks.clock[endpoints])
-    stamped = clock[clock != NO_CLOCK]
-    return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
 
 
 @dataclass(frozen=True)
@@ -128,9 +121,8 @@ class _Touched:
         rows = np.concatenate([np.repeat(np.arange(count), width), *(row for _, row, _ in rivals)])
         events = np.concatenate([matches.reshape(-1), *(event for _, _, event in rivals)])
         component = ties.component[events]
-        if measure.clocks is not None:
-            clock = measure.clocks.clock[events]
-            stamped = np.flatnonzero(clock != NO_CLOCK)
+        clock = measure.clock_of(events)
+        if len(stamped := np.flatnonzero(clock != NO_CLOCK)):
             rows = np.concatenate([rows, rows[stamped]])
             component = np.concatenate([component, ties.of_clock[clock[stamped]]])
         tied, many = np.flatnonzero(component >= 0), max(len(ties.sizes), 1)
@@ -165,9 +157,7 @@ class _Touched:
             padded = np.full((len(rows), int(at.max(initial=-1)) + 1), -1)
             padded[number, at] = code
             key.append(padded)
-        _, kinds = np.unique(np.concatenate(key, axis=1), axis=0, return_inverse=True)
-        for kind in range(int(kinds.max()) + 1):
-            some = np.flatnonzero(kinds.reshape(-1) == kind)
+        for _, some in rows_alike(np.concatenate(key, axis=1)):
             pairs = begin[some][:, None] + np.arange(sizes[some[0]])
             yield _Alike(self, rows[some], self.component[pairs])
 
@@ -308,7 +298,7 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
     holed = np.unique(owner[np.flatnonzero(stamps.own.has_hole)])
     found = ties.component[holed]
     components = np.unique(found[found >= 0])
-    measure = IntervalMeasure((), events.endpoints, clocks=events.endpoint_clocks)
+    measure = IntervalMeasure.of(events)
     for each in components[component_probability(measure, ties, components) == 0.0].tolist():
         members = ties.members[slice(*ties.member_offsets[each : each + 2])]
         raise contradicted(given, members.tolist(), events)

@@ -281,7 +281,7 @@ class GroupTies:
         """From pairs of connected problems and endpoints; those of `roots` stand for others."""
         known = np.flatnonzero(node < len(events))
         own = known[ties.component[node[known]] >= 0]
-        measure = IntervalMeasure((), events.endpoints, clocks=events.endpoint_clocks)
+        measure = IntervalMeasure.of(events)
         return cls(measure, ties, of[own], ties.component[node[own]])
 
     def laws(self) -> tuple[Indexes, Indexes]:

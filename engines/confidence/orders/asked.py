@@ -21,7 +21,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.numbering import renumbered
+from cepctl.engines.columns.numbering import distinct_rows, renumbered
 from cepctl.engines.confidence.orders.questions import (
     OUTSIDE,
     Letter,
@@ -145,11 +145,12 @@ def asked_of_any(masses: Masses, rows: Rows, window: int) -> Asked | None:
     np.bitwise_or.at(gaps, (np.searchsorted(events, rows.rival), rows.row), rows.gaps)
     number = np.full(len(events), -1)
     number[np.searchsorted(events, own)] = np.arange(len(own))
-    told, letter = np.unique(np.column_stack([number, gaps]), axis=0, return_inverse=True)
+    told = np.column_stack([number, gaps])
+    distinct, letter = distinct_rows(told)
     anchors = _anchors(structure, *_limits(masses, rows, window), window)
     if len(anchors) > _MOST_ANCHORS:
         return None
-    letters: list[Letter] = [(each[0], tuple(each[1:])) for each in told.tolist()]
+    letters: list[Letter] = [(each[0], tuple(each[1:])) for each in told[distinct].tolist()]
     order = tuple(map(tuple, structure.tolist()))
     machine = _machine(order, tuple(letters), _marks([anchors], window), window)
     if machine is None:

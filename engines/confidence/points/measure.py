@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, block_group
+from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
@@ -21,12 +22,10 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds
+from cepctl.engines.pattern.rivals import groups_of
 
 if TYPE_CHECKING:
-    from cepctl.engines.columns.clocks import EventClocks
-    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.sampling import Sampling
-    from cepctl.engines.confidence.orders.under_laws import LawfulOrders
     from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 
 
@@ -36,8 +35,7 @@ class Measure:
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
     work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
-    `clocks`: those that events share, if they do; `ties`: what is given of them, if anything is;
-    `orders`: what laws of order say of them.
+    `depends`: how events depend on each other.
     `sifted`: whether matches that cannot happen have been left out.
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
@@ -51,9 +49,7 @@ class Measure:
     window: int | None
     sampling: Sampling | None
     memory: BlockMemory
-    clocks: EventClocks | None = None
-    ties: EventTies | None = None
-    orders: LawfulOrders | None = None
+    depends: Dependence = INDEPENDENT
     sifted: bool = True
     shares_gaps: bool = True
     shares_cuts: bool = True
@@ -66,10 +62,9 @@ class Measure:
         They are measured exactly, since errors of a sum's terms would add up.  Every combination of offsets
         has gaps and cuts of its own.
         """
-        own = self.clocks is not None and masses is self.clocks.own
         return replace(
-            self, masses=masses, clocks=None, ties=None, sampling=None, sifted=False,
-            shares_gaps=False, shares_cuts=own,
+            self, masses=masses, depends=INDEPENDENT, sampling=None, sifted=False,
+            shares_gaps=False, shares_cuts=False,
         )  # fmt: skip
 
     def shaped(self, shape: Shape) -> Measure:
@@ -103,7 +98,7 @@ class Measure:
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""
-        return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
+        return groups_of(self.shape, bound)
 
     def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
         """Valid lower and upper bounds of matches, shape (n, l), that bind single events."""

@@ -16,6 +16,7 @@ from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.rows import number_order
 from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.rows.number_order import OrderedNumbers
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
@@ -133,7 +134,7 @@ def test_rows_that_start_at_other_times_are_left_out(held: list[NumberedRows], f
     for rows in held:
         start = rows.matches.start
         wanted = rows.batch().filter(pa.array((start >= first) & (start <= last)))
-        assert WantedRows(None, first, last).kept(rows).batch().equals(wanted)
+        assert WantedRows(None, KeptRows(first, last)).of(rows).batch().equals(wanted)
 
 
 def test_long_ids_are_made_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

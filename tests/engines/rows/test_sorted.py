@@ -12,6 +12,7 @@ import pytest
 
 from cepctl.engines.rows import runs, sorted
 from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.errors import JobError, QueryTooLargeError
@@ -107,7 +108,7 @@ def test_few_best_rows_need_no_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [1, 10**8])
 def test_rows_that_start_too_early_or_too_late_are_found_and_not_kept(size: int, tmp_path: Path) -> None:
     rows = random_rows()
-    found = gathered(rows, budget_for_rows(size), tmp_path, WantedRows(None, 3, 5))
+    found = gathered(rows, budget_for_rows(size), tmp_path, WantedRows(None, KeptRows(3, 5)))
     starts = rows.column("start").to_numpy()
     wanted = rows.filter(pa.array((starts >= 3) & (starts <= 5)))
     assert in_one(found).equals(ordered(wanted).combine_chunks())
