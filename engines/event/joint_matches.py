@@ -28,7 +28,10 @@ _Bound = dict[int, Bindings]
 
 @dataclass(frozen=True)
 class JointMatches:
-    """Matches of the first of some alternatives, all of which bind the same events."""
+    """Matches of the first of some alternatives, all of which bind the same events.
+
+    Only in the shape of the first may something be absent as a whole.
+    """
 
     sources: tuple[PreparedAlternative, ...]
     matches: MatchBatch
@@ -36,20 +39,19 @@ class JointMatches:
     @classmethod
     def of(cls, sources: Sequence[PreparedAlternative], matches: MatchBatch) -> JointMatches:
         """Plain chains that bind the same events hold in the same worlds."""
-        plain = all(each.plain for each in sources)
-        return cls(tuple(sources[:1] if plain else sources), matches)
+        if all(each.plain for each in sources):
+            return cls(tuple(sources[:1]), matches)
+        return cls(tuple(sorted(sources, key=lambda each: not each.shape.together)), matches)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:
         """P(all alternatives hold, and what they show lies within the span) of some rows, ascending.
-
-        Something may be absent as a whole where there is but one of them.
 
         Raises
         ------
         QueryTooLargeError
             If one needs more work than is allowed.
         """
-        if self.sources[0].shape.together:
+        if self._shape.together:
             return self._within_parts(rows, spans)
         rivals, never = self._decisive
         whole = Batch(self._measure, self._bound, rivals, self._lasting).taken(rows)
@@ -59,7 +61,12 @@ class JointMatches:
         """How probable it is that all alternatives hold, with an error where one is allowed."""
         own = replace(self._measure, sampling=self.sources[0].measure.sampling)
         rivals, never = self._decisive
-        found = measure(Batch(own, self._bound, rivals, self._lasting))
+        if self._shape.together:
+            from cepctl.engines.event.absent_together import AbsentTogether
+
+            found = AbsentTogether(self._source, own).measured(self._bound, rivals)
+        else:
+            found = measure(Batch(own, self._bound, rivals, self._lasting))
         if never.any():
             found.put(np.flatnonzero(never), impossible(int(never.sum())))
         return found
@@ -68,13 +75,17 @@ class JointMatches:
         """The same of matches that fall into parts, with events that they do not show."""
         from cepctl.engines.event.absent_parts import AbsentParts
 
-        (source,), found = self.sources, np.zeros(len(rows))
-        bound = take_matches(self._bound, rows)
-        rivals = source.rivals(bound) if source.shape.rules else []
-        for part in AbsentParts(source, self._measure).parts(bound, rivals):
+        found, (rivals, never) = np.zeros(len(rows)), self._decisive
+        bound, own = take_matches(self._bound, rows), [each.taken(rows) for each in rivals]
+        for part in AbsentParts(self._source, self._measure).parts(bound, own):
             inside = measure(replace(part.batch, spans=spans.take(part.row)))
             np.add.at(found, part.row, inside.confidence)
-        return found
+        return np.where(never[rows], 0.0, found)
+
+    @property
+    def _source(self) -> PreparedAlternative:
+        """The first of them, with what all of them have absent."""
+        return replace(self.sources[0], shape=self._shape)
 
     @cached_property
     def _lasting(self) -> tuple[IntervalSearch, ...]:

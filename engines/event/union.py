@@ -4,7 +4,8 @@ They are those of an OR, or readings of a pattern some of whose components may b
 a signature counts once, so its confidence is the probability that at least one alternative holds: inclusion
 and exclusion over the alternatives that bind it.  That several hold together is once more a coupled problem,
 with the rivals and constraints of all of them.  Where something must not happen as a whole, an alternative
-leaves several problems with events of their own: such a row is a union of problems, as a key of GROUP BY is.
+leaves several problems with events of their own: where several do, a row is a union of problems, as a key of
+GROUP BY is.
 """
 
 from __future__ import annotations
@@ -91,8 +92,18 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 
 def falls_into_parts(prepared: Sequence[PreparedAlternative]) -> bool:
-    """Whether some alternative leaves several problems of a row."""
-    return any(each.shape.together for each in prepared)
+    """Whether some alternative leaves several problems of a row that no others can simply be added to.
+
+    They can where one alternative alone does, and binds groups as the others do.
+    """
+    several = [each for each in prepared if each.shape.together]
+    if len(several) != 1:
+        return bool(several)
+    if any(each.lasting or each.shown is not each.alternative for each in prepared):
+        return True
+    from cepctl.engines.pattern.conjunction import keeps_groups
+
+    return not keeps_groups([*(each.shape for each in several), *(each.shape for each in prepared)])
 
 
 def _included_and_excluded(

@@ -17,6 +17,7 @@ from cepctl.engines.pattern.blocks import (
     Point,
     RegionEnd,
     Shape,
+    Together,
     kind_of_group,
 )
 from cepctl.plan.plan import AnyTiming, Timing
@@ -25,6 +26,8 @@ from cepctl.plan.summary import with_one_member
 
 def intersection(shapes: Sequence[Shape]) -> Shape:
     """Shape of the conjunction; its components are numbered as those of the first alternative.
+
+    Something may be absent as a whole in the first alternative alone.
 
     An event that one alternative binds alone and another as a Kleene group is a group of one, since all
     have the same signature; so it stands alone here.
@@ -42,7 +45,13 @@ def intersection(shapes: Sequence[Shape]) -> Shape:
     common = Shape(first.alternative, first.window, tuple(blocks), (), tuple(sorted(timings, key=repr)))
     common = replace(common, member_timings=tuple(sorted(of_members, key=repr)))
     rules = [Renumbering(shape, common).rule(rule) for shape in shapes for rule in shape.rules]
-    return replace(common, rules=tuple(rules))
+    together = tuple(Renumbering(shapes[0], common).together(each) for each in shapes[0].together)
+    return replace(common, rules=tuple(rules), together=together)
+
+
+def keeps_groups(shapes: Sequence[Shape]) -> bool:
+    """Whether the first alternative has no group that another binds as one event."""
+    return _with_common_groups(shapes).alternative is shapes[0].alternative
 
 
 def _with_common_groups(shapes: Sequence[Shape]) -> Shape:
@@ -67,6 +76,13 @@ class Renumbering:
         regions = tuple(tuple(self._end(end) for end in region) for region in rule.regions)
         spared = tuple((each, constant) for point, constant in rule.spared for each in self._points(point))
         return replace(rule, regions=regions, spared=spared)
+
+    def together(self, together: Together) -> Together:
+        """What must not happen as a whole, in its gap between the blocks of the intersection."""
+        if together.gap == len(self.own.blocks):
+            return replace(together, gap=len(self.common.blocks))
+        behind = self.own.blocks[together.gap].components[0]
+        return replace(together, gap=self.common.block_of(_moved(behind, self.own, self.common)))
 
     def _end(self, end: RegionEnd) -> RegionEnd:
         return end if end.point is None else replace(end, point=self._point(end.point))
