@@ -27,7 +27,8 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import folded
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
-from cepctl.engines.pattern.rivals import Rivals, Spans, certainly_broken, spans_of
+from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.rivals import Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 

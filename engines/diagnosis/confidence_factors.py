@@ -28,7 +28,7 @@ from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shown import Factor, OneMatch, RivalShown, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH

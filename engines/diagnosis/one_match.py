@@ -35,8 +35,8 @@ from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.runs_prepared import one_run
 from cepctl.engines.event.union import united
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.order_laws.choices import MOST_SETS_ALIVE

@@ -22,7 +22,7 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError

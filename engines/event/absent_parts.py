@@ -29,8 +29,8 @@ from cepctl.engines.pattern.blocks import (
     Together,
     gap_of,
 )
+from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
 from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
-from cepctl.engines.pattern.rivals import Rivals, decided_alike
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch

@@ -16,7 +16,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.absent_parts import AbsentParts, Source
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.event.counted_members import CountedMembers
-    from cepctl.engines.pattern.rivals import RivalJoin, Rivals, RuleIndexes
+    from cepctl.engines.pattern.bound_matches import Rivals
+    from cepctl.engines.pattern.rivals import RivalJoin, RuleIndexes
     from cepctl.engines.search.shape_ranges import RangesOfPairs
 
 SMALLEST = np.nextafter(0.0, 1.0)

@@ -15,7 +15,8 @@ from cepctl.engines.search.search import Search
 from cepctl.engines.search.threshold import Threshold
 
 if TYPE_CHECKING:
-    from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+    from cepctl.engines.pattern.bound_matches import Rivals
+    from cepctl.engines.pattern.rivals import RivalJoin
     from cepctl.engines.search.shape_ranges import RangesOfPairs
 
 

@@ -14,7 +14,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpa
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 

@@ -30,7 +30,7 @@ from cepctl.engines.event.member_numbers import RowsOfMembers
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.summary_rows import SummaryBatch, reaching
 from cepctl.engines.pattern.blocks import RegionEnd
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.search import enumeration_parts
 from cepctl.engines.search.threshold import Threshold

@@ -25,7 +25,8 @@ from cepctl.engines.pattern.blocks import (
     Point,
     RegionEnd,
 )
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
 from cepctl.plan.plan import Alternative

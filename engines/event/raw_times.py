@@ -42,8 +42,8 @@ from cepctl.engines.pattern.blocks import (
     Shape,
     Together,
 )
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import (
-    Rivals,
     RuleIndexes,
     Spans,
     link_holds_for_pairs,

@@ -20,8 +20,9 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_takers import joined
 from cepctl.engines.pattern.blocks import AbsenceRule
+from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals, decided_alike
+from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure

@@ -32,8 +32,9 @@ from cepctl.engines.event.run_conditions import RunConditions, folded
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, gap_of
+from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals, decided_alike
+from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch

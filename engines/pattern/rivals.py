@@ -12,16 +12,12 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
-    TickSpans,
-    block_group,
     count_of,
     take,
-    take_matches,
 )
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.numbering import renumbered, rows_alike
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
 from cepctl.engines.columns.range_join import (
     Candidates,
@@ -37,62 +33,10 @@ from cepctl.engines.pattern.blocks import (
     Region,
     Shape,
 )
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.shapes import may_take_further_on
 from cepctl.plan.plan import Alternative, Link, Scope
-
-
-@dataclass(frozen=True)
-class Rivals:
-    """Pairs (match row, event) of one rule; in a possible world the event may break the match."""
-
-    rule: AbsenceRule
-    row: Indexes
-    event: Indexes
-
-    def taken(self, rows: Indexes) -> Rivals:
-        """The pairs of some matches (ascending), which are numbered anew."""
-        kept, row = renumbered(self.row, rows)
-        return replace(self, row=row, event=self.event[kept])
-
-
-def decided_alike(rivals: Sequence[Rivals], count: int) -> Iterator[tuple[Flags, Indexes]]:
-    """Of `count` matches those together that the same of these can break: by which, and their rows."""
-    decides = np.zeros((count, len(rivals)), dtype=bool)
-    for number, each in enumerate(rivals):
-        decides[each.row, number] = True
-    return rows_alike(decides)
-
-
-@dataclass(frozen=True)
-class BoundMatches:
-    """n matches: what they bind, by component, and the events that could break them.
-
-    `spans`: in which all that a match shows has to lie; None for anywhere.
-    """
-
-    bound: dict[int, Bindings]
-    rivals: list[Rivals]
-    spans: TickSpans | None = None
-
-    def __len__(self) -> int:
-        first = next(iter(self.bound.values()))
-        return len(first.sizes) if isinstance(first, Group) else len(first)
-
-    def taken(self, rows: Indexes) -> BoundMatches:
-        """Some of the matches, by ascending rows."""
-        bound = take_matches(self.bound, rows)
-        spans = None if self.spans is None else self.spans.take(rows)
-        return BoundMatches(bound, [each.taken(rows) for each in self.rivals], spans)
-
-    def groups(self, shape: Shape) -> list[Group]:
-        """The members of each block."""
-        return groups_of(shape, self.bound)
-
-
-def groups_of(shape: Shape, bound: Mapping[int, Bindings]) -> list[Group]:
-    """The members of each block of matches."""
-    return [block_group([bound[i] for i in block.components]) for block in shape.blocks]
 
 
 def rivals_of(

@@ -16,8 +16,8 @@ from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.pattern.blocks import BlockKind
+from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 from cepctl.engines.solve.form import Form
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import nobody
-from cepctl.engines.pattern.rivals import BoundMatches
+from cepctl.engines.pattern.bound_matches import BoundMatches
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 

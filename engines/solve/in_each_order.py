@@ -18,8 +18,8 @@ from cepctl.engines.columns.met_masses import met_masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.method import nobody
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
-from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.pattern.total_orders import Step, TotalOrder, total_orders
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found, nested

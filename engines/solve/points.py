@@ -29,7 +29,7 @@ from cepctl.engines.solve.batch import Batch
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
     from cepctl.engines.confidence.gaps.placed_rivals import Places
-    from cepctl.engines.pattern.rivals import Rivals
+    from cepctl.engines.pattern.bound_matches import Rivals
 
 MOST_TICKS_OF_ONE = 200
 """Widest interval that is tabulated for a gap of one match alone: a table costs the square of its ticks."""

@@ -27,7 +27,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import FARTHEST_APART, owned
 from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
-from cepctl.engines.pattern.rivals import BoundMatches, Rivals
 
 MATCHES_AT_ONCE = 10_000
 

@@ -25,8 +25,8 @@ from cepctl.engines.confidence.coupled.solve import WORK_BOUND, summed, tick_ran
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
+from cepctl.engines.pattern.bound_matches import BoundMatches
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
-from cepctl.engines.pattern.rivals import BoundMatches
 
 FEWEST_LEVELS = 2
 """Offsets to be summed over from which on matches are measured so: one is cheap to sum."""

@@ -27,7 +27,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
 from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 MOST_PAIRS = 64
 """Of buckets of an own part and of an offset, up to which their sum is written out."""

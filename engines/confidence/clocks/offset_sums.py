@@ -29,7 +29,7 @@ from cepctl.engines.confidence.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
 from cepctl.engines.confidence.clocks.summed_masses import curved_masses
 from cepctl.engines.confidence.measured import Measured, Total
-from cepctl.engines.pattern.rivals import BoundMatches
+from cepctl.engines.pattern.bound_matches import BoundMatches
 
 COPIES_AT_ONCE = 400_000
 """Copies of events that are measured together."""

@@ -22,7 +22,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.pattern.blocks import Region
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 
 def can_lie_in(

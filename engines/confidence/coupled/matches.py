@@ -19,7 +19,7 @@ from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Shape
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 Choice: TypeAlias = Literal[
     "single", "none", "first", "last", "distinct ends", "same tick", "sequence", "unordered"

@@ -20,7 +20,7 @@ from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 FARTHEST = 1 << 61
 """Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""

@@ -31,7 +31,7 @@ from cepctl.engines.confidence.time_cells import fill_masses
 from cepctl.engines.confidence.work import PLACED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.blocks import Region, Shape, between
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.shapes import edge_of
 
 MOST_EVENTS = 62

@@ -40,7 +40,7 @@ from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, piece
 from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.blocks import gap_of
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 WORK_BOUND = most_products(BOTH_ENDS)
 """Products that a chain may take."""

@@ -25,8 +25,8 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
 from cepctl.engines.pattern.blocks import BlockKind, Point, Region, RegionEnd
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
-from cepctl.engines.pattern.rivals import Rivals
 from cepctl.plan.plan import Timing
 
 

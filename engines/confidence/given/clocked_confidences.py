@@ -35,8 +35,8 @@ from cepctl.engines.confidence.given.tied_problems import tied_problems
 from cepctl.engines.confidence.given.touched_components import touched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.bound_matches import BoundMatches
 from cepctl.engines.pattern.propagation import narrowed
-from cepctl.engines.pattern.rivals import BoundMatches
 
 MATCHES_AT_ONCE = 1_000
 COPIES_AT_ONCE = 200_000

@@ -29,8 +29,8 @@ from cepctl.engines.confidence.given.work import require_few, searched, within_b
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.clauses import Tied
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
+from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
-from cepctl.engines.pattern.rivals import Rivals
 
 _NEARLY = 1e-9
 """What misses 1 by less may be certain."""

@@ -21,7 +21,7 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.components import alike_components
 from cepctl.engines.confidence.given.work import MOST_TIED
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
-from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
 
 
 @dataclass(frozen=True)

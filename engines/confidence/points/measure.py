@@ -21,8 +21,8 @@ from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.bound_matches import groups_of
 from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds
-from cepctl.engines.pattern.rivals import groups_of
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.sampling import Sampling

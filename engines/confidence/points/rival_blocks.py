@@ -15,7 +15,8 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.range_join import batches
 from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.rivals import RivalJoin, Rivals
+from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, default_budget, size_text
 
