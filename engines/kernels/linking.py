@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
-from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating, typing_of_kernels
+from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating
 from cepctl.engines.kernels.targets import for_kernels
 
 # Without types, since it gives some to few of its functions.
@@ -195,7 +195,6 @@ class CalledCompiler(compiler.Compiler):  # type: ignore[misc]
         """As Numba does, into a library of this kind."""
         generator = self.state.targetctx.codegen()
         self.state.targetctx = for_kernels(self.state.targetctx)
-        self.state.typingctx = typing_of_kernels(self.state.typingctx)
         self.state.library = self.library(generator, func.__qualname__)
         self.state.library.enable_object_caching()
         with translating(True):

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from importlib import import_module
 from typing import Any
+
+from cepctl.engines.kernels.lowering import KernelLowering
 
 # Without types, since Numba gives some to few of its functions.
 arrays: Any = import_module("numba.np.arrayobj")
@@ -25,10 +26,10 @@ machinery: Any = import_module("numba.core.compiler_machinery")
 postproc: Any = import_module("numba.core.postproc")
 transforms: Any = import_module("numba.core.transforms")
 types: Any = import_module("numba.core.types")
-typing: Any = import_module("numba.core.typing")
 
 _UNUSED = frozenset(
     {
+        "AnnotateTypes",
         "DumpParforDiagnostics",
         "FindLiterallyCalls",
         "InlineClosureLikes",
@@ -41,7 +42,7 @@ _UNUSED = frozenset(
         "WithLifting",
     }
 )
-"""For closures, contexts, literals that types follow from, messages made at run time, and parallel loops."""
+"""For people, closures, contexts, literals that types follow from, messages of run time, parallel loops."""
 
 
 class _Passes(machinery.PassManager):  # type: ignore[misc]
@@ -138,43 +139,41 @@ def passes_of_kernels(state: Any) -> Any:
         made = _Passes("kernel")
         for each, told in builder.define_nopython_pipeline(state).passes:
             if each.__name__ not in _UNUSED:
-                made.add_pass(each, told)
+                made.add_pass(KernelLowering if each.__name__ == "NativeLowering" else each, told)
         made.finalize()
         _passes.append(made)
     return _passes[0]
 
 
-class _Typing(typing.Context):  # type: ignore[misc]
-    """Of which types the values in kernels are."""
+_known: dict[Any, Any] = {}
 
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """The signature of a call: of a function of Numba's, on numbers, it is found once."""
-        if (
-            kws
-            or not isinstance(func, types.Function)
-            or not all(isinstance(each, _NUMBERS) for each in args)
-        ):
-            return super().resolve_function_type(func, args, kws)
-        key = func, tuple(args)
+
+def know_calls_of_kernels() -> None:
+    """Have Numba find out once of which type a call of one of its own functions is, and by which code."""
+    function = types.Function
+    find = function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if not is_translating() or not all(map(_is_plain, (*args, *kws.values()))):
+            return find(self, context, args, kws)
+        key = self, tuple(args), tuple(kws.items())
         found = _known.get(key)
         if found is None:
-            found = _known[key] = super().resolve_function_type(func, args, kws)
+            found = _known[key] = find(self, context, args, kws)
         return found
 
-
-_NUMBERS = (types.Number, types.Boolean)
-_known: dict[Any, Any] = {}
-_typing: list[_Typing] = []
+    function.get_call_type = get_call_type
 
 
-def typing_of_kernels(context: Any) -> Any:
-    """Numba's own knowledge of types, and that of kernels."""
-    if not _typing:
-        own = copy(context)
-        own.__class__ = _Typing
-        _typing.append(own)
-    return _typing[0]
+def _is_plain(kind: Any) -> bool:
+    """Whether a type says all that the type of a call follows from."""
+    if isinstance(kind, types.BaseTuple):
+        return all(map(_is_plain, kind.types))
+    return isinstance(kind, _PLAIN)
 
+
+_PLAIN = (types.Array, types.Boolean, types.NoneType, types.Number, types.NumberClass, types.SliceType)
 
 tidy_kernels()
 tell_nothing_of_kernels()
+know_calls_of_kernels()

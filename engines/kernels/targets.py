@@ -16,6 +16,9 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from cepctl.engines.kernels.elements import form_of
+from cepctl.engines.kernels.lowering import leave_out_unused
+
 # Without types, since Numba gives some to few of its functions.
 cpu: Any = import_module("numba.core.cpu")
 references: Any = import_module("numba.core.runtime.context")
@@ -59,4 +62,26 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         """What makes code of a call; its registries were looked through when this compilation began."""
-        return super().get_function(fn, sig, _firstcall=False)
+        form = None if self.enable_boundscheck else form_of(fn, sig)
+        if form is None:
+            return super().get_function(fn, sig, _firstcall=False)
+        return _Call(form, self, sig)
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        """Finish what was translated."""
+        leave_out_unused(mod)
+        super().post_lowering(mod, library)
+
+
+class _Call:
+    """What makes code of a call."""
+
+    libs = ()
+
+    def __init__(self, form: Any, target: Any, signature: Any) -> None:
+        self._form = form
+        self._target = target
+        self._signature = signature
+
+    def __call__(self, builder: Any, arguments: Any, location: Any = None) -> Any:
+        return self._form(self._target, builder, self._signature, arguments)
