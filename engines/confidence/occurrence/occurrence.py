@@ -18,8 +18,8 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.occurrence.clauses import Clauses
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_PROBLEMS,
     MOST_SEPARATORS,

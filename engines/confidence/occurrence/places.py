@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.confidence.occurrence.sorting import place_in, sorted_unique
 from cepctl.engines.kernels.kernel import inner
 

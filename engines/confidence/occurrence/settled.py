@@ -13,7 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.confidence.occurrence.places import places_of_events
 from cepctl.engines.confidence.occurrence.sorting import sorted_unique
 from cepctl.engines.kernels.kernel import inner
