@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
-from cepctl.engines.confidence.occurrence.sorting import sorted_unique
+from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.kernels.kernel import inner
 
 MOST_PROBLEMS = 64
@@ -125,7 +125,7 @@ def _used(settled, problems):
         for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
             clauses[count] = k
             count += 1
-    clauses = clauses[: sorted_unique(clauses, count)]
+    clauses = clauses[: sort_cuts(clauses, count)]
     named = 0
     for k in clauses:
         named += 2 * (settled.offsets[k + 1] - settled.offsets[k])
@@ -136,7 +136,7 @@ def _used(settled, problems):
                 if e >= 0:
                     events[count] = e
                     count += 1
-    return clauses, events[: sorted_unique(events, count)]
+    return clauses, events[: sort_cuts(events, count)]
 
 
 @inner
