@@ -1,6 +1,6 @@
 """The probability that some row of a group holds, for many groups: the one way into this room.
 
-clauses      what rows ask of ticks, in one form                         `clauses`
+clauses      what rows ask of ticks, in one form                         `coupled.clauses`
 settled      of one group, without what the intervals or others decide   `settled`
 parts        that share no event: 1 - product of (1 - P)                 `separators`
 separators         given their ticks the other events are independent          `separators`
