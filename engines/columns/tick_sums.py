@@ -37,7 +37,7 @@ def sort_cuts(ticks, count):
     NumPy's, compiled into each kernel that calls it, takes seconds to compile.
     """
     gap = 1
-    while 9 * gap < count:
+    while 16 * gap < count:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, count):
