@@ -32,10 +32,14 @@ def with_cut(cuts, count, at):
 
 @inner
 def sort_cuts(ticks, count):
-    """Sort the first `count` ticks in place, each once (Shell's sort); returns how many remain."""
-    for gap in (301, 132, 57, 23, 10, 4, 1):
-        if gap > 1 and count < 4 * gap:
-            continue
+    """Sort the first `count` ticks in place, each once (Shell's sort); returns how many remain.
+
+    NumPy's, compiled into each kernel that calls it, takes seconds to compile.
+    """
+    gap = 1
+    while 16 * gap < count:
+        gap = 3 * gap + 1
+    while gap > 0:
         for i in range(gap, count):
             tick = ticks[i]
             j = i - gap
@@ -43,6 +47,7 @@ def sort_cuts(ticks, count):
                 ticks[j + gap] = ticks[j]
                 j -= gap
             ticks[j + gap] = tick
+        gap //= 3
     kept = min(count, 1)
     for i in range(1, count):
         if ticks[i] != ticks[kept - 1]:

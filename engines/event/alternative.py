@@ -143,9 +143,9 @@ class PreparedAlternative:
         """How its matches are measured."""
         sampling = None
         if self.options.approximate is not None:
-            from cepctl.engines.event.samplings import sampling_of
+            from cepctl.engines.confidence.coupled.sampling import Sampling
 
-            sampling = sampling_of(self.options.approximate, self.events)
+            sampling = Sampling(self.options.approximate, self.events)
         events, system = self.events, self.search.system
         return Measure(
             *(self.shape, events.masses, system, self.plan.window, sampling, self.options.block_memory),

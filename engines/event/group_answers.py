@@ -103,14 +103,14 @@ def _estimate(
     answers: GroupAnswers, wanted: WantedGroups, groups: Indexes, problems: list[Problems], places: Indexes
 ) -> None:
     """The occurrences of groups that are too costly; `places`: their numbers in the problems."""
-    from cepctl.engines.event.samplings import sampling_of
+    from cepctl.engines.confidence.coupled.sampling import Sampling
 
     options, events = wanted.prepared[0].options, wanted.prepared[0].events
     assert options.approximate is not None
     sure = answers.expected_error[groups] == 0.0
     least, largest = wanted.bounds(groups)
     estimates = estimated(
-        sampling_of(options.approximate, events),
+        Sampling(options.approximate, events),
         problems,
         places,
         np.where(sure, least, 0.0),

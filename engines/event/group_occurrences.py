@@ -15,9 +15,9 @@ from cepctl.engines.columns.bindings import MatchBatch, joined_batches, signatur
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
+from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.method import Guarantee, Method
-from cepctl.engines.confidence.occurrence.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs

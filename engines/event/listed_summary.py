@@ -24,8 +24,8 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
 from cepctl.engines.columns.numbering import distinct_rows
+from cepctl.engines.confidence.coupled.clauses import clauses_of
 from cepctl.engines.confidence.measured import Total
-from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses

@@ -53,18 +53,13 @@ class Cell(NamedTuple):
 
 
 @inner
-def cuts_of(buckets, classes, key):
-    """Begins of the cells of a key, and the tick after the last; of a key without events one tick."""
-    if classes.starts[key] == classes.starts[key + 1]:
-        return np.zeros(1, dtype=np.int64)
+def cuts_of(buckets, events):
+    """Begins of the cells of some events, and the tick after the last; where there are none one tick."""
     room = 0
-    for a in range(classes.starts[key], classes.starts[key + 1]):
-        event = classes.event[a]
+    for event in events:
         room += 2 * (buckets.starts[event + 1] - buckets.starts[event])
-    points = np.empty(room, dtype=np.int64)
-    at = 0
-    for a in range(classes.starts[key], classes.starts[key + 1]):
-        event = classes.event[a]
+    points, at = np.zeros(max(room, 1), dtype=np.int64), 0
+    for event in events:
         for b in range(buckets.starts[event], buckets.starts[event + 1]):
             points[at], points[at + 1] = buckets.lo[b], buckets.hi[b] + 1
             at += 2

@@ -51,7 +51,7 @@ def measure(buckets, classes, roots, following, row_of, fold, values, exponents,
 
 @inner
 def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps, found):
-    cut = cuts_of(buckets, classes, key)
+    cut = cuts_of(buckets, classes.event[classes.starts[key] : classes.starts[key + 1]])
     offsets, alive = alive_in(classes, key, cut)
     shares = shares_of(buckets, classes, offsets, alive, cut)
     entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])

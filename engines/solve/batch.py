@@ -23,10 +23,10 @@ from cepctl.engines.solve.form import Form
 if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.ties import EventTies
+    from cepctl.engines.confidence.coupled.clauses import Tied
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.confidence.intervals.search import IntervalSearch
-    from cepctl.engines.confidence.occurrence.clauses import Tied
 
 
 class Members(NamedTuple):

@@ -30,7 +30,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import plus, sort_cuts
+from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.runs import (
     MOST_PARTS,
     NO_WINDOW,
@@ -44,6 +44,7 @@ from cepctl.engines.confidence.chain.runs import (
     open_rings,
     place_in_cell,
     room_for_runs,
+    start_cells,
     sum_more,
     sum_ones,
     sum_threes,
@@ -149,21 +150,9 @@ def sum_windowed(runs, window, cuts, refined, per_tick, placed):
         count = cut_time(runs.low, runs.high, offsets[0], offsets[size], cuts)
         fill_densities(runs.low, runs.high, runs.mass, offsets, cuts, count, per_tick)
         first, last = runs.low[offsets[0]], runs.high[offsets[1] - 1]
-        pieces = _refine(cuts, count, first, last, window, refined)
+        pieces = start_cells(cuts, count, first, last, window, refined)
         total = _with_window(size, cuts, count, per_tick, refined, pieces, window, placed)
         runs.product[runs.part[event]] *= total
-
-
-@inner
-def _refine(cuts, count, first_lower, first_upper, window, refined):
-    """Start cells: cut the first event's interval at every cut and at every cut minus W."""
-    pieces = 0
-    for c in range(count):
-        for cut in (cuts[c], plus(cuts[c], -window)):
-            if first_lower <= cut <= first_upper + 1:
-                refined[pieces] = cut
-                pieces += 1
-    return sort_cuts(refined, pieces)
 
 
 @inner

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_sums import apart, sort_cuts
+from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.kernels.kernel import inner
 
 WIDEST_CELL = 1 << 62
@@ -59,6 +59,18 @@ def fill_densities(low, high, mass, offsets, cuts, count, per_tick):
                 per_tick[j, c] = mass[b]
                 c += 1
         per_tick[j, c:count] = 0.0
+
+
+@inner
+def start_cells(cuts, count, first_lower, first_upper, window, refined):
+    """Cut the first event's interval at every cut and at every cut minus W; returns how many ends."""
+    pieces = 0
+    for c in range(count):
+        for cut in (cuts[c], plus(cuts[c], -window)):
+            if first_lower <= cut <= first_upper + 1:
+                refined[pieces] = cut
+                pieces += 1
+    return sort_cuts(refined, pieces)
 
 
 @inner

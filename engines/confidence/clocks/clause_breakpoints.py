@@ -43,8 +43,8 @@ from cepctl.engines.confidence.clocks.frames import (
     stamping,
     ties_matter,
 )
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_BREAKPOINTS = 4096

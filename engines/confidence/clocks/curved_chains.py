@@ -19,7 +19,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
-from cepctl.engines.confidence.chain.runs import NO_WINDOW
+from cepctl.engines.confidence.chain.runs import NO_WINDOW, start_cells
 from cepctl.engines.confidence.clocks.curved_cells import (
     CellSums,
     cell_sums,
@@ -94,7 +94,7 @@ def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, spac
         _place(buckets, curves, space, 0, top, cuts[0], cuts[count - 1], count)
         return space.placed[positions]
     fill_cells(buckets, curves, space.bucket[:, :count], cuts, top + 1, space.sums)
-    pieces = _refine(cuts, valid_lower[0], valid_upper[0], window, space.refined)
+    pieces = start_cells(cuts, count, valid_lower[0], valid_upper[0], window, space.refined)
     total = 0.0
     for r in range(pieces - 1):
         begin, ticks = space.refined[r], space.refined[r + 1] - space.refined[r]
@@ -217,18 +217,6 @@ def _cut(buckets, valid_lower, valid_upper, space):
                     space.bucket[j, c] = b
                     c += 1
     return count
-
-
-@inner
-def _refine(cuts, first, last, window, refined):
-    """Pieces of the first event's ticks: what the window leaves begins and ends in one cell each."""
-    count = 0
-    for cut in cuts:
-        for at in (cut, plus(cut, -window)):
-            if first <= at <= last + 1:
-                refined[count] = at
-                count += 1
-    return sort_cuts(refined, count)
 
 
 @inner

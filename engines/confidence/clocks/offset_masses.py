@@ -1,8 +1,4 @@
-"""The mass of an offset, or of the difference of two, and the masses of events that offsets move.
-
-A difference of two offsets counts pairs of ticks. For two buckets of m and n ticks their number rises one
-by one to the smaller of m and n, stays there, and falls one by one: three arithmetic series.
-"""
+"""The mass of an offset, or of the difference of two, and the masses of events that offsets move."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.tick_masses import pairs_apart
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner, kernel
 
@@ -124,7 +121,7 @@ def mass_between(difference, first, last):
                 total += density[b] * (float(hi[b]) - float(lo[b]) + 1.0) * share
                 o = cut
                 continue
-            total += density[b] * density[o] * pairs_apart(lo[b], hi[b], lo[o], hi[o], first, last)
+            total += density[b] * density[o] * pairs_apart(lo[o], hi[o], lo[b], hi[b], first, last)
             o += 1
     return total
 
@@ -149,30 +146,8 @@ def shares_of_sum(own, event, offsets, clock, first, last, shares):
         for b in range(own.starts[event], own.starts[event + 1]):
             for o in range(offsets.starts[clock], offsets.starts[clock + 1]):
                 # The offset's mirror image is subtracted.
-                pairs = pairs_apart(own.lo[b], own.hi[b], -offsets.hi[o], -offsets.lo[o], first[i], last[i])
+                pairs = pairs_apart(-offsets.hi[o], -offsets.lo[o], own.lo[b], own.hi[b], first[i], last[i])
                 shares[i] += own.density[b] * offsets.density[o] * pairs
-
-
-@inner
-def pairs_apart(lo, hi, other_lo, other_hi, first, last):
-    """Pairs of a tick of one bucket and one of another, which lie so far apart, as a float."""
-    lowest, highest = lo - other_hi, hi - other_lo
-    size = min(hi - lo, other_hi - other_lo) + 1
-    rise, fall = lowest + size - 1, highest - size + 1
-    total = _series(max(lowest, first), min(rise, last), 1, lowest - 1)
-    begin, end = max(rise + 1, first), min(fall, last)
-    if begin <= end:
-        total += float(size) * (float(end) - float(begin) + 1.0)
-    return total + _series(max(fall + 1, first), min(highest, last), -1, highest + 1)
-
-
-@inner
-def _series(begin, end, step, zero):
-    """The sum of `step * (d - zero)` over d from `begin` to `end`."""
-    if begin > end:
-        return 0.0
-    outer = float(step * (begin - zero)) + float(step * (end - zero))
-    return 0.5 * outer * (float(end) - float(begin) + 1.0)
 
 
 @inner

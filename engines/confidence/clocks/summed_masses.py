@@ -16,7 +16,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.laws import Curves, Laws, curved_laws
 from cepctl.engines.columns.masses import Buckets, Masses
-from cepctl.engines.confidence.clocks.offset_masses import pairs_apart
+from cepctl.engines.columns.tick_masses import pairs_apart
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.offset_bounds import stamps_of
 
@@ -142,7 +142,7 @@ def _ways(sizes, place):
     """How many ways there are to the tick at a place of a block."""
     if sizes[2] == 1:
         return _two(sizes, place)
-    return pairs_apart(0, sizes[0] - 1, 1 - sizes[1], 0, place - sizes[2] + 1, place)
+    return pairs_apart(1 - sizes[1], 0, 0, sizes[0] - 1, place - sizes[2] + 1, place)
 
 
 @inner

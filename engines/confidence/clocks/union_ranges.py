@@ -19,8 +19,8 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.propagation import propagated

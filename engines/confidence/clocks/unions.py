@@ -33,7 +33,7 @@ from cepctl.engines.confidence.clocks.nodes import Nodes
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
 from cepctl.engines.confidence.clocks.offset_sums import OffsetSum, shifts
 from cepctl.engines.confidence.clocks.refusals import MOST_NODES, refused_at_offsets
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 
 DIFFERENCES_AT_ONCE = 400_000

@@ -3,6 +3,7 @@
 A sampled world gives every event of a match and every rival a tick from its own mass; the match holds
 in it when one of the match's coupled problems does.  Hoeffding (1963, Theorem 2): the mean of n such
 answers is further than `error` from the probability with a probability of at most 2 exp(-2 n error^2).
+Worlds that contradict what is given are left out, until there are as many as that asks.
 
 The generator is SplitMix64 (Steele, Lea, Flood 2014), seeded by the signature; events are drawn in
 code-point order of their ids.  So a match has the same estimate wherever and beside whatever it is
@@ -12,7 +13,7 @@ sampled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import ceil, log
 from typing import TypeAlias
@@ -22,20 +23,23 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.tick_sums import plus, tick_count
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Problems
-from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
-from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.confidence.coupled.clauses import clauses_of
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.sampled_worlds import (
+    CLOCKS_CONTRADICT,
+    MOST_DRAWN,
+    TOO_FEW_REMAIN,
+    Worlds,
+    count_hits,
+    worlds_of,
+)
+from cepctl.engines.pattern.offset_bounds import stamps_of
+from cepctl.errors import QueryTooLargeError
 
 Seeds: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 FAILURE_PROBABILITY = 1e-6
 """How probable it is at most that a sampled confidence is further off than the error it carries."""
-
-STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
-_UNUSED_BITS = np.uint64(11)
-_UNIT = 2.0**-53
+_MOST_EVENTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,52 @@ class Sampling:
         Returns
         -------
         The matches, ascending, and an estimate for each, shape (k,).
+
+        Raises
+        ------
+        QueryTooLargeError
+            If too few worlds remain, or something is given of events that share clocks.
         """
-        conditions = conditions_of(problems, self.events.id_rank)
-        seeds = self.seeds(groups, conditions.match)
-        hits = np.zeros(len(seeds), dtype=np.int64)
+        events = self.events
+        if events.ties and events.clocks:
+            raise QueryTooLargeError(
+                "GIVEN of events that share clocks is not estimated by --approximate; say more in IF "
+                "so that it ties fewer events, or leave it out"
+            )
+        matches = np.unique(np.concatenate([each.match for each in problems]))
+        worlds = self.worlds(problems, matches)
+        hits, failed = np.zeros(len(matches), dtype=np.int64), np.zeros(3, dtype=np.int64)
         count = sample_size(self.error)
-        _count_hits(conditions, self.events.masses.buckets, seeds, count, hits)
-        return conditions.match, hits / count
+        seeds = self.seeds(groups, matches)
+        told = count_hits(worlds, stamps_of(events.stamps), seeds, count, hits, failed)
+        if told == CLOCKS_CONTRADICT:
+            raise QueryTooLargeError(
+                f"--approximate draws offsets of clocks until {count:,} satisfy the ties of their segments, "
+                f'and fewer than one of {MOST_DRAWN} does; write residual = "epoch" in the rule of the clock'
+            )
+        if told == TOO_FEW_REMAIN:
+            raise _too_few_remain(worlds, count, *failed.tolist())
+        return matches, hits / count
+
+    def worlds(self, problems: Sequence[Problems], groups: Indexes) -> Worlds:
+        """What is drawn for groups of problems, whose `match` is one of these, ascending.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If what is given ties too many events to those of a group.
+        """
+        numbered = [replace(each, match=np.searchsorted(groups, each.match)) for each in problems]
+        clauses = clauses_of(numbered, len(groups), limited=True)
+        events = self.events
+        worlds = worlds_of(clauses, events.stamps, events.tied, events.id_rank)
+        sizes = np.diff(worlds.event_offsets)
+        for size in sizes[(np.diff(worlds.given_offsets) > 0) & (sizes > _MOST_EVENTS)][:1].tolist():
+            raise QueryTooLargeError(
+                f"GIVEN ties {size:,} events to a match, and worlds of at most {_MOST_EVENTS:,} are sampled; "
+                "say more in IF so that it ties fewer events, narrow their intervals, or leave it out"
+            )
+        return worlds
 
     def seeds(self, groups: Sequence[Group], rows: Indexes) -> Seeds:
         """A number for each of some matches that follows from its signature alone."""
@@ -89,81 +132,10 @@ def sample_size(error: float) -> int:
     return ceil(log(2.0 / FAILURE_PROBABILITY) / (2.0 * error * error))
 
 
-@kernel
-def _count_hits(conditions, buckets, seeds, count, hits):
-    """Per match, in how many of `count` worlds one of its problems holds."""
-    problem_offsets, event_offsets = conditions.problem_offsets, conditions.event_offsets
-    variable_offsets, factor_offsets = conditions.variable_offsets, conditions.factor_offsets
-    for match in range(len(seeds)):
-        events = conditions.events[event_offsets[match] : event_offsets[match + 1]]
-        ticks = np.empty(len(events), dtype=np.int64)
-        state = seeds[match]
-        for _ in range(count):
-            for e in range(len(events)):
-                state += STEP
-                ticks[e] = drawn(state, events[e], buckets)
-            for p in range(problem_offsets[match], problem_offsets[match + 1]):
-                own = conditions.variables[variable_offsets[p] : variable_offsets[p + 1]]
-                others = conditions.factors[factor_offsets[p] : factor_offsets[p + 1]]
-                between = conditions.edges[conditions.edge_spans[p, 0] : conditions.edge_spans[p, 1]]
-                if _constraints_hold(own, between, ticks) and _factors_hold(
-                    own, others, conditions.regions, conditions.bounds, ticks
-                ):
-                    hits[match] += 1
-                    break
-
-
-@kernel
-def drawn(state, event, buckets):
-    """A tick of an event, from its mass and a state of the generator."""
-    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
-    mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1
-    mixed = (mixed ^ (mixed >> _SHIFT_2)) * _MIX_2
-    mixed = mixed ^ (mixed >> _SHIFT_3)
-    left = np.float64(mixed >> _UNUSED_BITS) * _UNIT
-    last = starts[event + 1] - 1
-    for b in range(starts[event], last):
-        mass = density[b] * tick_count(lo[b], hi[b])
-        if left < mass:
-            return _within(left, lo[b], hi[b], density[b])
-        left -= mass
-    return _within(left, lo[last], hi[last], density[last])
-
-
-_FARTHEST = 2.0**63 - 1024.0  # The greatest float that int64 holds.
-
-
-@kernel
-def _within(left, lo, hi, density):
-    return min(plus(lo, np.int64(min(left / density, _FARTHEST))), hi)
-
-
-@kernel
-def _constraints_hold(own, between, ticks):
-    """Whether every variable is in its valid interval, and every pair as far apart as its edges say."""
-    for i in range(len(own)):
-        if not own[i, 1] <= ticks[own[i, 0]] <= own[i, 2]:
-            return False
-    for d in range(len(between)):
-        if ticks[own[between[d, 0], 0]] > plus(ticks[own[between[d, 1], 0]], between[d, 2]):
-            return False
-    return True
-
-
-@kernel
-def _factors_hold(own, others, regions, bounds, ticks):
-    """Whether every factor's event is in all its inner regions and in none of the others."""
-    for f in range(len(others)):
-        tick = ticks[others[f, 0]]
-        for r in range(others[f, 1], others[f, 2]):
-            inside = True
-            for b in range(regions[r, 1], regions[r, 2]):
-                at = bounds[b, 2]
-                if bounds[b, 1] != NO_VARIABLE:
-                    at = plus(at, ticks[own[bounds[b, 1], 0]])
-                if (bounds[b, 0] and tick < at) or (not bounds[b, 0] and tick > at):
-                    inside = False
-                    break
-            if inside != regions[r, 0]:
-                return False
-    return True
+def _too_few_remain(worlds: Worlds, wanted: int, group: int, kept: int, drawn: int) -> QueryTooLargeError:
+    events = int(np.diff(worlds.event_offsets)[group])
+    return QueryTooLargeError(
+        f"--approximate draws worlds until {wanted:,} satisfy GIVEN, and only {kept:,} of {drawn:,} do, "
+        f"where {events:,} events are of a match or tied to it; say more in IF so that it ties fewer events, "
+        "narrow their intervals, allow a larger error, or leave it out"
+    )

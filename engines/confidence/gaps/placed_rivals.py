@@ -25,7 +25,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, window_ticks
 from cepctl.engines.confidence.time_cells import fill_masses
 from cepctl.engines.confidence.work import PLACED, most_products
@@ -306,7 +307,7 @@ def _take_place(buckets, table, value, begin, open_now, count, rivals, first, la
         r = open_now[i]
         forbidden = (never_at[r] >> m) & 1
         if last[r] == m:
-            _close(value, begin, i, bits, _mass_from(buckets, rivals[r], tick + forbidden))
+            _close(value, begin, i, bits, min(mass_on(buckets, rivals[r], tick + forbidden, LAST), 1.0))
             bits -= 1
         elif not forbidden and table.each[r, at] > 0.0:
             for s in range(1 << bits):
@@ -343,15 +344,6 @@ def _add(value, begin, to, of, factor):
 def _left_of(buckets, value, begin, open_rivals, rivals, tick):
     """What the rivals that are open at the end of a chain leave, which may lie behind the window."""
     for i in range(len(open_rivals) - 1, -1, -1):
-        _close(value, begin, i, i + 1, _mass_from(buckets, rivals[open_rivals[i]], tick))
+        behind = min(mass_on(buckets, rivals[open_rivals[i]], tick, LAST), 1.0)
+        _close(value, begin, i, i + 1, behind)
     return value[0], begin[0]
-
-
-@inner
-def _mass_from(buckets, rival, tick):
-    """P(a rival is at a tick or later)."""
-    total = 0.0
-    for b in range(buckets.starts[rival], buckets.starts[rival + 1]):
-        if buckets.hi[b] >= tick:
-            total += buckets.density[b] * tick_count(max(buckets.lo[b], tick), buckets.hi[b])
-    return min(total, 1.0)

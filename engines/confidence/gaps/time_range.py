@@ -7,14 +7,17 @@ that ZDI10 calls NELT).
 
 Order, window and rivals (s >= lower or t <= upper of each) all hold of the smaller of two chains, tick by
 tick, where they hold of both.  So there is one smallest chain, and pushing ticks up only as far as some
-condition forces them finds it.  No step depends on how wide an interval is.
+condition forces them finds it.  No step depends on how wide an interval is.  What lies between the two events
+of a gap may be other events of the chain (`kept_range`).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import first_possible
 from cepctl.engines.columns.tick_sums import LAST
@@ -37,46 +40,78 @@ def range_of_places(
     return first, -last, (first != LAST) & (last != LAST)
 
 
+class Between(NamedTuple):
+    """Rivals of a chain that must not lie between two events of it, shape (n,) each.
+
+    Nor at the tick of the later one, where it is `closed`; of the earlier one, where time is mirrored.
+    """
+
+    rival: Indexes
+    first: Indexes
+    last: Indexes
+    closed: Flags
+
+
+@inner
+def room_between(count):
+    """Room for so many rivals."""
+    places = np.empty((3, count), dtype=np.int64)
+    return Between(places[0], places[1], places[2], np.empty(count, dtype=np.bool_))
+
+
 @kernel
 def _first_ticks(buckets, event, gap, gaps, window, place, mirrored):
-    count, length = event.shape
-    result = np.empty(count, dtype=np.int64)
-    tick = np.empty(length, dtype=np.int64)
-    for row in range(count):
-        for position in range(length):
-            tick[position] = buckets.lower[event[row, position]]
-        moving = True
-        while moving:
-            moving = _pushed(buckets, event[row], gap[row], gaps, tick, mirrored)
-            earliest = tick[length - 1] - window + 1
-            if window > 0 and tick[length - 1] != LAST and tick[0] < earliest:
-                tick[0] = first_possible(buckets, event[row, 0], earliest)
-                moving = True
-            moving = moving and tick.max() != LAST
-        result[row] = LAST if tick.max() == LAST else tick[place]
+    offsets, most = gaps.rival_offsets, 0
+    result, tick = np.empty(len(event), dtype=np.int64), np.empty(event.shape[1], dtype=np.int64)
+    for row in range(len(event)):
+        size = 0
+        for g in gap[row]:
+            size += offsets[g + 1] - offsets[g]
+        most = max(most, size)
+    between = room_between(most)
+    for row in range(len(event)):
+        found = 0
+        for g in range(gap.shape[1]):
+            for rival in gaps.rivals[offsets[gap[row, g]] : offsets[gap[row, g] + 1]]:
+                between.rival[found], between.closed[found] = event_of(rival), rival < 0
+                between.first[found], between.last[found] = g, g + 1
+                found += 1
+        happens = find_smallest(buckets, event[row], between, found, window, mirrored, tick)
+        result[row] = tick[place] if happens else LAST
     return result
 
 
 @inner
-def _pushed(buckets, own, gap, gaps, tick, mirrored):
-    """Push ticks up as order and rivals force them, once along the chain; tells whether any moved.
+def find_smallest(buckets, event, between, count, window, mirrored, tick):
+    """Fill the ticks of the smallest chain, which `count` rivals leave; tells whether there is one."""
+    for i in range(len(event)):
+        tick[i] = buckets.lower[event[i]]
+    moving = True
+    while moving:
+        moving = _pushed(buckets, event, between, count, tick, mirrored)
+        earliest = tick[-1] - window + 1
+        if window > 0 and tick[-1] != LAST and tick[0] < earliest:
+            tick[0] = first_possible(buckets, event[0], earliest)
+            moving = True
+        for each in tick:
+            if each == LAST:
+                return False
+    return True
 
-    Where time is mirrored, a gap that holds the tick of one end holds that of the left one.
-    """
-    lower, upper, rivals = buckets.lower, buckets.upper, gaps.rivals
+
+@inner
+def _pushed(buckets, event, between, count, tick, mirrored):
+    """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
     moved = False
-    for g in range(len(own) - 1):
-        if tick[g] == LAST or tick[g + 1] == LAST:
-            return moved
-        if tick[g + 1] <= tick[g]:
-            tick[g + 1] = first_possible(buckets, own[g + 1], tick[g] + 1)
+    for i in range(1, len(event)):
+        if tick[i - 1] != LAST and tick[i] <= tick[i - 1]:
+            tick[i] = first_possible(buckets, event[i], tick[i - 1] + 1)
             moved = True
-        for r in range(gaps.rival_offsets[gap[g]], gaps.rival_offsets[gap[g] + 1]):
-            rival, closed = event_of(rivals[r]), rivals[r] < 0
-            left, right = closed and mirrored, closed and not mirrored
-            if tick[g] < lower[rival] + left and upper[rival] < tick[g + 1] + right:
-                tick[g] = first_possible(buckets, own[g], lower[rival] + left)
-                moved = True
-                if tick[g] == LAST:
-                    return moved
+    for k in range(count):
+        rival, i = between.rival[k], between.first[k]
+        after = buckets.lower[rival] + (between.closed[k] and mirrored)
+        before = buckets.upper[rival] - (between.closed[k] and not mirrored)
+        if tick[i] != LAST and tick[i] < after and before < tick[between.last[k]]:
+            tick[i] = first_possible(buckets, event[i], after)
+            moved = True
     return moved

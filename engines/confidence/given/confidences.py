@@ -15,6 +15,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.clauses import Tied
 from cepctl.engines.confidence.coupled.confidences import with_ends
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
@@ -27,7 +28,6 @@ from cepctl.engines.confidence.given.tied_problems import TiedProblems, tied_pro
 from cepctl.engines.confidence.given.touched_components import Touched, touched
 from cepctl.engines.confidence.given.work import require_few, searched, within_bound
 from cepctl.engines.confidence.measured import Measured, Total, impossible
-from cepctl.engines.confidence.occurrence.clauses import Tied
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds

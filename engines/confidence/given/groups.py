@@ -21,13 +21,13 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.clocks.unions import MeasuringClauses
+from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.confidence.given.components import Pieces, piece_probability
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
 from cepctl.engines.confidence.given.touched_components import touched
 from cepctl.engines.confidence.given.work import require_few
-from cepctl.engines.confidence.occurrence.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
 

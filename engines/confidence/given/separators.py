@@ -8,7 +8,6 @@ stand for all of it, as in nested sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -24,35 +23,10 @@ from cepctl.engines.confidence.coupled.problem import (
     Structure,
     Variables,
     breakpoints,
+    reordered,
 )
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND, FirstNodes, first_nodes, summed
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
-
-
-def reordered(problems: Problems, order: Indexes) -> Problems:
-    """Problems whose variable k is the one that was `order[k]`."""
-    count = len(order)
-    if (order == np.arange(count)).all():
-        return problems
-    new = np.argsort(order)
-    structure = problems.structure
-    edges = tuple((int(new[i]), int(new[j]), c) for i, j, c in structure.edges)
-    regions = tuple(
-        tuple(
-            bound if bound.variable == NO_VARIABLE else replace(bound, variable=int(new[bound.variable]))
-            for bound in region
-        )
-        for region in structure.regions
-    )
-    system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
-    place = np.append(new, NO_VARIABLE)
-    return Problems(
-        Structure(system, edges, regions, breakpoints(count, edges, system, regions)),
-        problems.match,
-        Variables(*(np.ascontiguousarray(each[:, order]) for each in problems.variables)),
-        problems.factors._replace(variable=place[problems.factors.variable]),
-    )
-
 
 FEW_VARIABLES = 4
 """Problems of so many are summed as they are."""
@@ -74,8 +48,7 @@ def _taken_apart(laws: Laws, problems: Problems) -> tuple[Reals, Indexes]:
     if parts is None:
         return summed(laws, problems, WORK_BOUND), np.ones(len(problems.match), np.int64)
     separator, _ = parts
-    order = np.array([separator, *(i for i in range(count) if i != separator)])
-    ordered = reordered(problems, order)
+    ordered = reordered(problems, [separator, *(i for i in range(count) if i != separator)])
     nodes = first_nodes(laws, ordered)
     taken = np.bincount(nodes.row, minlength=len(problems.match))
     value = nodes.weight.copy()

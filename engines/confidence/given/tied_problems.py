@@ -30,9 +30,9 @@ from cepctl.engines.confidence.coupled.problem import (
     Structure,
     Variables,
     breakpoints,
+    reordered,
 )
 from cepctl.engines.confidence.given.components import ties_between_ranks, without_implied
-from cepctl.engines.confidence.given.separators import reordered
 from cepctl.engines.confidence.given.series import weighted_events
 from cepctl.engines.confidence.given.touched_components import Touched, place_of, touching_alike
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
@@ -253,5 +253,5 @@ class _Made:
         variables = Variables(self.event[keep], lower[keep], upper[keep])
         first = Problems(Structure(system, tuple(self.edges), regions, points), rows[keep], variables, some)
         weighted = replace(first, variables=variables._replace(event=self.weighted[keep]))
-        last = reordered(first, np.roll(np.arange(self.count), self.count - width))
+        last = reordered(first, np.roll(np.arange(self.count), self.count - width).tolist())
         yield TiedProblems(first, last, weighted)

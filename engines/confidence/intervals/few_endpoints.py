@@ -17,6 +17,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.intervals.problems import cover_of
 from cepctl.engines.confidence.work import ENDPOINTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -162,7 +163,7 @@ def _find_pieces(variables, factors, space):
     for f in factors:
         _add_limits(space, f, 0, space.starts, _STARTS)
     if y < 0:
-        _sort(space.starts, counts, _STARTS)
+        counts[_STARTS] = sort_cuts(space.starts, counts[_STARTS])
         return
     _add_ends(space, y, 0.0, 1.0, space.fixed, _FIXED)
     _add(least[y, 0], space.moving, counts, _MOVING)
@@ -173,12 +174,12 @@ def _find_pieces(variables, factors, space):
         _add(most[f, 0] + 1.0 - least[f, 1], space.moving, counts, _MOVING)
         _add(most[f, 0] - most[f, 1], space.moving, counts, _MOVING)
         _add(least[f, 0] - 1.0 - most[f, 1], space.moving, counts, _MOVING)
-    _sort(space.fixed, counts, _FIXED)
-    _sort(space.moving, counts, _MOVING)
+    counts[_FIXED] = sort_cuts(space.fixed, counts[_FIXED])
+    counts[_MOVING] = sort_cuts(space.moving, counts[_MOVING])
     for i in range(counts[_FIXED]):
         for k in range(counts[_MOVING]):
             _add(space.fixed[i] - space.moving[k], space.starts, counts, _STARTS)
-    _sort(space.starts, counts, _STARTS)
+    counts[_STARTS] = sort_cuts(space.starts, counts[_STARTS])
 
 
 @inner
@@ -204,19 +205,6 @@ def _add_limits(space, f, v, where, number):
         _add(hi + 1.0 - space.least[f, v], where, space.counts, number)
         _add(lo - 1.0 - space.most[f, v], where, space.counts, number)
         _add(hi - space.most[f, v], where, space.counts, number)
-
-
-@inner
-def _sort(where, counts, number):
-    """Sort and drop repetitions."""
-    size = counts[number]
-    where[:size].sort()
-    kept = 0
-    for i in range(size):
-        if kept == 0 or where[i] != where[kept - 1]:
-            where[kept] = where[i]
-            kept += 1
-    counts[number] = kept
 
 
 @inner

@@ -27,13 +27,13 @@ from cepctl.engines.confidence.clocks.frames import Frames, frames_of
 from cepctl.engines.confidence.clocks.nodes import Nodes
 from cepctl.engines.confidence.clocks.offset_sums import OffsetSum, copied
 from cepctl.engines.confidence.clocks.refusals import too_many_offsets
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.confidence.intervals.independent import measured_independently
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, deciding, rivals_of_rows
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.work import ENDS_AT_OFFSETS
 
 ROWS_AT_ONCE = 1 << 16

@@ -24,12 +24,12 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.columns.ties import EndpointTies, connected
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 from cepctl.engines.confidence.intervals.on_clocks import laws_of
 from cepctl.engines.confidence.intervals.tied_matches import component_probability
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 

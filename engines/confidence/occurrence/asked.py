@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.kernels.kernel import inner
+from cepctl.engines.kernels.kernel import inlined, inner
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -162,3 +162,12 @@ def holds(part, k, tick):
         if not difference_holds(part, d, tick):
             return part.absent[k]
     return not part.absent[k]
+
+
+@inlined
+def left_alive(part, alive, offsets, clause, level, tick):
+    """The problems that the clauses of separators up to a level leave."""
+    for i in range(offsets[level], offsets[level + 1]):
+        if part.mask[clause[i]] & alive != NONE and not holds(part, clause[i], tick):
+            alive &= ~part.mask[clause[i]]
+    return alive

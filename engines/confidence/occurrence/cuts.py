@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.tick_sums import apart, plus
+from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import WIDEST_CELL
-from cepctl.engines.confidence.occurrence.sorting import sorted_unique
 from cepctl.engines.kernels.kernel import inner
 
 
@@ -73,7 +72,7 @@ def _find(cuts, part, separators, level_of, buckets):
     for level in range(levels - 1, 0, -1):
         _eliminate(cuts, level)
     for level in range(levels):
-        cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])
+        cuts.constants[level] = sort_cuts(cuts.constant[level], cuts.constants[level])
 
 
 @inner
@@ -83,7 +82,7 @@ def _add_constant(cuts, level, at):
         return
     count = cuts.constants[level]
     if count == cuts.constant.shape[1]:
-        count = sorted_unique(cuts.constant[level], count)
+        count = sort_cuts(cuts.constant[level], count)
         cuts.constants[level] = count
         if 2 * count > cuts.constant.shape[1]:
             cuts.full[0] = True
@@ -168,7 +167,7 @@ def _cut(part, d, event, level_of):
 @inner
 def _eliminate(cuts, level):
     """Pass on to the levels below where two breakpoints of this one meet."""
-    cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])
+    cuts.constants[level] = sort_cuts(cuts.constant[level], cuts.constants[level])
     for i in range(cuts.relatives[level]):
         k, c = cuts.relative[level, i, 0], cuts.relative[level, i, 1]
         _add_constant(cuts, k, plus(cuts.low[level], -c))

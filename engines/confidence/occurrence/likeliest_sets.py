@@ -61,13 +61,19 @@ def _descending(inside):
     """The members at each node, the likeliest first."""
     order = np.empty(inside.shape, np.int64)
     for q in range(inside.shape[0]):
-        for i in range(inside.shape[1]):
-            at = i
-            while at > 0 and inside[q, order[q, at - 1]] < inside[q, i]:
-                order[q, at] = order[q, at - 1]
-                at -= 1
-            order[q, at] = i
+        _rank(inside[q], order[q])
     return order
+
+
+@inner
+def _rank(values, order):
+    """Fill the places of values, that of the largest first; of equal ones the first."""
+    for i in range(len(values)):
+        at = i
+        while at > 0 and values[order[at - 1]] < values[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
 
 
 @inner
@@ -135,12 +141,7 @@ def _by_probability(between, rank):
         for i in range(members):
             whole[i] += between.weight[q] * between.inside[q, i]
     ranked = np.empty(members, np.int64)
-    for i in range(members):
-        at = i
-        while at > 0 and whole[ranked[at - 1]] < whole[i]:
-            ranked[at] = ranked[at - 1]
-            at -= 1
-        ranked[at] = i
+    _rank(whole, ranked)
     for i in range(members):
         rank[ranked[i]] = i
     return ranked

@@ -12,7 +12,7 @@ import numpy as np
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import mixed
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT, Clauses
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.places import places_of_events
 from cepctl.engines.kernels.kernel import inner, kernel
 

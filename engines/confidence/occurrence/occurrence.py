@@ -1,6 +1,6 @@
 """The probability that some row of a group holds, for many groups: the one way into this room.
 
-clauses      what rows ask of ticks, in one form                         `clauses`
+clauses      what rows ask of ticks, in one form                         `coupled.clauses`
 settled      of one group, without what the intervals or others decide   `settled`
 parts        that share no event: 1 - product of (1 - P)                 `separators`
 separators         given their ticks the other events are independent          `separators`
@@ -18,8 +18,8 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.occurrence.clauses import Clauses
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_PROBLEMS,
     MOST_SEPARATORS,

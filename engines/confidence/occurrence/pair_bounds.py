@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.confidence.occurrence.clauses import Clauses
+from cepctl.engines.confidence.coupled.clauses import Clauses
 
 MOST_PAIRED = 64
 """Rows of a group whose pairs are looked at: the most probable ones."""

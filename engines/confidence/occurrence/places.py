@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT
-from cepctl.engines.confidence.occurrence.sorting import place_in, sorted_unique
+from cepctl.engines.columns.tick_sums import sort_cuts
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.kernels.kernel import inner
 
 
@@ -52,9 +52,9 @@ def _ranks(left, right, rank):
         if right[i] != NO_EVENT:
             found[count] = rank[right[i]]
             count += 1
-    return found[: sorted_unique(found, count)]
+    return found[: sort_cuts(found, count)]
 
 
 @inner
 def _place(event, rank, ranks):
-    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(place_in(ranks, rank[event]))
+    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(np.searchsorted(ranks, rank[event]))

@@ -16,19 +16,19 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
+from cepctl.engines.confidence.coupled.sampled_worlds import (
+    MOST_DRAWN,
+    STEP,
+    clauses_hold,
+    draw_events,
+    unit_of,
+    within,
+)
 from cepctl.engines.confidence.coupled.sampling import Sampling, Seeds, sample_size
 from cepctl.engines.kernels.kernel import inner, kernel
 
-_MOST_DRAWN = 100
-"""Worlds drawn for each that is wanted, at most."""
-_STEP, _UNIT, _UNUSED_BITS = sampling.STEP, sampling._UNIT, sampling._UNUSED_BITS
-_MIX_1, _MIX_2 = sampling._MIX_1, sampling._MIX_2
-_SHIFT_1, _SHIFT_2, _SHIFT_3 = sampling._SHIFT_1, sampling._SHIFT_2, sampling._SHIFT_3
-_drawn, _within = sampling.drawn, sampling._within
-_constraints_hold, _factors_hold = sampling._constraints_hold, sampling._factors_hold
+_STEP = STEP
 
 
 def rare_unions(
@@ -39,7 +39,7 @@ def rare_unions(
     Parameters
     ----------
     of
-        The error allowed, relative to the sum of a group's rows, and the events.
+        The error allowed, relative to the sum of a group's rows, and the events, which are independent.
     problems
         What rows ask for; `match` is the number of a row, those of a group one after the other.
     sizes
@@ -51,49 +51,55 @@ def rare_unions(
     """
     group = np.repeat(np.arange(len(sizes)), sizes)
     row = np.concatenate([each.match for each in problems])
-    conditions = conditions_of(
-        [replace(each, match=group[each.match]) for each in problems], of.events.id_rank
-    )
+    worlds = of.worlds([replace(each, match=group[each.match]) for each in problems], np.arange(len(sizes)))
     row = row[np.argsort(group[row], kind="stable")]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     found = np.full(len(sizes), np.nan)
     buckets = of.events.masses.buckets
-    _estimate(conditions, buckets, row, offsets, confidence, seeds, sample_size(of.error), _MOST_DRAWN, found)
+    _estimate(worlds, buckets, row, offsets, confidence, seeds, sample_size(of.error), MOST_DRAWN, found)
     return found
 
 
 @kernel
-def _estimate(conditions, buckets, row_of, row_offsets, confidence, seeds, count, most_drawn, found):
+def _estimate(worlds, buckets, row_of, row_offsets, confidence, seeds, count, most_drawn, found):
+    none, clause_offsets = np.zeros(0, dtype=np.int64), worlds.clause_offsets
+    clauses, differences = worlds.clauses, worlds.differences
+    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     for group in range(len(found)):
-        first, last = conditions.problem_offsets[group], conditions.problem_offsets[group + 1]
-        events = conditions.events[conditions.event_offsets[group] : conditions.event_offsets[group + 1]]
+        first, last = worlds.problem_offsets[group], worlds.problem_offsets[group + 1]
+        events = worlds.events[worlds.event_offsets[group] : worlds.event_offsets[group + 1]]
         rows = confidence[row_offsets[group] : row_offsets[group + 1]]
         own = row_of[first:last] - row_offsets[group]
-        boxes = _box_masses(conditions, buckets, events, first, last)
-        ticks = np.empty(len(events), dtype=np.int64)
+        boxes = np.ones(last - first)
+        for p in range(first, last):
+            for k in range(clause_offsets[p], clause_offsets[p + 1] - 1):
+                e, lower, upper = _limits(clauses, differences, k)
+                if e >= 0:
+                    boxes[p - first] *= mass_on(buckets, events[e, 0], lower, upper)
+        tick = np.empty(len(events), dtype=np.int64)
         holds = np.zeros(len(rows), dtype=np.bool_)
         state, total, kept = seeds[group], 0.0, 0
         for _ in range(most_drawn * count):
             if kept == count:
                 break
             state += _STEP
-            chosen = _chosen(rows, _unit(state))
+            chosen = _chosen(rows, unit_of(state))
             state += _STEP
-            p = _chosen(np.where(own == chosen, boxes, 0.0), _unit(state))
-            for e in range(len(events)):
-                state += _STEP
-                ticks[e] = _drawn(state, events[e], buckets)
-            problem = first + p
-            for v in range(conditions.variable_offsets[problem], conditions.variable_offsets[problem + 1]):
-                e, lower, upper = conditions.variables[v]
-                state += _STEP
-                ticks[e] = _drawn_between(_unit(state), events[e], buckets, lower, upper)
-            if not _problem_holds(conditions, problem, ticks):
+            p = first + _chosen(np.where(own == chosen, boxes, 0.0), unit_of(state))
+            state = draw_events(starts, lo, hi, density, events, state, none, tick)
+            for k in range(clause_offsets[p], clause_offsets[p + 1] - 1):
+                e, lower, upper = _limits(clauses, differences, k)
+                if e >= 0:
+                    state += _STEP
+                    tick[e] = _drawn_between(unit_of(state), events[e, 0], buckets, lower, upper)
+            if not clauses_hold(clauses, differences, clause_offsets[p], clause_offsets[p + 1], tick):
                 continue
             holds[:] = False
-            for q in range(last - first):
-                if not holds[own[q]] and _problem_holds(conditions, first + q, ticks):
-                    holds[own[q]] = True
+            for q in range(first, last):
+                if not holds[own[q - first]] and clauses_hold(
+                    clauses, differences, clause_offsets[q], clause_offsets[q + 1], tick
+                ):
+                    holds[own[q - first]] = True
             total += 1.0 / holds.sum()
             kept += 1
         if kept == count:
@@ -101,24 +107,16 @@ def _estimate(conditions, buckets, row_of, row_offsets, confidence, seeds, count
 
 
 @inner
-def _problem_holds(conditions, p, ticks):
-    own = conditions.variables[conditions.variable_offsets[p] : conditions.variable_offsets[p + 1]]
-    others = conditions.factors[conditions.factor_offsets[p] : conditions.factor_offsets[p + 1]]
-    between = conditions.edges[conditions.edge_spans[p, 0] : conditions.edge_spans[p, 1]]
-    return _constraints_hold(own, between, ticks) and _factors_hold(
-        own, others, conditions.regions, conditions.bounds, ticks
-    )
-
-
-@inner
-def _box_masses(conditions, buckets, events, first, last):
-    """The mass of the intervals that the variables of each problem are in."""
-    found = np.ones(last - first)
-    for p in range(first, last):
-        for v in range(conditions.variable_offsets[p], conditions.variable_offsets[p + 1]):
-            e, lower, upper = conditions.variables[v]
-            found[p - first] *= mass_on(buckets, events[e], lower, upper)
-    return found
+def _limits(clauses, differences, k):
+    """The event that a clause and the one after it limit, and its first and last tick; -1 for none."""
+    d, are_present = clauses[k, 1], clauses[k, 0] == 0 and clauses[k + 1, 0] == 0
+    if (
+        are_present
+        and max(differences[d, 1], differences[d + 1, 0]) < 0
+        and (differences[d, 0] == differences[d + 1, 1])
+    ):
+        return differences[d, 0], -differences[d + 1, 2], differences[d, 2]
+    return np.int64(-1), np.int64(0), np.int64(0)
 
 
 @inner
@@ -130,7 +128,7 @@ def _drawn_between(unit, event, buckets, lower, upper):
         first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
         if first <= last:
             mass = buckets.density[b] * tick_count(first, last)
-            found = _within(left, first, last, buckets.density[b])
+            found = within(left, first, last, buckets.density[b])
             if left < mass:
                 break
             left -= mass
@@ -150,12 +148,3 @@ def _chosen(weights, unit):
                 break
             left -= weights[i]
     return found
-
-
-@inner
-def _unit(state):
-    """A number from 0 to 1, from a state of the generator."""
-    mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1
-    mixed = (mixed ^ (mixed >> _SHIFT_2)) * _MIX_2
-    mixed = mixed ^ (mixed >> _SHIFT_3)
-    return np.float64(mixed >> _UNUSED_BITS) * _UNIT

@@ -18,7 +18,7 @@ from cepctl.engines.columns.tick_sums import with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
 from cepctl.engines.confidence.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
-from cepctl.engines.confidence.occurrence.separators import MOST_PROBLEMS
+from cepctl.engines.confidence.occurrence.separators import MOST_PROBLEMS, root_of
 from cepctl.engines.confidence.occurrence.states import MOST_STATES
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -87,7 +87,7 @@ def _parts(buckets, rooms, first, last, owner):
             if not rooms.certain[i]:
                 _join(buckets, rooms.member[i], room - first, owner, parent)
     for room in range(first, last):
-        parent[room - first] = _root(parent, room - first)
+        parent[room - first] = root_of(parent, room - first)
         for event in rooms.singles[room]:
             owner[event] = -1
         for i in range(rooms.offsets[room], rooms.offsets[room + 1]):
@@ -100,15 +100,7 @@ def _join(buckets, event, room, owner, parent):
     if buckets.lower[event] < buckets.upper[event]:
         if owner[event] < 0:
             owner[event] = room
-        parent[_root(parent, room)] = _root(parent, owner[event])
-
-
-@inner
-def _root(parent, room):
-    while parent[room] != room:
-        parent[room] = parent[parent[room]]
-        room = parent[room]
-    return room
+        parent[root_of(parent, room)] = root_of(parent, owner[event])
 
 
 @inner

@@ -14,7 +14,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, holds
+from cepctl.engines.confidence.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, left_alive
 from cepctl.engines.confidence.occurrence.cuts import cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
@@ -78,7 +78,7 @@ def separator_nodes(part, separators, buckets, most):
             stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else cells[level, cell + 1]
             density[level] = density_at(buckets, event, begin)
             tick[separators[level]] = begin
-            alive[level + 1] = _alive(part, alive[level], offsets, clause, level, tick)
+            alive[level + 1] = left_alive(part, alive[level], offsets, clause, level, tick)
             if density[level] == 0.0 or alive[level + 1] == NONE:
                 continue
             visited += 1
@@ -165,13 +165,3 @@ def _changing(compared, cuts, level, begin, last, seen, stamp):
             seen[compared.event[d]] = stamp
             count += 1
     return count
-
-
-@inner
-def _alive(part, alive, offsets, clause, level, tick):
-    """The problems that the clauses of separators up to a level leave."""
-    for i in range(offsets[level], offsets[level + 1]):
-        k = clause[i]
-        if part.mask[k] & alive != NONE and not holds(part, k, tick):
-            alive &= ~part.mask[k]
-    return alive

@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
-from cepctl.engines.confidence.occurrence.sorting import sorted_unique
+from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.kernels.kernel import inner
 
 MOST_PROBLEMS = 64
@@ -47,17 +47,17 @@ def part_numbers(settled):
             for d in range(settled.offsets[k], settled.offsets[k + 1]):
                 for e in (settled.left[d], settled.right[d]):
                     if e >= 0:
-                        root = _root(parent, e)
+                        root = root_of(parent, e)
                         if first < 0:
                             first = root
-                        parent[root] = _root(parent, first)
+                        parent[root] = root_of(parent, first)
     number = np.empty(problems, np.int64)
     known = np.full(len(parent), -1)
     count = 0
     for p in range(problems):
         k = settled.asked[settled.problem_offsets[p]]
         d = settled.offsets[k]
-        root = _root(parent, max(settled.left[d], settled.right[d]))
+        root = root_of(parent, max(settled.left[d], settled.right[d]))
         if known[root] < 0:
             known[root] = count
             count += 1
@@ -66,10 +66,12 @@ def part_numbers(settled):
 
 
 @inner
-def _root(parent, event):
-    while parent[event] != event:
-        event = parent[event]
-    return event
+def root_of(parent, member):
+    """The member that stands for all that are joined to one; the way there is halved."""
+    while parent[member] != member:
+        parent[member] = parent[parent[member]]
+        member = parent[member]
+    return member
 
 
 @inner
@@ -125,7 +127,7 @@ def _used(settled, problems):
         for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
             clauses[count] = k
             count += 1
-    clauses = clauses[: sorted_unique(clauses, count)]
+    clauses = clauses[: sort_cuts(clauses, count)]
     named = 0
     for k in clauses:
         named += 2 * (settled.offsets[k + 1] - settled.offsets[k])
@@ -136,7 +138,7 @@ def _used(settled, problems):
                 if e >= 0:
                     events[count] = e
                     count += 1
-    return clauses, events[: sorted_unique(events, count)]
+    return clauses, events[: sort_cuts(events, count)]
 
 
 @inner

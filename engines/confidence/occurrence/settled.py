@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.tick_sums import LAST, plus
-from cepctl.engines.confidence.occurrence.clauses import NO_EVENT
+from cepctl.engines.columns.tick_sums import LAST, plus, sort_cuts
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.confidence.occurrence.places import places_of_events
-from cepctl.engines.confidence.occurrence.sorting import sorted_unique
 from cepctl.engines.kernels.kernel import inner
 
 
@@ -87,7 +86,7 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
                 asked[at + size] = number[k]
                 size += 1
         if holds:
-            problem_offsets[possible + 1] = at + sorted_unique(asked[at : at + size], size)
+            problem_offsets[possible + 1] = at + sort_cuts(asked[at : at + size], size)
             possible += 1
     new_absent, new_offsets, new_left, new_right, new_bound = _taken(
         chosen[:distinct], absent, offsets, left, right, bound

@@ -21,7 +21,7 @@ from cepctl.engines.confidence.occurrence.asked import (
     Others,
     all_bits,
     clauses_of_levels,
-    holds,
+    left_alive,
     others_of,
     settled_at,
 )
@@ -166,11 +166,7 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     if sums[level, _DENSITY] == 0.0:
         return
     tick[levels.separators[level]] = begin
-    left = walk.alive[level]
-    for i in range(levels.offsets[level], levels.offsets[level + 1]):
-        k = levels.clause[i]
-        if part.mask[k] & left != NONE and not holds(part, k, tick):
-            left &= ~part.mask[k]
+    left = left_alive(part, walk.alive[level], levels.offsets, levels.clause, level, tick)
     if left == NONE:
         return
     if left & levels.settled[level] != NONE:

@@ -18,6 +18,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.kernels.kernel import inlined, inner
+from cepctl.engines.order_laws.cells import cuts_of
 
 
 class LawTables(NamedTuple):
@@ -196,7 +197,7 @@ def _repeats(own):
 @inner
 def cells_of(buckets, laws, own, owns):
     """The cells of a problem."""
-    cut = _cut(buckets, own.event)
+    cut = cuts_of(buckets, own.event)
     first, last = np.searchsorted(cut, own.lower), np.searchsorted(cut, own.upper)
     starts = np.zeros(len(cut), dtype=np.int64)
     for k in range(len(own.code)):
@@ -255,16 +256,3 @@ def _factor(laws, own, step, shared, i, j):
     """The factor of an event of a kind after one of another, by how many repeat their steps."""
     value = laws.value[own.law[i], own.code[i], own.code[j]]
     return laws.roots[max(shared[i, step[j]], shared[j, step[i]], 1), value]
-
-
-@inner
-def _cut(buckets, events):
-    room = 0
-    for event in events:
-        room += 2 * (buckets.starts[event + 1] - buckets.starts[event])
-    points, at = np.empty(room, dtype=np.int64), 0
-    for event in events:
-        for b in range(buckets.starts[event], buckets.starts[event + 1]):
-            points[at], points[at + 1] = buckets.lo[b], buckets.hi[b] + 1
-            at += 2
-    return np.unique(points)

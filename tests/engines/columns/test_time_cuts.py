@@ -22,3 +22,9 @@ def test_cuts_are_sorted_each_once(ticks: list[int]) -> None:
     cuts = np.array([*ticks, 99], dtype=np.int64)
     assert cuts[: sort_cuts(cuts, len(ticks))].tolist() == sorted(set(ticks))
     assert cuts[-1] == 99
+
+
+def test_thousands_of_cuts_are_sorted_alike() -> None:
+    ticks = np.random.default_rng(3).integers(-4_000, 4_000, 6_000)
+    cuts = ticks.copy()
+    assert cuts[: sort_cuts(cuts, len(cuts))].tolist() == sorted(set(ticks.tolist()))

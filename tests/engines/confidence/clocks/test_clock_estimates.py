@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.clocks import estimates
+from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.offset_bounds import stamps_of
@@ -67,7 +67,7 @@ def test_a_world_draws_each_offset_once(monkeypatch: pytest.MonkeyPatch) -> None
     plan = plan_of("PATTERN AND(A a, B b) WITHIN 1 ticks", CLOCKS)
     (row,) = match_events(plan, TWO, ESTIMATED).to_pylist()
     assert (row["confidence"], row["start"], row["end"]) == (1.0, -1, 3)
-    monkeypatch.setattr(estimates, "stamps_of", _each_its_own)
+    monkeypatch.setattr(sampling, "stamps_of", _each_its_own)
     (row,) = match_events(plan, TWO, ESTIMATED).to_pylist()
     assert row["confidence"] == pytest.approx(0.2, abs=ERROR)
 

@@ -17,7 +17,7 @@ from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints, Segm
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.unions import UnionParts, union_parts
-from cepctl.engines.confidence.occurrence.clauses import Clauses
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.clocks import estimates
 from cepctl.engines.confidence.clocks.union_ranges import ends_on_clocks
+from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
 from cepctl.engines.confidence.given import work
-from cepctl.engines.confidence.occurrence.clauses import Clauses, clauses_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from cepctl.clocks import Clocks
+from cepctl.engines.confidence.coupled.clauses import clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given import clocked_confidences, on_clocks
 from cepctl.engines.confidence.given.clocked_confidences import at_offsets
 from cepctl.engines.confidence.given.groups import GroupWholes
-from cepctl.engines.confidence.occurrence.clauses import clauses_of
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check, rows_by_signature

@@ -16,8 +16,8 @@ from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.coupled.clauses import Clauses, gathered
 from cepctl.engines.confidence.intervals import on_clocks
-from cepctl.engines.confidence.occurrence.clauses import Clauses, gathered
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import EventSchemaError, QueryTooLargeError

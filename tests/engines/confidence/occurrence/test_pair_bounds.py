@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.occurrence.clauses import Clauses
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.event import group_occurrences
