@@ -212,3 +212,20 @@ def test_what_is_absent_on_wide_intervals_is_what_is_not_there() -> None:
     absent = summed("SEQ(A a, !SEQ(X x, Y y, Z z), C c)")
     assert absent == pytest.approx(summed("SEQ(A a, C c)") - one + both, abs=1e-9)
     assert 0.01 < both < one
+
+
+def test_beside_other_parts_of_or_many_events_may_be_what_is_absent() -> None:
+    """What parts share is a match of its own, beside which both are absent."""
+    wide = [("a", "A", 0), *((f"{kind}{i}".lower(), kind, 180 * i) for i in range(1, 6) for kind in "XYN")]
+    events = event_table([Event(name, kind, at, at + 1000) for name, kind, at in [*wide, ("c", "C", 900)]])
+
+    def confidence(pattern: str) -> float:
+        (found,) = match_events(plan_of(f"PATTERN {pattern} WITHIN 3000 ticks"), events)["confidence"]
+        return float(found.as_py())
+
+    pair = confidence("SEQ(A a, !SEQ(X x, Y y), C c)")
+    single = confidence("SEQ(A a, !N n, C c)")
+    both = confidence("SEQ(A a, !SEQ(X x, Y y), !N n, C c)")
+    either = confidence("OR(SEQ(A a, !SEQ(X x, Y y), C c), SEQ(A b, !N n, C d))")
+    assert either == pytest.approx(pair + single - both, rel=1e-12)
+    assert either > 1.01 * max(pair, single)
