@@ -1,4 +1,4 @@
-"""How a kernel reads and writes elements of arrays: as Numba does, in a third of the instructions.
+"""How a kernel reads and writes elements of arrays: as Numba does, in fewer instructions.
 
 To find one number Numba puts the whole of an array into a place of its own, from which it reads where its
 numbers are, how many, and how far apart.  Here these are taken out of the array where it stands.  Negative
