@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.engines.kernels.started_module import lines_of
 
 BEGIN = """
 from typing import NamedTuple
@@ -120,36 +119,15 @@ for each in (_sum, _passed):
 print("insertvalue" in text)
 """
 
-# The engines alone keep their kernels so.
-STARTED = """
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-import cepctl.engines
-found = spec_from_file_location("cepctl.engines.tower", sys.argv[1])
-sys.modules[found.name] = module = module_from_spec(found)
-found.loader.exec_module(module)
-"""
-
-
-def ran(folder: Path, program: str) -> list[str]:
-    """The lines that a module of the engines prints."""
-    file = folder / "tower.py"
-    file.write_text(BEGIN + program)
-    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0", "NUMBA_NRT_STATS": "1"}
-    command = [sys.executable, "-c", STARTED, str(file)]
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
 
 def test_variables_have_the_same_values_compiled_and_every_array_is_freed_once(tmp_path: Path) -> None:
-    assert ran(tmp_path, VARIABLES) == ["True"] * 3
+    assert lines_of(tmp_path, BEGIN + VARIABLES) == ["True"] * 3
 
 
 def test_elements_are_found_from_both_ends_with_and_without_gaps_between_them(tmp_path: Path) -> None:
-    interpreted, compiled = ran(tmp_path, ELEMENTS)
+    interpreted, compiled = lines_of(tmp_path, BEGIN + ELEMENTS)
     assert compiled == interpreted
 
 
 def test_what_arguments_hold_is_neither_counted_nor_put_together_again(tmp_path: Path) -> None:
-    assert ran(tmp_path, COUNTED) == ["6.0", "False False", "False False", "False"]
+    assert lines_of(tmp_path, BEGIN + COUNTED) == ["6.0", "False False", "False False", "False"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.engines.kernels.started_module import lines_of
 
 TOWER = """
 from typing import NamedTuple
@@ -96,37 +95,16 @@ with only("compiled"):
         print("refused")
 """
 
-STARTED = """
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-import cepctl.engines
-found = spec_from_file_location("cepctl.engines.tower", sys.argv[1])
-sys.modules[found.name] = module = module_from_spec(found)
-found.loader.exec_module(module)
-"""
-
-
-def ran(folder: Path, program: str) -> list[str]:
-    """The lines that a module of the engines prints."""
-    file = folder / "tower.py"
-    file.write_text(program)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
-    command = [sys.executable, "-c", STARTED, str(file)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 EXPECTED = "(34.5, 1.0, [34.5, 34.5]) True"
 
 
 def test_tuples_of_arrays_and_of_tuples_have_the_same_bits_compiled(tmp_path: Path) -> None:
-    assert ran(tmp_path, TOWER) == [EXPECTED]
-    assert ran(tmp_path, TOWER) == [EXPECTED]  # what the first one kept
+    assert lines_of(tmp_path, TOWER) == [EXPECTED]
+    assert lines_of(tmp_path, TOWER) == [EXPECTED]  # what the first one kept
 
 
 def test_what_others_compile_in_the_same_process_is_as_before(tmp_path: Path) -> None:
-    found = ran(tmp_path, TOWER + FILLING + OTHERS)
+    found = lines_of(tmp_path, TOWER + FILLING + OTHERS)
     assert found == [
         EXPECTED,
         "[1.0, 2.0]",
