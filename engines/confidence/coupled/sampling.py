@@ -69,7 +69,7 @@ class Sampling:
             If too few worlds remain, or something is given of events that share clocks.
         """
         events = self.events
-        if events.ties and events.clocks:
+        if events.depends.given and events.depends.on_clocks:
             raise QueryTooLargeError(
                 "GIVEN of events that share clocks is not estimated by --approximate; say more in IF "
                 "so that it ties fewer events, or leave it out"
