@@ -10,7 +10,8 @@ import pyarrow as pa
 from cepctl.clocks import Clocks, extremes
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, PMF_TYPE
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}

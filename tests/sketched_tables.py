@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.stored_events import KINDS
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.folder import SketchFolder

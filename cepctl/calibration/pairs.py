@@ -27,7 +27,7 @@ from cepctl.language.parser import parse
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit
 
 _PAIRS_AT_ONCE = 1 << 20

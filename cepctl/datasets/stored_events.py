@@ -27,7 +27,7 @@ from cepctl.errors import EventSchemaError
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.io.source.locations import Location, first_line
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import (
     CLOCK,
     EARLIEST_TICK,

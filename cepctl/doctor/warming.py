@@ -32,7 +32,8 @@ from cepctl.errors import JobError
 from cepctl.language.parser import parse
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one

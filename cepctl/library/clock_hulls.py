@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from cepctl.clock_hulls.hulls import HullSummary
     from cepctl.clock_hulls.table import Hulls
-    from cepctl.plan.plan import EventSchema, Given
+    from cepctl.plan.event_schema import EventSchema
+    from cepctl.plan.plan import Given
 
 _COPIES = 8
 """Events are held as they are read, as the columns of the engine, and as pairs and bounds."""

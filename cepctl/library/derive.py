@@ -29,7 +29,8 @@ from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import Component, EventSchema
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Component
 from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
 from cepctl.spark.settings import DEFAULT_MASTER

@@ -12,7 +12,7 @@ from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE, Beyond
 from cepctl.order_laws.law import OrderLaw
 
 if TYPE_CHECKING:
-    from cepctl.plan.plan import EventSchema
+    from cepctl.plan.event_schema import EventSchema
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from cepctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from cepctl.plan.plan import EventSchema, Given
+    from cepctl.plan.event_schema import EventSchema
+    from cepctl.plan.plan import Given
 
 
 def orders_of(texts: Sequence[str], schema: EventSchema) -> tuple[Given, ...]:

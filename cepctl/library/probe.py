@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.language.ast import Query
-    from cepctl.plan.plan import EventSchema, Plan
+    from cepctl.plan.event_schema import EventSchema
+    from cepctl.plan.plan import Plan
     from cepctl.sketches.reading import Sketch
 
 
@@ -139,7 +140,7 @@ def _sketch(path: str) -> Sketch:
 def _schema(sketches: Sequence[Sketch]) -> EventSchema:
     """What is known of the events of all sketches together."""
     from cepctl.datasets.kinds import ARROW_TYPES, Kind, unified
-    from cepctl.plan.plan import EventSchema
+    from cepctl.plan.event_schema import EventSchema
     from cepctl.schema import TimeUnit
 
     kinds: dict[str, set[Kind]] = {}

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.kept import KeptRows
     from cepctl.language.ast import Query
-    from cepctl.plan.plan import EventSchema, Plan
+    from cepctl.plan.event_schema import EventSchema
+    from cepctl.plan.plan import Plan
     from cepctl.plan.summary import KleeneRows
 
 

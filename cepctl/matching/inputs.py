@@ -26,7 +26,7 @@ from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixe
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.rows.sorted import SortedRows
-    from cepctl.plan.plan import EventSchema, Plan
+    from cepctl.plan.event_schema import EventSchema
+    from cepctl.plan.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,12 @@ from cepctl.language.traversal import components_of, conjuncts, walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
 from cepctl.plan.or_free_patterns import MAX_READINGS, Names, OrFreePattern, or_free_patterns
-from cepctl.plan.plan import Alternative, EventSchema, Given, Plan
+from cepctl.plan.plan import Alternative, Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems

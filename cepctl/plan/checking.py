@@ -38,8 +38,8 @@ from cepctl.language.ast import (
 from cepctl.language.messages import did_you_mean, name_list
 from cepctl.language.printer import expression_to_text, members_read, variable_text
 from cepctl.language.text_patterns import like_to_regular_expression, portable_regular_expression
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.or_free_patterns import Binding, Names
-from cepctl.plan.plan import EventSchema
 from cepctl.plan.problems import Problems
 from cepctl.plan.value_types import ValueType, common, comparable, from_arrow
 

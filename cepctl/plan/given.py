@@ -22,8 +22,9 @@ from cepctl.language.messages import QueryProblem
 from cepctl.language.parser import parse_given
 from cepctl.language.traversal import conjuncts, walk
 from cepctl.plan.checking import Checker
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.or_free_patterns import Names, or_free_patterns
-from cepctl.plan.plan import EventSchema, Given, Plan
+from cepctl.plan.plan import Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, with_usable_keys
 from cepctl.plan.problems import Problems
 from cepctl.plan.timings import in_ticks, is_timing, window_ticks

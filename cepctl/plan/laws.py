@@ -9,7 +9,8 @@ from cepctl.language.messages import did_you_mean, name_list
 from cepctl.order_laws.choices import LAW, LAWLESS
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS
-from cepctl.plan.plan import EventSchema, Plan, ReturnColumn
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan, ReturnColumn
 
 
 def laws_of(schema: EventSchema | None, returns: Sequence[ReturnColumn]) -> tuple[OrderLaw, ...]:

@@ -15,7 +15,6 @@ its event type as variable, spelt as in the query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -321,25 +320,6 @@ class ReturnColumn:
     name: str
     expression: Expression
     type: pa.DataType
-
-
-@dataclass(frozen=True)
-class EventSchema:
-    """What the analyzer knows of the events: attribute types, and counts per event type if stored.
-
-    `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
-    with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
-    what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
-    some event has an end of its own.  `laws` are the laws of order that the events are under.
-    """
-
-    attributes: Mapping[str, pa.DataType]
-    time_unit: TimeUnit
-    type_counts: Mapping[str, int] | None = None
-    clocks: Clocks = field(default_factory=dict)
-    given: tuple[str, ...] = ()
-    lasting: bool = False
-    laws: tuple[OrderLaw, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ from cepctl.language.ast import (
     Variable,
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import (
     Alternative,
     Component,
     Equality,
-    EventSchema,
     Link,
     MemberTiming,
     Scope,

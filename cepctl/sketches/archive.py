@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Ticks
 from cepctl.io.contract.rescaling import first_tick, last_tick
-from cepctl.plan.plan import Component, EventSchema
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Component
 from cepctl.schema import TimeUnit
 from cepctl.sketches.conditions import Places, extremes_asked, satisfying
 from cepctl.sketches.hashing import text_hashes

@@ -60,7 +60,7 @@ def reach_of(plan: Plan) -> Reach:
     --------
     >>> from cepctl.language.parser import parse
     >>> from cepctl.plan.analyze import analyze
-    >>> from cepctl.plan.plan import EventSchema
+    >>> from cepctl.plan.event_schema import EventSchema
     >>> from cepctl.schema import MILLISECOND
     >>> plan = analyze(parse("PATTERN SEQ(A a, B b, !C c) WITHIN 10 ticks"), EventSchema({}, MILLISECOND))
     >>> reach_of(plan)

@@ -19,7 +19,7 @@ from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.matching.inputs import EventInputs, open_events
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import CLOCK, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress

@@ -17,7 +17,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.stages import only
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit
 
 _CHAIN = "SEQ(A a, B b, C c) WHERE [key] WITHIN 9000 ticks"

@@ -25,7 +25,8 @@ from workloads import SEED
 from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.schema import TimeUnit
 
 VARIABLE = "LEAGUE_PYTHON"

@@ -69,7 +69,7 @@ def plan_for(text: str) -> Plan:
     # A peer that is told the values of a pattern need not wait for the parser of its text.
     from cepctl.language.parser import parse
     from cepctl.plan.analyze import analyze
-    from cepctl.plan.plan import EventSchema
+    from cepctl.plan.event_schema import EventSchema
 
     return analyze(parse(text), EventSchema({"val": pa.int64()}, TimeUnit(1000), None))
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from cepctl.clock_hulls.pairs import HostEvents, host_events
 from cepctl.clock_hulls.table import Choices, Hulls, hull_tables, hulls
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.given import stated
-from cepctl.plan.plan import EventSchema
 from cepctl.schema import NANOSECOND
 
 ORDER = "SEQ(Before x, After y) IF x.pair = y.pair"

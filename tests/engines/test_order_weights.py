@@ -16,7 +16,7 @@ from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import MILLISECOND
 
 Event = tuple[str, str, int, int, str | None]

@@ -20,7 +20,8 @@ from cepctl.errors import CepctlError
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _BLOCK = re.compile(r"^```(csv|cep|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

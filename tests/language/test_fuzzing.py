@@ -15,9 +15,10 @@ from cepctl.language.ast import Query
 from cepctl.language.parser import parse, parse_expression
 from cepctl.language.printer import to_text
 from cepctl.plan import analyze
+from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.explain import to_json
 from cepctl.plan.explain import to_text as explained
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.plan import Plan
 from cepctl.schema import TimeUnit
 from tests.language.query_grammar import QUERIES, SCRAP_TEXTS, query_texts
 

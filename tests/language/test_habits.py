@@ -10,7 +10,7 @@ from cepctl.language.habits import Place, habit
 from cepctl.language.parser import parse, parse_expression
 from cepctl.language.tokens import tokenize
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit
 
 SCHEMA = EventSchema({"node": pa.string(), "task_id": pa.string(), "value": pa.int64()}, TimeUnit(1_000))

@@ -12,7 +12,8 @@ from cepctl.language.ast import Attribute, Binary, Constant
 from cepctl.language.parser import parse
 from cepctl.language.printer import expression_to_text
 from cepctl.plan import analyze
-from cepctl.plan.plan import Alternative, Equality, EventSchema, Link, Plan, Scope
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Alternative, Equality, Link, Plan, Scope
 from cepctl.schema import TIME_TYPE, TimeUnit
 
 SCHEMA = EventSchema(

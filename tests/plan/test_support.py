@@ -21,7 +21,8 @@ from cepctl.language.parser import parse
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Strategy
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.plan.support import (
     ENGINES,
     Construct,

@@ -10,7 +10,8 @@ from cepctl.errors import QuerySemanticError
 from cepctl.language.ast import Constant
 from cepctl.language.parser import parse
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema, Timing
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Timing
 from cepctl.schema import TimeUnit
 
 SECONDS = EventSchema({}, TimeUnit(1_000_000))

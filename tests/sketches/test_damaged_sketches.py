@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import SketchError
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import MILLISECOND
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.manifest import FILES, MANIFEST, VERSION

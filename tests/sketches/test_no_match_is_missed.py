@@ -15,7 +15,8 @@ from cepctl.clocks import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import MILLISECOND
 from cepctl.sketches import listing, spans

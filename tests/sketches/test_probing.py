@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import MILLISECOND
 from cepctl.sketches import spans
 from cepctl.sketches.listing import Indexed

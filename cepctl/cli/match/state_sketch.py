@@ -11,7 +11,7 @@ from cepctl.cli.output.notices import say
 from cepctl.errors import CepctlError, StateError
 
 if TYPE_CHECKING:
-    from cepctl.plan.plan import EventSchema
+    from cepctl.plan.event_schema import EventSchema
     from cepctl.sketches.listing import Indexed
     from cepctl.state.intake import Arrivals
     from cepctl.state.kept_sketch import Extended, KeptSketch

@@ -15,7 +15,8 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.schema import MILLISECOND, PMF_TYPE
 
 L3 = OrderLaw("k", following={("A", "B"): 4.0, ("^", "A"): 2.0, ("X", "A"): 9.0}, before={("B", "C"): 3.0})

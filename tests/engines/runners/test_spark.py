@@ -21,7 +21,8 @@ from cepctl.engines.runners.stored import run
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
 from cepctl.runners.spark import SparkRunner
 from cepctl.schema import MILLISECOND
 from tests.plans import ATTRIBUTES, Event, event_table, on, plan_of

@@ -1,0 +1,31 @@
+"""What is known of the events before a query is analyzed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cepctl.clocks import Clocks
+from cepctl.order_laws.law import OrderLaw
+from cepctl.schema import TimeUnit
+
+
+@dataclass(frozen=True)
+class EventSchema:
+    """What the analyzer knows: types of attributes, and counts per event type if stored.
+
+    `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
+    with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
+    what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
+    some event has an end of its own.  `laws` are the laws of order that the events are under.
+    """
+
+    attributes: Mapping[str, pa.DataType]
+    time_unit: TimeUnit
+    type_counts: Mapping[str, int] | None = None
+    clocks: Clocks = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    lasting: bool = False
+    laws: tuple[OrderLaw, ...] = ()
