@@ -2,7 +2,7 @@
 
 To find one number Numba puts the whole of an array into a place of its own, from which it reads where its
 numbers are, how many, and how far apart.  Here these are taken out of the array where it stands.  Negative
-places count from the end, as ever.
+places count from the end, as ever, but where a place is known to be natural nobody asks.
 
 Imported with Numba, when the first compiled form is asked for.
 """
@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
+
+from cepctl.engines.kernels.loops import is_natural, natural_if
 
 # Without types, since Numba gives some to few of its functions.
 arrays: Any = import_module("numba.np.arrayobj")
@@ -46,7 +48,7 @@ def _is_element(array: Any, place: Any) -> bool:
 
 
 def _length(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return _part(context, builder, signature.args[0], arguments[0], "shape", 0)
+    return natural_if(_part(context, builder, signature.args[0], arguments[0], "shape", 0))
 
 
 def _read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -68,7 +70,7 @@ def _address(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
     places = cgutils.unpack_tuple(builder, place, len(asked)) if several else [place]
     sizes = [_part(context, builder, kind, array, "shape", axis) for axis in range(kind.ndim)]
     numbers = [
-        arrays.fix_integer_index(context, builder, each, number, size)
+        number if _is_whole(number) else arrays.fix_integer_index(context, builder, each, number, size)
         for each, number, size in zip(asked.types if several else [asked], places, sizes, strict=True)
     ]
     data = _part(context, builder, kind, array, "data")
@@ -82,6 +84,11 @@ def _address(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
     for step, number in zip(steps[1:], numbers[1:], strict=True):
         offset = builder.add(offset, builder.mul(step, number))
     return cgutils.pointer_add(builder, data, offset)
+
+
+def _is_whole(number: Any) -> bool:
+    """Whether a place counts from the beginning, and is as wide as an address."""
+    return bool(number.type == cgutils.intp_t) and is_natural(number)
 
 
 def _part(context: Any, builder: Any, kind: Any, array: Any, name: str, *axis: int) -> Any:

@@ -6,6 +6,7 @@ all this, but first somebody has to write, print and read it.  Here
 
     a variable with one value    is that value, where nothing has to be counted
     what arguments hold          is not counted: whoever calls a kernel holds it meanwhile
+    a variable nobody counts     is neither cleared before it has a value, nor after its last use
     part of a tuple made here    is what was put into it
     what nobody uses             is left out
 
@@ -19,8 +20,12 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from cepctl.engines.kernels.calls import new_place
+from cepctl.engines.kernels.loops import natural_if
+
 # Without types, since Numba gives some to few of its functions.
 analysis: Any = import_module("numba.core.analysis")
+handlers: Any = import_module("numba.core.unsafe.eh")
 instructions: Any = import_module("llvmlite.ir.instructions")
 ir: Any = import_module("numba.core.ir")
 ir_utils: Any = import_module("numba.core.ir_utils")
@@ -33,6 +38,13 @@ types: Any = import_module("numba.core.types")
 
 class _Builder(llvm_builder.IRBuilder):  # type: ignore[misc]
     """Writes instructions, and none to take out what was put in."""
+
+    tries = False
+    """Whether what is written has a `try`."""
+
+    def add(self, lhs: Any, rhs: Any, name: str = "", flags: Any = ()) -> Any:
+        """A sum, which is natural if both parts are: nobody counts so far that it wraps."""
+        return natural_if(super().add(lhs, rhs, name, flags), lhs, rhs)
 
     def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
         """A part of a value, of which one was put in if it was made here."""
@@ -62,6 +74,14 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         """Begin."""
         super().setup_function(fndesc)
         self.builder.__class__ = _Builder
+        self.builder.tries = self._tries = _has_try(self.blocks)
+
+    def pre_block(self, block: Any) -> None:
+        """Begin a block; whether it is within `try` is asked only where there is one."""
+        if self._tries:
+            super().pre_block(block)
+        else:
+            self._cur_ir_block = block
 
     def _find_singly_assigned_variable(self) -> None:
         super()._find_singly_assigned_variable()
@@ -71,13 +91,16 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         self._borrowed = set() if plain else _borrowed(self.blocks, kinds)
         models = self.context.data_model_manager
         counted = {kind for kind in set(kinds.values()) if models[kind].contains_nrt_meminfo()}
-        uncounted = {name for name, kind in kinds.items() if kind not in counted}
+        uncounted = set() if plain else {name for name, kind in kinds.items() if kind not in counted}
+        self._uncounted = self._borrowed | uncounted
         known = set() if plain else _known_where_used(self.blocks)
-        self._keeps = (known & (self._borrowed | uncounted)) - self._singly_assigned_vars
+        self._keeps = (known & self._uncounted) - self._singly_assigned_vars
 
     def _alloca_var(self, name: str, fetype: Any) -> None:
-        if name not in self._keeps:
+        if name not in self._uncounted:
             super()._alloca_var(name, fetype)
+        elif name not in self._keeps | self._singly_assigned_vars and name not in self.varmap:
+            self.varmap[name] = new_place(self.builder, self.context.get_value_type(fetype), name)
 
     def loadvar(self, name: str) -> Any:
         """The value of a variable."""
@@ -88,7 +111,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         """Give a variable a value."""
         if name in self._keeps:
             self._kept[name] = value
-        elif name in self._borrowed and name not in self._singly_assigned_vars:
+        elif name in self._uncounted and name not in self._singly_assigned_vars:
             self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.getvar(name))
         else:
@@ -96,7 +119,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
     def delvar(self, name: str) -> None:
         """Nobody uses a variable any more."""
-        if name not in self._keeps and name not in self._borrowed:
+        if name not in self._uncounted:
             super().delvar(name)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
@@ -176,6 +199,13 @@ def _known_where_used(blocks: dict[int, Any]) -> set[str]:
             if set_in[name] >= label or set_in[name] not in before.get(label, ())
         }
     return known
+
+
+def _has_try(blocks: dict[int, Any]) -> bool:
+    return any(
+        isinstance(each.value, ir.Global) and each.value.value is handlers.exception_check
+        for each in _assignments(blocks)
+    )
 
 
 def _assignments(blocks: dict[int, Any]) -> Iterable[Any]:

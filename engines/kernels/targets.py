@@ -16,7 +16,8 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from cepctl.engines.kernels.elements import form_of
+from cepctl.engines.kernels import elements, loops
+from cepctl.engines.kernels.calls import KernelCalls
 from cepctl.engines.kernels.lowering import leave_out_unused
 
 # Without types, since Numba gives some to few of its functions.
@@ -24,6 +25,7 @@ cpu: Any = import_module("numba.core.cpu")
 references: Any = import_module("numba.core.runtime.context")
 
 _counted: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+_as_it_is: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def for_kernels(target: Any) -> Any:
@@ -60,12 +62,46 @@ def _is_counted(models: Any, kind: Any) -> bool:
 class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
     """The processor, for kernels."""
 
+    @property
+    def call_conv(self) -> Any:
+        """How kernels call each other."""
+        return KernelCalls(self)
+
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         """What makes code of a call; its registries were looked through when this compilation began."""
-        form = None if self.enable_boundscheck else form_of(fn, sig)
+        form = loops.form_of(fn, sig)
+        if form is None and not self.enable_boundscheck:
+            form = elements.form_of(fn, sig)
         if form is None:
             return super().get_function(fn, sig, _firstcall=False)
-        return _Call(form, self, sig)
+        return _Call(form, self, fn, sig)
+
+    def get_numbas(self, function: Any, signature: Any) -> Any:
+        """What makes code of a call as Numba does."""
+        return super().get_function(function, signature, _firstcall=False)
+
+    def pair_first(self, builder: Any, val: Any, ty: Any) -> Any:
+        """The first of a pair."""
+        return builder.extract_value(val, 0)
+
+    def pair_second(self, builder: Any, val: Any, ty: Any) -> Any:
+        """The second of a pair."""
+        return builder.extract_value(val, 1)
+
+    def get_return_value(self, builder: Any, ty: Any, val: Any) -> Any:
+        """What a kernel gives back, as it stands in memory."""
+        return val if self._stands_as_it_is(ty) else super().get_return_value(builder, ty, val)
+
+    def get_returned_value(self, builder: Any, ty: Any, val: Any) -> Any:
+        """What a kernel gave back."""
+        return val if self._stands_as_it_is(ty) else super().get_returned_value(builder, ty, val)
+
+    def _stands_as_it_is(self, kind: Any) -> bool:
+        found = _as_it_is.get(kind)
+        if found is None:
+            model = self.data_model_manager[kind]
+            found = _as_it_is[kind] = model.get_value_type() == model.get_return_type()
+        return found
 
     def post_lowering(self, mod: Any, library: Any) -> None:
         """Finish what was translated."""
@@ -78,10 +114,14 @@ class _Call:
 
     libs = ()
 
-    def __init__(self, form: Any, target: Any, signature: Any) -> None:
+    def __init__(self, form: Any, target: Any, function: Any, signature: Any) -> None:
         self._form = form
         self._target = target
+        self._function = function
         self._signature = signature
 
     def __call__(self, builder: Any, arguments: Any, location: Any = None) -> Any:
-        return self._form(self._target, builder, self._signature, arguments)
+        made = self._form(self._target, builder, self._signature, arguments)
+        if made is NotImplemented:
+            return self._target.get_numbas(self._function, self._signature)(builder, arguments)
+        return made
