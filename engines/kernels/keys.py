@@ -28,7 +28,7 @@ from cepctl.engines.kernels.names import SCHEME
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
-_LINKING = "inner kernels as translated, each apart from what it calls; failures told where the caller tells its own"
+_LINKING = "inner kernels as translated, each apart from what it calls; failures told to the first caller"
 """What becomes machine code together (`linking.py`)."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))

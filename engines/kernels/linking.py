@@ -24,12 +24,13 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
-from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, translating
+from cepctl.engines.kernels.passes import is_translating, passes_of_kernels, passes_of_numbas, translating
 from cepctl.engines.kernels.targets import for_kernels
 
 # Without types, since it gives some to few of its functions.
 codegen: Any = import_module("numba.core.codegen")
 compiler: Any = import_module("numba.core.compiler")
+cpu: Any = import_module("numba.core.cpu")
 environments: Any = import_module("numba.core.environment")
 llvm: Any = import_module("llvmlite.binding")
 types: Any = import_module("numba.core.types")
@@ -212,7 +213,7 @@ class InnerCompiler(CalledCompiler):
 
 
 def translate_for_kernels() -> None:
-    """Have Numba make no machine code of its own functions that kernels link."""
+    """Have Numba make no machine code of its own functions that kernels link, and few instructions."""
     generator = codegen.JITCPUCodegen
     create = generator.create_library
 
@@ -220,6 +221,29 @@ def translate_for_kernels() -> None:
         return InnerLibrary(self, name) if is_translating() else create(self, name, **options)
 
     generator.create_library = create_library
+    define = compiler.Compiler.define_pipelines
+
+    def define_pipelines(self: Any) -> list[Any]:
+        if not is_translating():
+            return list(define(self))
+        for_kernels(self.state.targetctx, of_numba=True)
+        return [passes_of_numbas(self.state)]
+
+    compiler.Compiler.define_pipelines = define_pipelines
+
+
+def make_no_way_into_inner_code() -> None:
+    """Have Numba make no way in from Python, or from C, for what only kernels call."""
+    for name in ("create_cfunc_wrapper", "create_cpython_wrapper"):
+        setattr(cpu.CPUContext, name, _unless_inner(getattr(cpu.CPUContext, name)))
+
+
+def _unless_inner(make: Any) -> Any:
+    def made(self: Any, library: Any, *arguments: Any, **named: Any) -> None:
+        if not isinstance(library, InnerLibrary):
+            make(self, library, *arguments, **named)
+
+    return made
 
 
 def link_all_that_is_called() -> None:
@@ -267,5 +291,6 @@ def read_translated() -> None:
 
 
 link_all_that_is_called()
+make_no_way_into_inner_code()
 read_translated()
 translate_for_kernels()

@@ -43,6 +43,8 @@ _UNUSED = frozenset(
     }
 )
 """For people, closures, contexts, literals that types follow from, messages of run time, parallel loops."""
+_TOLD_TO_PEOPLE = frozenset({"AnnotateTypes", "DumpParforDiagnostics", "NoPythonSupportedFeatureValidation"})
+"""What no function of Numba's own needs, either; of the others, some need each."""
 
 
 class _Passes(machinery.PassManager):  # type: ignore[misc]
@@ -130,19 +132,29 @@ def is_translating() -> bool:
     return _translates[-1]
 
 
-_passes: list[_Passes] = []
-
-
 def passes_of_kernels(state: Any) -> Any:
     """The passes over a kernel: the same ones for each."""
-    if not _passes:
-        made = _Passes("kernel")
+    return _passes("kernel", _UNUSED, state)
+
+
+def passes_of_numbas(state: Any) -> Any:
+    """The passes over a function of Numba's own that a kernel calls."""
+    return _passes("numba", _TOLD_TO_PEOPLE, state)
+
+
+_defined: dict[str, _Passes] = {}
+
+
+def _passes(name: str, unused: frozenset[str], state: Any) -> _Passes:
+    """All passes of Numba but some, defined once."""
+    found = _defined.get(name)
+    if found is None:
+        found = _defined[name] = _Passes(name)
         for each, told in builder.define_nopython_pipeline(state).passes:
-            if each.__name__ not in _UNUSED:
-                made.add_pass(KernelLowering if each.__name__ == "NativeLowering" else each, told)
-        made.finalize()
-        _passes.append(made)
-    return _passes[0]
+            if each.__name__ not in unused:
+                found.add_pass(KernelLowering if each.__name__ == "NativeLowering" else each, told)
+        found.finalize()
+    return found
 
 
 _known: dict[Any, Any] = {}

@@ -28,9 +28,12 @@ _counted: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 _as_it_is: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
-def for_kernels(target: Any) -> Any:
-    """The target that a function is compiled for, as one for kernels; it is of this function alone."""
-    target.__class__ = _KernelTarget
+def for_kernels(target: Any, of_numba: bool = False) -> Any:
+    """The target that a function is compiled for, as one for kernels; it is of this function alone.
+
+    A function of Numba's own (`of_numba`) may call what is offered only since its compilation began.
+    """
+    target.__class__ = _NumbasTarget if of_numba else _KernelTarget
     target.nrt = _References(target, target.enable_nrt)
     return target
 
@@ -62,6 +65,9 @@ def _is_counted(models: Any, kind: Any) -> bool:
 class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
     """The processor, for kernels."""
 
+    _looks_again = False
+    """Whether registries are looked through once more for what is not found."""
+
     @property
     def call_conv(self) -> Any:
         """How kernels call each other."""
@@ -73,12 +79,12 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
         if form is None and not self.enable_boundscheck:
             form = elements.form_of(fn, sig)
         if form is None:
-            return super().get_function(fn, sig, _firstcall=False)
+            return super().get_function(fn, sig, _firstcall=_firstcall and self._looks_again)
         return _Call(form, self, fn, sig)
 
     def get_numbas(self, function: Any, signature: Any) -> Any:
         """What makes code of a call as Numba does."""
-        return super().get_function(function, signature, _firstcall=False)
+        return super().get_function(function, signature, _firstcall=self._looks_again)
 
     def pair_first(self, builder: Any, val: Any, ty: Any) -> Any:
         """The first of a pair."""
@@ -107,6 +113,12 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
         """Finish what was translated."""
         leave_out_unused(mod)
         super().post_lowering(mod, library)
+
+
+class _NumbasTarget(_KernelTarget):
+    """The processor, for what Numba offers kernels."""
+
+    _looks_again = True
 
 
 class _Call:
