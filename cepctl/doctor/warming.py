@@ -2,9 +2,9 @@
 
 A kernel is compiled when it is first called with arguments of some types.  Small queries over a few
 events call all that take long to compile.  What the compiler took it keeps, so one process after the other
-runs some of them, until it holds MOST_BYTES_BETWEEN: what it has compiled, the next one loads.  A query that
-needs many kernels is broken off where they fill its process, between two that call each other if need be,
-and run again by the next one.
+runs some of them, until it holds MOST_BYTES: what it has compiled, the next one loads.  A query that needs
+many kernels is broken off where they fill its process, between two that call each other if need be, and run
+again by the next one.
 """
 
 from __future__ import annotations
@@ -108,10 +108,6 @@ _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW, _NARROW_WINDOW = 30, 12
 _EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
-
-
-MOST_BYTES_BETWEEN = 250 << 20
-"""Of a process that holds more after a query, another one takes over; in the middle of one, MOST_BYTES."""
 # The program of such a process: from which query on, and where its modules are.
 _PROGRAM = """
 import json, sys
@@ -174,7 +170,7 @@ def warm_part(begin: int) -> tuple[int, list[str], list[str]]:
     runs = _runs()
     at = begin
     with suppress(_NoRoom), kept_told(_check_room), only("compiled"):
-        while at < len(runs) and (at == begin or held_bytes() < MOST_BYTES_BETWEEN):
+        while at < len(runs) and (at == begin or held_bytes() < MOST_BYTES):
             plan, table, options = runs[at]
             match_events(plan, table, options)
             at += 1

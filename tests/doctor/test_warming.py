@@ -108,7 +108,7 @@ def test_a_part_ends_where_its_process_holds_too_much(monkeypatch: pytest.Monkey
     ran: list[int] = []
     monkeypatch.setattr(warming, "_runs", lambda: [(number, None, None) for number in range(4)])
     monkeypatch.setattr(warming, "match_events", lambda number, *_: ran.append(number))
-    for held, expected in ((0, [1, 2, 3]), (warming.MOST_BYTES_BETWEEN, [1])):
+    for held, expected in ((0, [1, 2, 3]), (MOST_BYTES, [1])):
         ran.clear()
         monkeypatch.setattr(warming, "held_bytes", lambda held=held: held)
         assert warming.warm_part(1)[0] == expected[-1] + 1
