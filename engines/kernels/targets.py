@@ -83,8 +83,8 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
         return _Call(form, self, fn, sig)
 
     def get_numbas(self, function: Any, signature: Any) -> Any:
-        """What makes code of a call as Numba does."""
-        return super().get_function(function, signature, _firstcall=self._looks_again)
+        """What makes code of a call of a range as Numba does; its registries offer that from the start."""
+        return super().get_function(function, signature, _firstcall=False)
 
     def pair_first(self, builder: Any, val: Any, ty: Any) -> Any:
         """The first of a pair."""
