@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 
@@ -250,14 +251,10 @@ def _of_read_sets(
 ) -> ReadSetAlternative:  # fmt: skip
     form = unrolled(reading, sizes)
     shape = _with_members_apart(shape_of(plan, form.alternative), form.alternative.positive)
-    blocks = shape.blocks
-    is_set = [reading.components[form.origin[each.components[0]]].kleene for each in blocks]
-    running = reading.components[reading.positive[-1]].running
     rules = [
-        AbsenceRule(form.rivals[form.origin[block.components[0]]], (region,))
-        for number, block in enumerate(blocks)
-        if number >= form.lead_blocks
-        and (region := _passed_over(number, is_set, plan.window, running=running)) is not None
+        rule
+        for number in range(form.lead_blocks, len(shape.blocks))
+        for rule in _passed_over(form, number, plan.window, listing.search.candidates)
     ]
     shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
     search = Search.of_unrolled(plan, form, listing.search.candidates)
@@ -291,20 +288,37 @@ def _of_lead(shape: Shape, form: Unrolled) -> tuple[AbsenceRule, ...]:
     )
 
 
-def _passed_over(number: int, is_set: Sequence[bool], window: int | None, *, running: bool) -> Region | None:
+def _passed_over(
+    form: Unrolled, number: int, window: int | None, candidates: Sequence[Indexes]
+) -> Iterator[AbsenceRule]:
     """Where what fits a block would have been taken, as far as its neighbours say."""
-    if number == 0 and not is_set[0]:
-        return None
-    lower = RegionEnd(Point(0, "first"), 0, is_lower=True)
-    if number:
-        after_set = is_set[number - 1] and not is_set[number]
-        lower = RegionEnd(Point(number - 1, "first" if after_set else "last"), 1, is_lower=True)
-    end = number + 1 if is_set[number] else number
-    if end < len(is_set):
-        return lower, RegionEnd(Point(end, "first"), -1, is_lower=False)
-    if running:
-        return lower, RegionEnd(Point(number, "last"), 0, is_lower=False)
-    return (lower,) if window is None else (lower, RegionEnd(Point(0, "first"), window - 1, is_lower=False))
+    takers = [form.taken[places[-1]] for places in form.places]
+    taker, components, last = takers[number], form.reading.components, len(takers) - 1
+    component, other = components[taker], form.rivals[taker]
+    if number and components[takers[number - 1]].kleene:
+        # A set takes no event after its first tick that fits what is behind it, too.
+        shared = np.intersect1d(candidates[takers[number - 1]], candidates[taker])
+        members_too = len(form.places[number - 1]) > 1 and len(shared) > 0
+        region = (_after(number - 1, "first"), _before(number))
+        yield AbsenceRule(other, (region,), members_too)
+    elif number and not component.kleene:
+        yield AbsenceRule(other, ((_after(number - 1, "last"), _before(number)),))
+    if component.kleene:
+        lower = _after(number - 1, "last") if number else RegionEnd(Point(0, "first"), 0, is_lower=True)
+        ends = [_before(number + 1)] if number < last else []
+        if number == last and component.running:
+            ends.append(RegionEnd(Point(number, "last"), 0, is_lower=False))
+        elif number == last and window is not None:
+            ends.append(RegionEnd(Point(0, "first"), window - 1, is_lower=False))
+        yield AbsenceRule(other, ((lower, *ends),))
+
+
+def _after(block: int, role: Literal["first", "last"]) -> RegionEnd:
+    return RegionEnd(Point(block, role), 1, is_lower=True)
+
+
+def _before(block: int) -> RegionEnd:
+    return RegionEnd(Point(block, "first"), -1, is_lower=False)
 
 
 def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:

@@ -40,6 +40,13 @@ READ = (
     "SEQ(B+ b[], A|B+ c[], C d)",
     "SEQ(B+ b[], RUNNING A|B+ c[])",
 )
+SHARING = (
+    "SEQ(B+ e[], B+ b[], C c)",
+    "SEQ(A|B+ e[], B+ b[], C c)",
+    "SEQ(B+ e[], B a, B+ b[], C c)",
+    "SEQ(B+ e[], A|B+ b[], C c, B+ f[])",
+    "SEQ(A a, B+ e[], !C n, B+ b[], C c)",
+)
 CONDITIONS = (
     "{c}.x > max(b[].x)",
     "{c}.x < max(b[].x)",
@@ -64,7 +71,7 @@ def read_sets(draw: st.DrawFn, patterns: tuple[str, ...] = READ) -> Case:
     usable = [each for each in every if {*re.findall(r"\b(\w)(?:\.|\[)", each)} <= names]
     conditions = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=2, unique=True))
     conditions += draw(st.sampled_from([[], [], ["count(b[]) >= 2"], ["[k]"]]))
-    kinds = draw(st.sampled_from(["ABBC", "BBCC", "ABBCC", "ABBBC", "ABCA", "ABBCA"]))
+    kinds = draw(st.sampled_from(["ABBC", "BBCC", "ABBCC", "ABBBC", "BBBC", "ABCA", "ABBCA"]))
     events = draw(about_in_turn(kinds, (0, 1, 2, 3, None), "pppq"))
     window = draw(st.sampled_from([5, 9]))
     where = " AND ".join(conditions)
@@ -79,6 +86,16 @@ def test_what_is_behind_a_set_reads_it(pattern: str) -> None:
 @pytest.mark.slow
 def test_what_is_behind_a_set_reads_it_in_many_cases() -> None:
     check(read_sets(), event_engine_agrees, MANY_EXAMPLES)
+
+
+@pytest.mark.parametrize("pattern", SHARING)
+def test_a_set_that_is_read_shares_events_with_one_before_it(pattern: str) -> None:
+    check(read_sets((pattern,)), event_engine_agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+def test_a_set_that_is_read_shares_events_with_one_before_it_in_many_cases() -> None:
+    check(read_sets(SHARING), event_engine_agrees, MANY_EXAMPLES)
 
 
 def test_grouped_rows_thresholds_and_shown_matches_agree() -> None:
@@ -135,6 +152,18 @@ def test_what_certainly_fits_ends_a_set(group: str, count: int) -> None:
     rows = match_events(plan, event_table((*members, *behind)))
     assert rows.num_rows == count
     assert set(rows.column("confidence").to_pylist()) == {1.0}
+
+
+def test_a_set_leaves_to_the_one_behind_it_what_fits_both() -> None:
+    """After e0 the next event that fits is e1, and b[] takes it."""
+    events = event_table(
+        (Event("e0", "B", 2, 2), Event("e1", "B", 5, 5), Event("e2", "B", 8, 8, x=2), Event("c", "C", 9, 9, x=1))
+    )
+    plan = plan_of(f"PATTERN SEQ(B+ e[], B+ b[], C c) WHERE c.x < max(b[].x) STRATEGY {NEXT}")
+    rows = match_events(plan, events)
+    found = {"-".join(map("+".join, row["signature"])): row["confidence"] for row in rows.to_pylist()}
+    assert found == {"e0-e1+e2-c": 1.0, "e1-e2-c": 1.0}
+    assert_same_rows(match_table(plan, events), rows)
 
 
 def test_an_average_is_asked_of_each_set_that_may_have_come() -> None:
