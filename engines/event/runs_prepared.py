@@ -26,7 +26,6 @@ from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     BlockKind,
     Point,
-    Region,
     RegionEnd,
     Shape,
 )

@@ -157,7 +157,12 @@ def test_what_certainly_fits_ends_a_set(group: str, count: int) -> None:
 def test_a_set_leaves_to_the_one_behind_it_what_fits_both() -> None:
     """After e0 the next event that fits is e1, and b[] takes it."""
     events = event_table(
-        (Event("e0", "B", 2, 2), Event("e1", "B", 5, 5), Event("e2", "B", 8, 8, x=2), Event("c", "C", 9, 9, x=1))
+        (
+            Event("e0", "B", 2, 2),
+            Event("e1", "B", 5, 5),
+            Event("e2", "B", 8, 8, x=2),
+            Event("c", "C", 9, 9, x=1),
+        )
     )
     plan = plan_of(f"PATTERN SEQ(B+ e[], B+ b[], C c) WHERE c.x < max(b[].x) STRATEGY {NEXT}")
     rows = match_events(plan, events)
