@@ -55,7 +55,14 @@ class _Builder(llvm_builder.IRBuilder):  # type: ignore[misc]
                 break
             agg = holder
             del path[0]
-        return super().extract_value(agg, path, name) if path else agg
+        if not path:
+            return agg
+        known = self.block.__dict__.setdefault("parts", {})
+        key = id(agg), *path
+        found = known.get(key)
+        if found is None:
+            found = known[key] = super().extract_value(agg, path, name)
+        return found
 
 
 def _maker(whole: Any, place: int) -> Any:
@@ -78,6 +85,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
     def pre_block(self, block: Any) -> None:
         """Begin a block; whether it is within `try` is asked only where there is one."""
+        self._held = {}
         if self._tries:
             super().pre_block(block)
         else:
@@ -104,8 +112,16 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
     def loadvar(self, name: str) -> Any:
         """The value of a variable."""
-        kept = self._kept.get(name)
-        return super().loadvar(name) if kept is None else kept
+        found = self._kept.get(name) or self._held.get(name)
+        if found is None:
+            found = super().loadvar(name)
+            self._hold(name, found)
+        return found
+
+    def _hold(self, name: str, value: Any) -> None:
+        """The value of a variable that stands in memory, until it has another one or the block ends."""
+        if name in self.varmap and not self.func_ir.func_id.is_generator:
+            self._held[name] = value
 
     def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
         """Give a variable a value."""
@@ -114,13 +130,16 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         elif name in self._uncounted and name not in self._singly_assigned_vars:
             self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.getvar(name))
+            self._hold(name, value)
         else:
             super().storevar(value, name, argidx)
+            self._hold(name, value)
 
     def delvar(self, name: str) -> None:
         """Nobody uses a variable any more."""
         if name not in self._uncounted:
             super().delvar(name)
+            self._held.pop(name, None)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         """The value that a statement gives a variable."""

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from cepctl.engines.kernels import elements, loops
+from cepctl.engines.kernels import elements, loops, views
 from cepctl.engines.kernels.calls import KernelCalls
 from cepctl.engines.kernels.lowering import leave_out_unused
 
@@ -77,7 +77,7 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
         """What makes code of a call; its registries were looked through when this compilation began."""
         form = loops.form_of(fn, sig)
         if form is None and not self.enable_boundscheck:
-            form = elements.form_of(fn, sig)
+            form = elements.form_of(fn, sig) or views.form_of(fn, sig)
         if form is None:
             return super().get_function(fn, sig, _firstcall=_firstcall and self._looks_again)
         return _Call(form, self, fn, sig)
