@@ -129,7 +129,8 @@ def _kind(
     members = common.alternative.positive[begin:end]
     if len(members) > 1:
         timed = {side for timing in timings for side in (timing.left, timing.right)} & set(members)
-        return BlockKind.UNORDERED if timed or _names_one(shapes, begin, end) else BlockKind.SET
+        apart = timed or _names_one(shapes, begin, end) or _are_apart(shapes, begin, end)
+        return BlockKind.UNORDERED if apart else BlockKind.SET
     if not common.alternative.components[members[0]].kleene:
         return BlockKind.SINGLE
     ordered = any(s.alternative.components[s.alternative.positive[begin]].ordered for s in shapes)
@@ -156,3 +157,13 @@ def _names_one(shapes: Sequence[Shape], begin: int, end: int) -> bool:
         if any(point.role == "only" and point.component in members for point in shape.used_points()):
             return True
     return False
+
+
+def _are_apart(shapes: Sequence[Shape], begin: int, end: int) -> bool:
+    """Whether an alternative has a block whose members rules of single rivals may name, with one of these."""
+    return any(
+        block.kind is BlockKind.UNORDERED and {*block.components} & {*shape.alternative.positive[begin:end]}
+        for shape in shapes
+        for block in shape.blocks
+        if len(block.components) > 1
+    )

@@ -47,6 +47,11 @@ SHARING = (
     "SEQ(B+ e[], A|B+ b[], C c, B+ f[])",
     "SEQ(A a, B+ e[], !C n, B+ b[], C c)",
 )
+ALTERNATIVES = (
+    "OR(SEQ(B+ b[], C c), SEQ(B+ f[], B|C g))",
+    "OR(SEQ(B+ f[], B g), SEQ(B+ b[], B c))",
+    "OR(SEQ(A|B+ f[], C g), SEQ(B+ b[], C c))",
+)
 CONDITIONS = (
     "{c}.x > max(b[].x)",
     "{c}.x < max(b[].x)",
@@ -96,6 +101,16 @@ def test_a_set_that_is_read_shares_events_with_one_before_it(pattern: str) -> No
 @pytest.mark.slow
 def test_a_set_that_is_read_shares_events_with_one_before_it_in_many_cases() -> None:
     check(read_sets(SHARING), event_engine_agrees, MANY_EXAMPLES)
+
+
+@pytest.mark.parametrize("pattern", ALTERNATIVES)
+def test_an_alternative_that_reads_a_set_binds_what_another_binds(pattern: str) -> None:
+    check(read_sets((pattern,)), event_engine_agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+def test_an_alternative_that_reads_a_set_binds_what_another_binds_in_many_cases() -> None:
+    check(read_sets(ALTERNATIVES), event_engine_agrees, MANY_EXAMPLES)
 
 
 def test_grouped_rows_thresholds_and_shown_matches_agree() -> None:
@@ -168,6 +183,17 @@ def test_a_set_leaves_to_the_one_behind_it_what_fits_both() -> None:
     rows = match_events(plan, events)
     found = {"-".join(map("+".join, row["signature"])): row["confidence"] for row in rows.to_pylist()}
     assert found == {"e0-e1+e2-c": 1.0, "e1-e2-c": 1.0}
+    assert_same_rows(match_table(plan, events), rows)
+
+
+def test_both_alternatives_hold_where_one_of_them_tells_members_apart() -> None:
+    """At 3 e1 is a member for both; at 4 the first takes it as g, and for the second it is a member still."""
+    events = event_table((Event("e0", "A", 3, 3), Event("e1", "A", 3, 4, x=1), Event("e2", "A", 7, 7, x=1)))
+    query = "OR(SEQ(A+ f[], A g), SEQ(A+ b[], A c)) WHERE c.x + 1 > max(b[].x) AND c.x <= max(b[].x)"
+    plan = plan_of(f"PATTERN {query} STRATEGY {NEXT}")
+    rows = match_events(plan, events)
+    found = {"-".join(map("+".join, row["signature"])): row["confidence"] for row in rows.to_pylist()}
+    assert found == {"e0+e1-e2": 1.0, "e0-e1": 0.5, "e1-e2": 0.5}
     assert_same_rows(match_table(plan, events), rows)
 
 

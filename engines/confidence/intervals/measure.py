@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.confidence.intervals.rivals import FoundRivals
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
@@ -152,10 +154,21 @@ MOST_CHOICES = 256
 _NEARLY = 1e-9
 
 
-def certain_ones(measure: IntervalMeasure, cases: Sequence[Case], given: Case, matches: Indexes) -> Flags:
+Measuring: TypeAlias = Callable[[IntervalMeasure, Indexes], Measured]
+"""From what is asked of matches, shape (n, l), to how probable each is."""
+
+
+def certain_ones(
+    measure: IntervalMeasure,
+    cases: Sequence[Case],
+    given: Case,
+    matches: Indexes,
+    measuring: Measuring | None = None,
+) -> Flags:
     """Which matches, shape (n, l), satisfy one of the cases in every world that satisfies what is `given`.
 
-    Rivals are not looked at.
+    Rivals are not looked at.  Of masses with holes only `measuring` tells whether they leave a tick between
+    those where a case is violated.
     """
     certain = np.ones(len(matches), dtype=bool)
     waiting, ways = [(np.arange(len(matches)), given, 0)], 0
@@ -174,13 +187,21 @@ def certain_ones(measure: IntervalMeasure, cases: Sequence[Case], given: Case, m
             violated = (*asked, (j, i, -bound - 1))
             lower, upper = ticks_left(replace(measure, cases=(violated,)), matches[rows])
             some = rows[(lower <= upper).all(axis=1)]
+            if len(some) and measuring is not None and number == len(cases) - 1:
+                alone = replace(measure, cases=(violated,), rivals=None)
+                some = some[measuring(alone, matches[some]).confidence > 0.0]
             if len(some):
                 waiting.append((some, violated, number + 1))
     return certain
 
 
 def with_certain_ones(
-    confidence: Reals, measure: IntervalMeasure, cases: Sequence[Case], given: Case, matches: Indexes
+    confidence: Reals,
+    measure: IntervalMeasure,
+    cases: Sequence[Case],
+    given: Case,
+    matches: Indexes,
+    measuring: Measuring | None = None,
 ) -> Reals:
     """Confidences that miss 1 by what sums are rounded, of matches that are certain, are 1; none is more.
 
@@ -190,7 +211,7 @@ def with_certain_ones(
     near = np.flatnonzero((confidence != 1.0) & (np.abs(confidence - 1.0) < _NEARLY))
     if len(near):
         some = matches[near]
-        certain = certain_ones(measure, cases, given, some)
+        certain = certain_ones(measure, cases, given, some, measuring)
         for each in measure.rivals(some) if measure.rivals is not None else ():
             certain[can_break(measure, some, each)[1]] = False
         found[near[certain]] = 1.0

@@ -195,8 +195,9 @@ class _Alike:
             both, given = measured_without_ties(own, events[left]), self._probability(left)
             happens = both.possible
             confidence = np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0)
-            alone = replace(own, counted=None)
-            confidence = with_certain_ones(confidence, alone, *self.asked_and_given(events), events[left])
+            alone, asked = replace(own, counted=None), self.asked_and_given(events)
+            measuring = measured_without_ties if own.have_holes(events[left]) else None
+            confidence = with_certain_ones(confidence, alone, *asked, events[left], measuring)
             found.put(left, replace(both, confidence=confidence))
         return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ from tests.engines.confidence.intervals.given_of_lasting import GIVENS, tied_str
 from tests.engines.confidence.intervals.random_intervals import negations, queries, streams_with_rivals
 from tests.engines.confidence.intervals.test_shared_absences import COMBINATIONS
 from tests.engines.stretched import certain_ones_are_told
-from tests.plans import event_table, lasting, plan_of
+from tests.plans import Event, event_table, lasting, on, plan_of
 
 EARLIER = "a BEFORE|MEETS|OVERLAPS b"
 A, B = lasting("a", "A", (0, 6), (7, 20)), lasting("b", "B", (7, 14), (21, 37))
@@ -59,6 +61,23 @@ def test_sums_that_round_are_found(module: object, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "with_certain_ones", as_summed)
     found = [confidences(name) for name in WORKED]
     assert any(each != [1.0] for each in found)
+
+
+def test_holes_that_leave_no_other_world_make_certain() -> None:
+    """GIVEN puts e1 before e2 and e2 before e3; as far as the ends of their masses tell it need not."""
+    clocks = {"n": ((-2, 2, 1.0),)}
+    early, late = ((1, 1, 0.1), (2, 3, 0.6), (5, 6, 0.3)), ((2, 2, 0.1), (3, 4, 0.6), (6, 7, 0.3))
+    events = (
+        on("n", clocks, lasting("e0", "C", (1, 1), (2, 2))),
+        on("n", clocks, Event("e1", "B", 1, 6, pmf=early, g="v")),
+        Event("e2", "B", 1, 6, pmf=early, g="v"),
+        Event("e3", "B", 2, 7, pmf=late, g="u"),
+    )
+    ordered = "p.event_id < q.event_id AND q.event_id < r.event_id AND p.g <> r.g"
+    query = f"PATTERN SEQ(B b, B c) GIVEN SEQ(* p, * q, * r) WITHIN 8 ticks IF {ordered}"
+    case = ClockCase(query, (replace(events[0], g="u"), *events[1:]), clocks)
+    rows = match_events(plan_of(query, clocks, lasting=True), case.table)
+    assert [row["confidence"] for row in rows.to_pylist()] == [1.0, 1.0, 1.0]
 
 
 _WITH_GIVEN = st.builds(
