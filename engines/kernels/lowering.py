@@ -25,6 +25,7 @@ from cepctl.engines.kernels.loops import natural_if
 
 # Without types, since Numba gives some to few of its functions.
 analysis: Any = import_module("numba.core.analysis")
+cgutils: Any = import_module("numba.core.cgutils")
 handlers: Any = import_module("numba.core.unsafe.eh")
 instructions: Any = import_module("llvmlite.ir.instructions")
 ir: Any = import_module("numba.core.ir")
@@ -109,6 +110,10 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
             super()._alloca_var(name, fetype)
         elif name not in self._keeps | self._singly_assigned_vars and name not in self.varmap:
             self.varmap[name] = new_place(self.builder, self.context.get_value_type(fetype), name)
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """A place for a variable; nobody is told how large it is."""
+        return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def loadvar(self, name: str) -> Any:
         """The value of a variable."""

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from cepctl.engines.kernels.lowering import KernelLowering
 
 # Without types, since Numba gives some to few of its functions.
@@ -22,11 +24,15 @@ arrays: Any = import_module("numba.np.arrayobj")
 builder: Any = import_module("numba.core.compiler").DefaultPassBuilder
 events: Any = import_module("numba.core.event")
 extending: Any = import_module("numba.core.extending")
+ir: Any = import_module("numba.core.ir")
 machinery: Any = import_module("numba.core.compiler_machinery")
 postproc: Any = import_module("numba.core.postproc")
 transforms: Any = import_module("numba.core.transforms")
+typed_passes: Any = import_module("numba.core.typed_passes")
 types: Any = import_module("numba.core.types")
+universal: Any = import_module("numba.np.ufunc.dufunc")
 
+_UNIVERSAL = (np.ufunc, universal.DUFunc)
 _UNUSED = frozenset(
     {
         "AnnotateTypes",
@@ -142,6 +148,35 @@ def passes_of_numbas(state: Any) -> Any:
     return _passes("numba", _TOLD_TO_PEOPLE, state)
 
 
+@machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class KernelRewrites(typed_passes.NopythonRewrites):  # type: ignore[misc]
+    """Puts sums of whole arrays together; where there are none, Numba would look for how long variables live."""
+
+    _name = "kernel_rewrites"
+
+    def run_pass(self, state: Any) -> bool:
+        """Whether anything may have changed."""
+        return _has_whole_arrays(state) and bool(super().run_pass(state))
+
+
+def _has_whole_arrays(state: Any) -> bool:
+    """Whether a function calculates with whole arrays, makes a list, or knows a text."""
+    kinds = state.typemap
+    if any(isinstance(each, types.StringLiteral) for each in kinds.values()):
+        return True
+    for block in state.func_ir.blocks.values():
+        for each in block.find_insts(ir.Assign):
+            op = getattr(each.value, "op", None)
+            if op == "build_list":
+                return True
+            if op in ("unary", "binop", "call") and isinstance(kinds.get(each.target.name), types.Array):
+                called = kinds.get(each.value.func.name) if op == "call" else None
+                if op != "call" or isinstance(getattr(called, "typing_key", None), _UNIVERSAL):
+                    return True
+    return False
+
+
+_OWN = {"NativeLowering": KernelLowering, "NopythonRewrites": KernelRewrites}
 _defined: dict[str, _Passes] = {}
 
 
@@ -152,7 +187,7 @@ def _passes(name: str, unused: frozenset[str], state: Any) -> _Passes:
         found = _defined[name] = _Passes(name)
         for each, told in builder.define_nopython_pipeline(state).passes:
             if each.__name__ not in unused:
-                found.add_pass(KernelLowering if each.__name__ == "NativeLowering" else each, told)
+                found.add_pass(_OWN.get(each.__name__, each), told)
         found.finalize()
     return found
 
