@@ -7,6 +7,7 @@ all this, but first somebody has to write, print and read it.  Here
     a variable with one value    is that value, where nothing has to be counted
     what arguments hold          is not counted: whoever calls a kernel holds it meanwhile
     a variable nobody counts     is neither cleared before it has a value, nor after its last use
+    what is moved to a variable  is not counted once more there, and once less where it was
     part of a tuple made here    is what was put into it
     what nobody uses             is left out
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from cepctl.engines.kernels.calls import new_place
@@ -102,6 +104,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         counted = {kind for kind in set(kinds.values()) if models[kind].contains_nrt_meminfo()}
         uncounted = set() if plain else {name for name, kind in kinds.items() if kind not in counted}
         self._uncounted = self._borrowed | uncounted
+        self._moved = {} if plain else _moved(self.blocks, kinds, self._uncounted)
         known = set() if plain else _known_where_used(self.blocks)
         self._keeps = (known & self._uncounted) - self._singly_assigned_vars
 
@@ -146,17 +149,48 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
             super().delvar(name)
             self._held.pop(name, None)
 
+    def lower_inst(self, inst: Any) -> None:
+        """Make instructions of a statement."""
+        if id(inst) not in self._moved or isinstance(inst, ir.Assign):
+            super().lower_inst(inst)
+        elif inst.value not in self._singly_assigned_vars:
+            place = self.getvar(inst.value)
+            self.builder.store(place.type.pointee(None), place)
+            self._held.pop(inst.value, None)
+
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         """The value that a statement gives a variable."""
+        value = inst.value
+        if id(inst) in self._moved:
+            return self.loadvar(self._moved[id(inst)])
         if inst.target.name not in self._borrowed:
             return super().lower_assign(ty, inst)
-        value = inst.value
         if isinstance(value, ir.Arg):
             return self.fnargs[value.index]
         if isinstance(value, ir.Var):
             return self.loadvar(value.name)
         place = _place(value, self.typeof(value.value.name))
         return self.builder.extract_value(self.loadvar(value.value.name), place)
+
+
+def _moved(blocks: dict[int, Any], kinds: Any, uncounted: set[str]) -> dict[int, str]:
+    """Of statements, by identity, the variable of which one gives its value to another, and then deletes it."""
+    found: dict[int, str] = {}
+    for block in blocks.values():
+        for giving, deleting in pairwise(block.body):
+            if isinstance(giving, ir.Assign) and isinstance(deleting, ir.Del):
+                source = _moves(giving.value)
+                is_alike = source == deleting.value and kinds[source] == kinds[giving.target.name]
+                if is_alike and source not in uncounted and giving.target.name not in uncounted:
+                    found[id(giving)] = found[id(deleting)] = source
+    return found
+
+
+def _moves(value: Any) -> str | None:
+    """The variable whose value a statement gives another one as it is."""
+    if isinstance(value, ir.Expr) and value.op in ("cast", "exhaust_iter"):
+        value = value.value
+    return value.name if isinstance(value, ir.Var) else None
 
 
 def _borrowed(blocks: dict[int, Any], kinds: Any) -> set[str]:
