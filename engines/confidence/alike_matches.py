@@ -23,6 +23,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, mixed
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -166,12 +167,19 @@ def moved_matches(masses: Masses, matches: Indexes) -> Indexes | None:
     >>> moved_matches(masses_of(events), pairs)[:6].tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    if len(matches) < _FEWEST or not masses.can_be_moved:
+    if len(matches) < _FEWEST or not masses.can_be_moved or _mostly_differ(masses, matches[:_TRIED]):
         return None
     first = np.empty(len(matches), dtype=np.int64)
     matches = np.ascontiguousarray(matches)
     found = _first_alike(masses.buckets, matches, np.full(_SLOTS, -1, dtype=np.int64), _TRIED, first)
     return first if found else None
+
+
+def _mostly_differ(masses: Masses, matches: Indexes) -> bool:
+    """Whether most of some chains differ by the ends of their intervals alone, however the masses lie."""
+    since = masses.lower[matches[:, :1]]
+    ends = np.concatenate([masses.lower[matches] - since, masses.upper[matches] - since], axis=1)
+    return 2 * len(distinct_rows(ends).first) > len(matches)
 
 
 @kernel

@@ -18,6 +18,7 @@ from cepctl.errors import JobError
 # The compiled functions that Python calls, but for the small ones of estimates.
 ENTRIES = {
     "confidence.chain.closed_form.sum_chains",
+    "confidence.chain.closed_form.sum_chains_in_order",
     "pattern.propagation._settle_rows",
     "confidence.alike_matches._first_alike",
     "pattern.difference_constraints._tighten",

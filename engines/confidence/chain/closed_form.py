@@ -81,11 +81,14 @@ def chain_confidence(
     result = np.zeros(len(matches))
     if not len(matches):
         return result
-    width = np.int64(NO_WINDOW if window is None else window)
     most_buckets = masses.most_buckets * matches.shape[1]
     at_once = min(max(_BUCKETS_AT_ONCE // most_buckets, 1), len(matches))
     space = workspace(at_once, matches.shape[1], most_buckets)
-    sum_chains(masses.buckets, matches, valid_lower, valid_upper, width, space, result)
+    if window is None:
+        sum_chains_in_order(masses.buckets, matches, valid_lower, valid_upper, space, result)
+    else:
+        width = np.int64(window)
+        sum_chains(masses.buckets, matches, valid_lower, valid_upper, width, space, result)
     return result
 
 
@@ -123,18 +126,38 @@ def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result
     """Fill `result` as `chain_confidence`; exactly 1 where a chain is certain."""
     runs = space.runs
     for begin in range(0, len(result), space.chains):
-        end = min(begin + space.chains, len(result))
-        parts, events = open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, space.row)
-        copy_buckets(buckets, runs, events)
-        find_runs(runs, events)
-        sum_ones(runs)
-        sum_twos(runs)
-        sum_threes(runs)
-        sum_more(runs, space.per_tick, space.placed)
+        parts = _sum_in_order(buckets, matches, valid_lower, valid_upper, window, begin, space)
         sum_windowed(runs, window, space.cuts, space.refined, space.per_tick, space.placed)
-        result[begin:end] = 0.0
-        for part in range(parts):
-            result[space.row[part]] += runs.product[part]
+        _add_up(parts, begin, space, result)
+
+
+@kernel
+def sum_chains_in_order(buckets, matches, valid_lower, valid_upper, space, result):
+    """The same of chains without window."""
+    for begin in range(0, len(result), space.chains):
+        parts = _sum_in_order(buckets, matches, valid_lower, valid_upper, NO_WINDOW, begin, space)
+        _add_up(parts, begin, space, result)
+
+
+@inner
+def _sum_in_order(buckets, matches, valid_lower, valid_upper, window, begin, space):
+    """Sum the runs of the chains of a block that need no window; returns how many parts these have."""
+    runs, end = space.runs, min(begin + space.chains, len(matches))
+    parts, events = open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, space.row)
+    copy_buckets(buckets, runs, events)
+    find_runs(runs, events)
+    sum_ones(runs)
+    sum_twos(runs)
+    sum_threes(runs)
+    sum_more(runs, space.per_tick, space.placed)
+    return parts
+
+
+@inner
+def _add_up(parts, begin, space, result):
+    result[begin : begin + space.chains] = 0.0
+    for part in range(parts):
+        result[space.row[part]] += space.runs.product[part]
 
 
 @inner
