@@ -174,15 +174,15 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
 
 def _moved(blocks: dict[int, Any], kinds: Any, uncounted: set[str]) -> dict[int, str]:
-    """Of statements, by identity, the variable of which one gives its value to another, and then deletes it."""
+    """By their identity statements that give the value of a variable to another one, and then delete it."""
     found: dict[int, str] = {}
     for block in blocks.values():
         for giving, deleting in pairwise(block.body):
             if isinstance(giving, ir.Assign) and isinstance(deleting, ir.Del):
                 source = _moves(giving.value)
                 is_alike = source == deleting.value and kinds[source] == kinds[giving.target.name]
-                if is_alike and source not in uncounted and giving.target.name not in uncounted:
-                    found[id(giving)] = found[id(deleting)] = source
+                if is_alike and not {source, giving.target.name} & uncounted:
+                    found[id(giving)] = found[id(deleting)] = deleting.value
     return found
 
 

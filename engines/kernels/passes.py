@@ -150,7 +150,7 @@ def passes_of_numbas(state: Any) -> Any:
 
 @machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class KernelRewrites(typed_passes.NopythonRewrites):  # type: ignore[misc]
-    """Puts sums of whole arrays together; where there are none, Numba would look for how long variables live."""
+    """Puts sums of whole arrays together, if there are any: to look for some takes Numba long."""
 
     _name = "kernel_rewrites"
 

@@ -1,9 +1,9 @@
 """How a kernel takes a row or a stretch of an array: as Numba does, in fewer instructions.
 
 Numba puts a slice and the array that it makes into places of their own, asks for the sign of its step, and
-divides by it.  Here a slice is three numbers, one without a step takes as many as its ends are apart, and what
-is taken is an array put together where it stands.  An end that is left out, or known to be natural, is not
-counted from the end of the array.
+divides by it.  Here a slice is three numbers, one without a step takes as many as its ends are apart, and
+what is taken is an array put together where it stands.  An end that is left out, or known to be natural, is
+not counted from the end of the array.
 
 Imported with Numba, when the first compiled form is asked for.
 """

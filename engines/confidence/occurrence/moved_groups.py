@@ -42,7 +42,7 @@ def moved_groups(events: Events, clauses: Clauses) -> Indexes | None:
 
 
 def _mostly_differ(masses: Masses, clauses: Clauses) -> bool:
-    """Whether of the first groups all but an eighth differ by their bounds and the ends of intervals alone."""
+    """Whether all but an eighth of the first groups differ by bounds and the ends of intervals alone."""
     tried = min(clauses.groups, _TRIED)
     begin = clauses.difference_offsets[clauses.clause_offsets[clauses.problem_offsets[: tried + 1]]]
     asked = slice(begin[0], begin[-1])

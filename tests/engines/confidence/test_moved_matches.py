@@ -64,6 +64,23 @@ def test_chains_that_seldom_repeat_are_not_looked_through(monkeypatch: pytest.Mo
     assert moved_matches(masses, np.array([[i, i + 1] for i in range(400)])) is None
 
 
+def test_chains_that_differ_in_their_masses_are_not_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TRIED", 300)
+    events = [
+        Event(
+            f"{i}",
+            "A",
+            9 * i,
+            9 * i + 8,
+            pmf=((9 * i, 9 * i + 3, i / 500), (9 * i + 4, 9 * i + 8, 1 - i / 500)),
+        )
+        for i in range(1, 402)
+    ]
+    masses = events_of(event_table(events)).masses
+    assert moved_matches(masses, np.array([[i, i + 1] for i in range(300)])) is not None
+    assert moved_matches(masses, np.array([[i, i + 1] for i in range(400)])) is None
+
+
 def test_no_more_are_told_apart_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SLOTS", 16)
     masses = events_of(event_table([Event(f"{i}", "A", i, i) for i in range(300)])).masses

@@ -104,6 +104,28 @@ def test_groups_that_seldom_repeat_are_not_looked_through(
     assert looked_at == []
 
 
+def test_groups_that_differ_in_their_masses_are_not_looked_through(
+    looked_at: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [
+        event
+        for k in range(20)
+        for event in (
+            Event(f"a{k}", "A", 30 * k, 30 * k + 9, k=str(k)),
+            Event(f"b{k}", "B", 30 * k + 4, 30 * k + 9, k=str(k)),
+            replace(
+                Event(f"c{k}", "B", 30 * k + 5, 30 * k + 9, k=str(k)),
+                pmf=((30 * k + 5, 30 * k + 6, (k + 1) / 50), (30 * k + 7, 30 * k + 9, 1 - (k + 1) / 50)),
+            ),
+        )
+    ]
+    plan = plan_of("PATTERN SEQ(A a, B b) WHERE [k] GROUP BY a.k")
+    for tried, told in ((16, []), (20, [(20, 20)])):
+        monkeypatch.setattr(module, "_TRIED", tried)
+        assert match_events(plan, event_table(events)).num_rows == 20
+        assert looked_at == told
+
+
 def test_where_time_may_end_distances_are_not_all(looked_at: list[tuple[int, int]]) -> None:
     far = 2**61
     events = [
