@@ -9,6 +9,7 @@ all this, but first somebody has to write, print and read it.  Here
     a variable nobody counts     is neither cleared before it has a value, nor after its last use
     what is moved to a variable  is not counted once more there, and once less where it was
     part of a tuple made here    is what was put into it
+    what a block has read        is not read again
     what nobody uses             is left out
 
 Imported with Numba, when the first compiled form is asked for.
@@ -88,7 +89,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
     def pre_block(self, block: Any) -> None:
         """Begin a block; whether it is within `try` is asked only where there is one."""
-        self._held = {}
+        self._held: dict[str, Any] = {}
         if self._tries:
             super().pre_block(block)
         else:

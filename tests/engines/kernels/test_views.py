@@ -69,7 +69,8 @@ cases = [(each, some, i, j) for each in (stretches, stretches_of_apart) for some
          for i in edges for j in edges if each is stretches or len(some[::2][i:j])]
 cases += [(stretches, empty, i, j) for i in (-1, 0, 2) for j in (-1, 0, 2)]
 cases += [(rows_of, table, row, i, j) for row in (-4, 0, 3) for i in (-4, -1, 0, 2) for j in (-3, 0, 2, 9)]
-cases += [(rows_of_turned, table, row, i, j) for row in (-5, 0, 3) for i in (-4, 0, 2) for j in (-3, 0, 2, 9)]
+turned = [(row, i, j) for row in (-5, 0, 3) for i in (-4, 0, 2) for j in (-3, 0, 2, 9)]
+cases += [(rows_of_turned, table, *each) for each in turned]
 cases += [(through_calls, values, first) for first in (-3, 0, 4, 20)]
 for mode in ("interpreted", "compiled"):
     with only(mode):
