@@ -65,8 +65,9 @@ def told(call, *arguments):
 
 values, table = np.arange(9) * 5 % 7, np.arange(20).reshape(4, 5) * 3 % 11
 empty, edges = np.zeros(0, np.int64), (-12, -9, -1, 0, 1, 3, 9, 30)
-cases = [(each, some, i, j) for each in (stretches, stretches_of_apart) for some in (values, values[1::3].copy())
-         for i in edges for j in edges if each is stretches or len(some[::2][i:j])]
+ends = [(some, i, j) for some in (values, values[1::3].copy()) for i in edges for j in edges]
+cases = [(stretches, *each) for each in ends]
+cases += [(stretches_of_apart, some, i, j) for some, i, j in ends if len(some[::2][i:j])]
 cases += [(stretches, empty, i, j) for i in (-1, 0, 2) for j in (-1, 0, 2)]
 cases += [(rows_of, table, row, i, j) for row in (-4, 0, 3) for i in (-4, -1, 0, 2) for j in (-3, 0, 2, 9)]
 turned = [(row, i, j) for row in (-5, 0, 3) for i in (-4, 0, 2) for j in (-3, 0, 2, 9)]
