@@ -85,19 +85,17 @@ def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
     np.fill_diagonal(bound, 0)
     for i, j, limit in edges:
         bound[i, j] = min(bound[i, j], max(-UNBOUNDED, min(UNBOUNDED, limit)))
-    _close(bound)
+    for k in range(count):
+        bound = np.minimum(bound, _through(bound[:, k, None], bound[k]))
     return bound
 
 
-@kernel
-def _close(bound):
-    count = len(bound)
-    for k in range(count):
-        for i in range(count):
-            for j in range(count):
-                if bound[i, k] < UNBOUNDED and bound[k, j] < UNBOUNDED:
-                    through = max(plus(bound[i, k], bound[k, j]), -UNBOUNDED)
-                    bound[i, j] = min(bound[i, j], through)
+def _through(to: Ticks, onward: Ticks) -> Ticks:
+    """The sums of two bounds, none where one of them is none; they stop at the ends of int64."""
+    total = to + onward
+    total[(to < 0) & (onward < 0) & ((total >= 0) | (total < -UNBOUNDED))] = -UNBOUNDED
+    total[(to == UNBOUNDED) | (onward == UNBOUNDED) | ((to > 0) & (onward > 0) & (total < 0))] = UNBOUNDED
+    return total
 
 
 def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
