@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from cepctl.engines.kernels import elements, loops, views
 from cepctl.engines.kernels.calls import KernelCalls
+from cepctl.engines.kernels.handed_arrays import MODELS
 from cepctl.engines.kernels.lowering import leave_out_unused
 
 # Without types, since Numba gives some to few of its functions.
@@ -35,6 +36,7 @@ def for_kernels(target: Any, of_numba: bool = False) -> Any:
     """
     target.__class__ = _NumbasTarget if of_numba else _KernelTarget
     target.nrt = _References(target, target.enable_nrt)
+    target.data_model_manager = MODELS
     return target
 
 
