@@ -81,6 +81,11 @@ def _maker(whole: Any, place: int) -> Any:
 class _Lower(lowering.Lower):  # type: ignore[misc]
     """Makes instructions of a kernel."""
 
+    _borrowed: set[str]
+    _uncounted: set[str]
+    _keeps: set[str]
+    _moved: dict[int, str]
+
     def setup_function(self, fndesc: Any) -> None:
         """Begin."""
         super().setup_function(fndesc)
@@ -96,18 +101,20 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
             self._cur_ir_block = block
 
     def _find_singly_assigned_variable(self) -> None:
-        super()._find_singly_assigned_variable()
         self._kept: dict[str, Any] = {}
-        kinds = self.fndesc.typemap
-        plain = self.func_ir.func_id.is_generator or self._disable_sroa_like_opt
-        self._borrowed = set() if plain else _borrowed(self.blocks, kinds)
-        models = self.context.data_model_manager
+        if self.func_ir.func_id.is_generator or self._disable_sroa_like_opt:
+            super()._find_singly_assigned_variable()
+            self._borrowed, self._uncounted, self._moved, self._keeps = set(), set(), {}, set()
+            return
+        self._blk_local_varmap: dict[str, Any] = {}
+        self._singly_assigned_vars, known = _set_once(self.blocks)
+        kinds, models = self.fndesc.typemap, self.context.data_model_manager
         counted = {kind for kind in set(kinds.values()) if models[kind].contains_nrt_meminfo()}
-        uncounted = set() if plain else {name for name, kind in kinds.items() if kind not in counted}
+        self._borrowed = _borrowed(self.blocks, kinds)
+        uncounted = {name for name, kind in kinds.items() if kind not in counted}
         self._uncounted = self._borrowed | uncounted
-        self._moved = {} if plain else _moved(self.blocks, kinds, self._uncounted)
-        known = set() if plain else _known_where_used(self.blocks)
-        self._keeps = (known & self._uncounted) - self._singly_assigned_vars
+        self._moved = _moved(self.blocks, kinds, self._uncounted)
+        self._keeps = known & self._uncounted
 
     def _alloca_var(self, name: str, fetype: Any) -> None:
         if name not in self._uncounted:
@@ -244,20 +251,24 @@ def _place(value: Any, whole: Any) -> int | None:
     return place if 0 <= place < len(whole) else None
 
 
-def _known_where_used(blocks: dict[int, Any]) -> set[str]:
-    """The variables that are set once, before whatever uses them, also in the order of blocks."""
+def _set_once(blocks: dict[int, Any]) -> tuple[set[str], set[str]]:
+    """Variables that are set once: those that no other block uses, and those whose value is known there.
+
+    It is where the block that sets them comes before all others that use them, also in the order of blocks.
+    """
     times = Counter(statement.target.name for statement in _assignments(blocks))
     uses = analysis.compute_use_defs(blocks)
-    set_in = {name: label for label, names in uses.defmap.items() for name in names}
-    before = analysis.compute_cfg_from_blocks(blocks).dominators()
-    known: set[str] = {name for name in set_in if times[name] == 1} - analysis.must_use_alloca(blocks)
+    set_in = {name: label for label, names in uses.defmap.items() for name in names if times[name] == 1}
+    local = set_in.keys() - analysis.must_use_alloca(blocks)
+    elsewhere = {name for names in uses.usemap.values() for name in names} & local
+    known, before = set(elsewhere), analysis.compute_cfg_from_blocks(blocks).dominators()
     for label, names in uses.usemap.items():
         known -= {
             name
             for name in known & set(names)
             if set_in[name] >= label or set_in[name] not in before.get(label, ())
         }
-    return known
+    return local - elsewhere, known
 
 
 def _has_try(blocks: dict[int, Any]) -> bool:

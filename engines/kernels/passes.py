@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -214,9 +215,14 @@ def know_calls_of_kernels() -> None:
 
 def _is_plain(kind: Any) -> bool:
     """Whether a type says all that the type of a call follows from."""
-    if isinstance(kind, types.BaseTuple):
-        return all(map(_is_plain, kind.types))
-    return isinstance(kind, _PLAIN)
+    told = _told_by_class(kind.__class__)
+    return all(map(_is_plain, kind.types)) if told is None else told
+
+
+@cache
+def _told_by_class(kind: Any) -> bool | None:
+    """The same of a class of types; None where it depends on what each of them is made of."""
+    return None if issubclass(kind, types.BaseTuple) else issubclass(kind, _PLAIN)
 
 
 _PLAIN = (types.Array, types.Boolean, types.NoneType, types.Number, types.NumberClass, types.SliceType)
