@@ -2,7 +2,8 @@
 
     content      the byte code of the kernel and of every kernel that it calls, however far, the constants
                  that they close over, the fields of their named tuples, and how each is compiled
-    compilers    versions of Python, NumPy, Numba and LLVM, and their settings that change code
+    compilers    versions of Python, NumPy, Numba and LLVM, their settings that change code, and the modules
+                 here that make it
     processor    its platform, name and features
     signature    the types of the arguments
 
@@ -17,6 +18,7 @@ Runs before Numba is imported: imports the standard library only.
 from __future__ import annotations
 
 import hashlib
+import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -28,8 +30,8 @@ from cepctl.engines.kernels.names import SCHEME
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
-_LINKING = "inner kernels as translated, each apart from what it calls; failures told to the first caller"
-"""What becomes machine code together (`linking.py`)."""
+_MAKERS = ("calls", "elements", "handed_arrays", "linking", "loops", "lowering", "passes", "targets", "views")
+"""The modules beside this one that make code of kernels: by one of them kernels can call each other."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DECORATORS = "cepctl.engines.kernels.kernel"
@@ -124,7 +126,16 @@ def compilers() -> str:
 
     versions = [f"{package} {metadata.version(package)}" for package in _COMPILERS]
     settings = [f"{name}={getattr(config, name, None)}" for name in _SETTINGS]
-    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, SCHEME, _LINKING])
+    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, SCHEME, made_by()])
+
+
+@cache
+def made_by() -> str:
+    """A digest of what makes code of kernels here."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in _MAKERS:
+        digest.update(pkgutil.get_data(__package__, f"{name}.py") or b"")
+    return f"made by {digest.hexdigest()}"
 
 
 @cache

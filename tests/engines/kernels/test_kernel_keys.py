@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module, metadata, util
@@ -164,8 +165,32 @@ def test_compilers_processors_and_types_have_kernels_of_their_own(
             patch.setattr(metadata, "version", lambda name, of=package: "9" if name == of else versions(name))
             kernel_keys.compilers.cache_clear()
             keys.append(key_of(outer.total, (typeof(1.0),), PROCESSOR))
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel_keys, "made_by", lambda: "made in another way")
+        kernel_keys.compilers.cache_clear()
+        keys.append(key_of(outer.total, (typeof(1.0),), PROCESSOR))
     kernel_keys.compilers.cache_clear()
-    assert len(set(keys)) == len(keys) == 8
+    assert len(set(keys)) == len(keys) == 9
+
+
+def test_whatever_makes_code_of_kernels_tells_them_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels that were made in another way may hand each other other values, and must not meet."""
+    waiting, makers = ["linking"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in makers:
+            makers.add(name)
+            source = Path(kernel_keys.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+            waiting += re.findall(r"^from cepctl\.engines\.kernels\.(\w+) import", source, re.MULTILINE)
+            for names in re.findall(r"^from cepctl\.engines\.kernels import (.+)$", source, re.MULTILINE):
+                waiting += names.split(", ")
+    assert makers == set(kernel_keys._MAKERS)
+    told = {kernel_keys.made_by.__wrapped__()}
+    for maker in makers:
+        with monkeypatch.context() as patch:
+            patch.setattr(kernel_keys, "_MAKERS", tuple(makers - {maker}))
+            told.add(kernel_keys.made_by.__wrapped__())
+    assert len(told) == len(makers) + 1
 
 
 def test_the_content_of_every_kernel_of_the_engines_is_known() -> None:
