@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from cepctl.engines.pattern.blocks import (
     Shape,
 )
 from cepctl.engines.pattern.difference_constraints import system_of
-from cepctl.engines.pattern.shapes import shape_of
+from cepctl.engines.pattern.shapes import after_block, before_block, shape_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import Absent
@@ -298,26 +297,18 @@ def _passed_over(
         # A set takes no event after its first tick that fits what is behind it, too.
         shared = np.intersect1d(candidates[takers[number - 1]], candidates[taker])
         members_too = len(form.places[number - 1]) > 1 and len(shared) > 0
-        region = (_after(number - 1, "first"), _before(number))
+        region = (after_block(number - 1, "first"), before_block(number))
         yield AbsenceRule(other, (region,), members_too)
     elif number and not component.kleene:
-        yield AbsenceRule(other, ((_after(number - 1, "last"), _before(number)),))
+        yield AbsenceRule(other, ((after_block(number - 1), before_block(number)),))
     if component.kleene:
-        lower = _after(number - 1, "last") if number else RegionEnd(Point(0, "first"), 0, is_lower=True)
-        ends = [_before(number + 1)] if number < last else []
+        lower = after_block(number - 1) if number else RegionEnd(Point(0, "first"), 0, is_lower=True)
+        ends = [before_block(number + 1)] if number < last else []
         if number == last and component.running:
             ends.append(RegionEnd(Point(number, "last"), 0, is_lower=False))
         elif number == last and window is not None:
             ends.append(RegionEnd(Point(0, "first"), window - 1, is_lower=False))
         yield AbsenceRule(other, ((lower, *ends),))
-
-
-def _after(block: int, role: Literal["first", "last"]) -> RegionEnd:
-    return RegionEnd(Point(block, role), 1, is_lower=True)
-
-
-def _before(block: int) -> RegionEnd:
-    return RegionEnd(Point(block, "first"), -1, is_lower=False)
 
 
 def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:

@@ -48,7 +48,7 @@ def _is_element(array: Any, place: Any) -> bool:
 
 
 def _length(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return natural_if(_part(context, builder, signature.args[0], arguments[0], "shape", 0))
+    return natural_if(part_of(context, builder, signature.args[0], arguments[0], "shape", 0))
 
 
 def _read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -68,18 +68,18 @@ def _address(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
     (kind, asked), (array, place) = kinds[:2], arguments[:2]
     several = isinstance(asked, types.BaseTuple)
     places = cgutils.unpack_tuple(builder, place, len(asked)) if several else [place]
-    sizes = [_part(context, builder, kind, array, "shape", axis) for axis in range(kind.ndim)]
+    sizes = [part_of(context, builder, kind, array, "shape", axis) for axis in range(kind.ndim)]
     numbers = [
         number if _is_whole(number) else arrays.fix_integer_index(context, builder, each, number, size)
         for each, number, size in zip(asked.types if several else [asked], places, sizes, strict=True)
     ]
-    data = _part(context, builder, kind, array, "data")
+    data = part_of(context, builder, kind, array, "data")
     if kind.layout == "C":
         number = numbers[0]
         for size, inner in zip(sizes[1:], numbers[1:], strict=True):
             number = builder.add(builder.mul(number, size), inner)
         return builder.gep(data, [number])
-    steps = [_part(context, builder, kind, array, "strides", axis) for axis in range(kind.ndim)]
+    steps = [part_of(context, builder, kind, array, "strides", axis) for axis in range(kind.ndim)]
     offset = builder.mul(steps[0], numbers[0])
     for step, number in zip(steps[1:], numbers[1:], strict=True):
         offset = builder.add(offset, builder.mul(step, number))
@@ -91,7 +91,7 @@ def _is_whole(number: Any) -> bool:
     return bool(number.type == cgutils.intp_t) and is_natural(number)
 
 
-def _part(context: Any, builder: Any, kind: Any, array: Any, name: str, *axis: int) -> Any:
+def part_of(context: Any, builder: Any, kind: Any, array: Any, name: str, *axis: int) -> Any:
     """A part of an array: a field, or the number that it has for an axis."""
     position = context.data_model_manager[kind].get_field_position(name)
     return builder.extract_value(array, [position, *axis])

@@ -1,11 +1,11 @@
-"""How a kernel counts references: as Numba does, in a fraction of the instructions.
+"""The processor as kernels are compiled for it: as Numba has it, with fewer instructions.
 
 To count the references of an array, Numba takes it apart down to the number of each of its strides; of
 kernels over tuples of twenty arrays that was a third of what was translated.  Here only what counts
 references is taken out.  An optimiser leaves the same of both.
 
-Arguments are taken apart as Numba does it, too: kernels that got them whole compiled a fifth faster, and ran
-a tenth more slowly.
+Arguments are taken apart as Numba does it, but for what follows of arrays (`handed_arrays.py`): kernels that
+got them whole compiled a fifth faster, and ran a tenth more slowly.
 
 Imported with Numba, when the first compiled form is asked for.
 """

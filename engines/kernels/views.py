@@ -10,15 +10,17 @@ Imported with Numba, when the first compiled form is asked for.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
+from cepctl.engines.kernels.elements import part_of
 from cepctl.engines.kernels.loops import is_natural, natural_if
 
 # Without types, since Numba gives some to few of its functions.
 cgutils: Any = import_module("numba.core.cgutils")
-operators: Any = import_module("operator")
 slicing: Any = import_module("numba.cpython.slicing")
 types: Any = import_module("numba.core.types")
 
@@ -32,7 +34,7 @@ def form_of(function: Any, signature: Any) -> _Form | None:
     asked, kinds = getattr(function, "typing_key", None), signature.args
     if asked is slice and len(kinds) == 2 and all(each in (types.intp, types.none) for each in kinds):
         return _slice
-    return _taken if asked is operators.getitem and _is_part(signature.return_type, *kinds) else None
+    return _taken if asked is operator.getitem and _is_part(signature.return_type, *kinds) else None
 
 
 def _is_part(taken: Any, array: Any, place: Any) -> bool:
@@ -63,11 +65,7 @@ def _taken(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     (kind, asked), (array, place) = signature.args, arguments
     several = isinstance(asked, types.BaseTuple)
     places = cgutils.unpack_tuple(builder, place, len(asked)) if several else [place]
-    fields = context.data_model_manager[kind]
-
-    def part(name: str, *axis: int) -> Any:
-        return builder.extract_value(array, [fields.get_field_position(name), *axis])
-
+    part = partial(part_of, context, builder, kind, array)
     data, sizes, steps = part("data"), list[Any](), list[Any]()
     for axis in range(kind.ndim):
         size, step = natural_if(part("shape", axis)), part("strides", axis)

@@ -79,9 +79,9 @@ def ends_of_gap(shape: Shape, gap: int) -> Region:
 def edge_of(region: Region, shape: Shape) -> Literal["before", "after"] | None:
     """Which edge of the window a region is: what lies before the first block, or after the last one."""
     last = len(shape.blocks) - 1
-    if shape.window is not None and set(region) == {_before(0), _window_start(shape, shape.window)}:
+    if shape.window is not None and set(region) == {before_block(0), _window_start(shape, shape.window)}:
         return "before"
-    return "after" if set(region) == {_after(last), *_window_end(shape)} and len(region) == 2 else None
+    return "after" if set(region) == {after_block(last), *_window_end(shape)} and len(region) == 2 else None
 
 
 def _negated_side(alternative: Alternative, timing: Timing) -> bool:
@@ -89,11 +89,13 @@ def _negated_side(alternative: Alternative, timing: Timing) -> bool:
     return any(alternative.components[side].negated for side in sides)
 
 
-def _after(block: int, role: Role = "last") -> RegionEnd:
+def after_block(block: int, role: Role = "last") -> RegionEnd:
+    """From the tick after the last event of a block, or its first one."""
     return RegionEnd(Point(block, role), 1, True)
 
 
-def _before(block: int) -> RegionEnd:
+def before_block(block: int) -> RegionEnd:
+    """Up to the tick before the first event of a block."""
     return RegionEnd(Point(block, "first"), -1, False)
 
 
@@ -118,8 +120,8 @@ def _window_start(shape: Shape, window: int) -> RegionEnd:
 def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     """The negated component in gap `gap`: before block `gap`, after block `gap - 1`."""
     last = len(shape.blocks) - 1
-    ends = [_after(gap - 1)] if gap > 0 else []
-    ends += [_before(gap)] if gap <= last else []
+    ends = [after_block(gap - 1)] if gap > 0 else []
+    ends += [before_block(gap)] if gap <= last else []
     # Without a window, as for a group left out of its summary or where WITHIN is longer than all time, a gap
     # at an edge has no end there.
     if shape.window is not None and gap == 0:
@@ -200,10 +202,10 @@ def _next_match(shape: Shape) -> list[AbsenceRule]:
         elif number > 0:
             since = _may_take_since(shape, component)
             if since < number - 1 or _is_group(shape, since) or not _is_group(shape, number):
-                rules.append(_untaken(shape, component, since, [_before(number)]))
+                rules.append(_untaken(shape, component, since, [before_block(number)]))
         if _is_group(shape, number):
-            lower = _after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)
-            upper = [_before(number + 1)] if number < last else _group_end(shape)
+            lower = after_block(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)
+            upper = [before_block(number + 1)] if number < last else _group_end(shape)
             rules.append(AbsenceRule(component, ((lower, *upper),)))
     return rules
 
@@ -219,7 +221,7 @@ def _may_take_since(shape: Shape, component: int) -> int:
 def _untaken(shape: Shape, component: int, since: int, upper: Sequence[RegionEnd]) -> AbsenceRule:
     """Nothing else fits a component after block `since`, or its first member, and before an end."""
     after_group = _is_group(shape, since)
-    lower = _after(since, "first" if after_group else "last")
+    lower = after_block(since, "first" if after_group else "last")
     return AbsenceRule(component, ((lower, *upper),), members_too=after_group)
 
 
@@ -230,7 +232,7 @@ def _passed_over(shape: Shape, component: int) -> AbsenceRule | None:
         return None
     behind = sum(block.components[0] < component for block in shape.blocks)
     return _untaken(
-        shape, component, since, [_before(behind)] if behind < len(shape.blocks) else _window_end(shape)
+        shape, component, since, [before_block(behind)] if behind < len(shape.blocks) else _window_end(shape)
     )
 
 
@@ -250,7 +252,7 @@ def _next_in_branch(shape: Shape, number: int, component: int) -> AbsenceRule:
     ]
     lower = [RegionEnd(point_of(shape, each), 1, True) for each in before]
     if not before:
-        lower = [_after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)]
+        lower = [after_block(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)]
     return AbsenceRule(component, ((*lower, RegionEnd(point_of(shape, component), -1, False)),))
 
 
@@ -261,13 +263,13 @@ def _contiguity(shape: Shape) -> list[AbsenceRule]:
     last = len(shape.blocks) - 1
     for number in range(len(shape.blocks)):
         if _is_group(shape, number):
-            lower = _after(number - 1) if number > 0 else _after(0, "first")
-            upper = _before(number + 1) if number < last else RegionEnd(Point(number, "last"), -1, False)
+            lower = after_block(number - 1) if number > 0 else after_block(0, "first")
+            upper = before_block(number + 1) if number < last else RegionEnd(Point(number, "last"), -1, False)
             regions.append((lower, upper))
         elif number > 0 and not _is_group(shape, number - 1):
-            regions.append((_after(number - 1), _before(number)))
+            regions.append((after_block(number - 1), before_block(number)))
         if len(shape.blocks[number].components) > 1 and not _is_group(shape, number):
             # Between two of its events that follow each other, so anywhere but at the tick of one.
-            regions.append((_after(number, "first"), RegionEnd(Point(number, "last"), -1, False)))
+            regions.append((after_block(number, "first"), RegionEnd(Point(number, "last"), -1, False)))
             spared.append((Point(number, "each"), 0))
     return [AbsenceRule(None, tuple(regions), spared=tuple(spared))] if regions else []

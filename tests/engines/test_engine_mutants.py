@@ -134,7 +134,7 @@ def _tied_rivals(block: int) -> RegionEnd:
 
 
 _before, _negation, _contiguity, _next_match = (
-    shapes._before, shapes._negation, shapes._contiguity, shapes._next_match,
+    shapes.before_block, shapes._negation, shapes._contiguity, shapes._next_match,
 )  # fmt: skip
 _passed_over = shapes._passed_over
 _window_end, _inside, _links_of_rivals, _union = (
