@@ -121,13 +121,17 @@ def owning_component(alternative: Alternative, rows: KleeneRows) -> int:
 
 
 def owning_components(alternative: Alternative, rows: KleeneRows) -> tuple[int, ...]:
-    """The components of which one may be that: all up to the first that no match passes over."""
-    first = owning_component(alternative, rows)
+    """The components of which one may be that: all up to the first that no match passes over.
+
+    Of components that take events in turn the owner is the member that begins first, of whichever it is.
+    """
     order = alternative.positive
-    if not alternative.passes_over:
-        return (first,)
-    sure = next(place for place, i in enumerate(order) if alternative.components[i].least)
-    return order[: sure + 1]
+    if alternative.passes_over:
+        sure = next(place for place, i in enumerate(order) if alternative.components[i].least)
+        first = order[: sure + 1]
+    else:
+        first = (owning_component(alternative, rows),)
+    return tuple(dict.fromkeys(i for each in first for i in alternative.turn(each)))
 
 
 def with_one_member(alternative: Alternative, group: int) -> Alternative:

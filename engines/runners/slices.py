@@ -1,8 +1,8 @@
 """How stored events are split into parts that can be matched apart: by time, and by key.
 
 A slice of time owns the matches whose first component's event has its `lower` in it (of a Kleene
-group, the smallest `lower` of its members), and is given every event that can take part in them or
-decide them: the first event happens at most its own interval later, all others, rivals and negated
+group or of repetitions, the smallest `lower` of the members), and is given every event that can take part
+in them or decide them: the first event happens at most its own interval later, all others, rivals and negated
 events included, within reach of it (`reach.py`), on either side.  Where nothing bounds that, a query is
 split by key only.
 

@@ -40,7 +40,7 @@ from tests.engines.test_sets_beside_runs import beside_runs
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, histogram, lasting, plan_of
 from tests.random_patterns import NEXT
-from tests.strategies import Case, any_cases, chain_cases
+from tests.strategies import Case, any_cases, chain_cases, repeated_cases
 
 PLAIN = "PATTERN SEQ(A a, B b) WITHIN 100 ticks"
 KEYED = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 100 ticks"
@@ -222,6 +222,13 @@ def test_a_run_that_begins_with_a_set_belongs_to_the_slice_of_its_first_member()
     beside = beside_runs(("SEQ(A+ a[], B{2,3} b[], C c)", "SEQ(A+ a[], RUNNING B+ b[])"), (NEXT,))
     either = one_for_another(("SEQ(B* x[], B{1,2} y[], C c)", "SEQ(B{0,2} x[], B? y, C c)"))
     check(sliced(read | beside | either), same_in_slices, FEW_EXAMPLES)
+
+
+def test_repetitions_belong_to_the_slice_of_the_member_that_begins_first() -> None:
+    """That may be a member of any component that is repeated."""
+    query = "PATTERN SEQ(A x[], B y[])+ WITHIN 2 ticks STRATEGY skip_till_any_match"
+    same_in_slices((Case(query, (Event("e0", "B", 2, 4), Event("e1", "A", 3, 3))), 1, 5, 1))
+    check(sliced(repeated_cases()), same_in_slices, FEW_EXAMPLES)
 
 
 def test_a_row_of_two_parts_of_an_or_belongs_to_one_slice() -> None:
