@@ -234,10 +234,19 @@ class Alternative:
         )
 
     @cached_property
+    def _reads_optional(self) -> bool:
+        """Whether who fits a component depends on whether one before it has taken, which may be absent."""
+        return any(
+            not self.components[i].least and i < link.decides and not self.components[link.decides].negated
+            for link in self.links
+            for i in link.components
+        )
+
+    @cached_property
     def leaves_out_sets(self) -> bool:
         """Whether matches leave out what may be absent, beside groups all of which take what fits at once."""
         some = any(each.kleene for each in self.components)
-        return self.passes_over and some and not self._reads_members
+        return self.passes_over and some and not (self._reads_members or self._reads_optional)
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""

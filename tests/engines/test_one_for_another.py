@@ -47,6 +47,8 @@ LATER = (
     "SEQ(A a, B{0,2} x[], B? y, B|C c)",
     "SEQ(A a, B? x, C c, B? y)",
     "SEQ(A a, B* x[], B{1,2} y[], C c)",
+    "SEQ(A+ a[], B? x, B|C y)",
+    "SEQ(A+ a[], B? x, B? y, C c)",
 )
 CONDITIONS = (
     "x{x}.x >= 1",
@@ -112,6 +114,28 @@ def test_a_row_of_two_readings_counts_once_in_each_world() -> None:
     assert shown.other_readings == 1
     assert shown.whole is not None
     assert shown.whole.confidence == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize("condition", ["c.k = b.k", "c.x > b.x"])
+def test_a_condition_on_what_may_be_absent_is_asked_only_once_that_has_taken(condition: str) -> None:
+    """d1 comes before any B, so that C takes it whatever B is like."""
+    events = event_table(
+        [
+            Event("a", "A", 1, 1),
+            Event("d1", "D", 2, 2, x=0, k="p"),
+            Event("b", "B", 3, 3, x=1, k="q"),
+            Event("d2", "D", 4, 4, x=2, k="q"),
+        ]
+    )
+    for pattern, rows in (
+        ("SEQ(A+ a[], B? b, D c)", ["a d1"]),
+        ("SEQ(A+ a[], B? b, D? c, D d)", ["a d1"]),
+        ("SEQ(A+ a[], B? b, B|D c)", ["a d1"]),
+    ):
+        plan = plan_of(f"PATTERN {pattern} WHERE {condition} WITHIN 9 ticks STRATEGY {NEXT}")
+        found = match_events(plan, events)
+        assert_same_rows(match_table(plan, events), found)
+        assert [" ".join(map("+".join, row)) for row in found.column("signature").to_pylist()] == rows
 
 
 def test_only_what_may_begin_a_match_gives_one_row_for_another() -> None:
