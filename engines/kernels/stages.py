@@ -6,8 +6,9 @@
     it is not kept                       interpreted, while a process beside compiles it (beside.py)
 
 Nobody knows how much work is left.  As with skis that are rented until the rent has cost as much as a pair,
-what was spent says when to change, so that at most twice the least is paid.  A call that lasts too long is
-given up and begun again with the compiled form as soon as there is one (watch.py).
+what was spent says when to change, so that at most twice the least is paid.  Who knows that much is to come
+says so (`foresee`), and nothing is rented.  A call that lasts too long is given up and begun again with the
+compiled form as soon as there is one (watch.py).
 """
 
 from __future__ import annotations
@@ -70,8 +71,13 @@ class _Stage:
     def __init__(self) -> None:
         self.mode: Mode = "whatever is cheaper"
         self.spent = 0.0
+        self.foreseen = 0.0
         self.compiler_started = False
         self.forms: dict[tuple[str, Signature], Form] = {}
+
+    def least(self, seconds: float) -> float:
+        """What all kernels take at least, of which one that is called takes so long."""
+        return max(self.spent + seconds, self.foreseen)
 
 
 _STAGE = _Stage()
@@ -97,7 +103,7 @@ class Form:
             return False
         if files_of(self.kernel.name.removeprefix("cepctl.engines.")) - self._looked_at:
             return True
-        if _STAGE.spent + seconds < _TO_COMPILE or self.spent + seconds < _TO_BE_COMPILED:
+        if _STAGE.least(seconds) < _TO_COMPILE or self.spent + seconds < _TO_BE_COMPILED:
             return False
         if not self._asked:
             self._asked = compile_beside(self.kernel.name, self.signature)
@@ -107,7 +113,7 @@ class Form:
         """Whether it would have been cheaper to load it, if this call costs so much."""
         if _STAGE.compiler_started:
             return self.spent + seconds > _TO_LOAD
-        return _STAGE.spent + seconds > _TO_START_COMPILER
+        return _STAGE.least(seconds) > _TO_START_COMPILER
 
     def change(self, arguments: tuple[Any, ...]) -> bool:
         """Load the compiled form; where none is kept that fits, and nobody compiles it, compile it here."""
@@ -119,6 +125,11 @@ class Form:
         self._looked_at = files_of(self.kernel.name.removeprefix("cepctl.engines."))
         self.loaded = self.kernel.load(arguments) or (self._asked and not is_at_work())
         return self.loaded
+
+
+def foresee(seconds: float) -> None:
+    """Say that kernels which nobody has called yet will take so long at least, if they are interpreted."""
+    _STAGE.foreseen += seconds
 
 
 def run(kernel: Runnable, arguments: tuple[Any, ...]) -> Any:

@@ -30,6 +30,7 @@ from cepctl.engines.columns.range_join import (
 )
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.kernels.stages import foresee
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, system_of
 from cepctl.engines.search.certain_gaps import CertainGap
 from cepctl.engines.search.clock_joins import ClockJoin, possible_rows
@@ -46,6 +47,8 @@ FEWEST_STARTS, MOST_STARTS = 1 << 10, 1 << 16
 FEWEST_COSTLY_STARTS = 1 << 7
 """The lower bound where rivals decide: a match then takes many times longer to measure than to find."""
 NOT_BOUND = -1
+_PER_LOOK = 2e-6
+"""Seconds, interpreted, of each halving when a starting event is sought among those of a step."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ def enumeration_parts(
     first = search.candidates[search.singles[order[0]]]
     first = first[_key_of(search, events, order[0], []).candidate_codes >= 0]
     steps = [join_step(search, events, column, order[:depth]) for depth, column in enumerate(order) if depth]
+    foresee(_PER_LOOK * len(first) * sum(len(step.index.event).bit_length() for step in steps))
     size = min(max(len(first) // PARTS, fewest), MOST_STARTS)
     return [
         partial(_started, search, events, first[start : start + size], order, steps)

@@ -14,11 +14,15 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.kernels import stages
 from cepctl.engines.kernels.kernel import Kernel, inner, kernel
 from cepctl.engines.kernels.signatures import signature_of
 from cepctl.engines.kernels.stages import Form, Mode, only, run
 from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+from tests.plans import Event, event_table, plan_of
 
 
 @inner
@@ -41,6 +45,19 @@ def test_a_kernel_is_interpreted_until_that_has_cost_something() -> None:
         assert _doubled(np.arange(4.0), counts) == 12.0
     assert counts[0] == 4
     assert _doubled.compiled is None
+
+
+def test_what_is_foreseen_is_not_interpreted_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a few events nothing is loaded; of many it is, before the first of them is looked at."""
+    monkeypatch.setattr(stages, "files_of", lambda _: frozenset({"kept"}))
+    for count, is_loaded in ((300, False), (30_000, True)):
+        monkeypatch.setattr(stages, "_STAGE", stages._Stage())
+        events = event_table([Event(f"e{at}", "AB"[at % 2], at, at + 9) for at in range(count)])
+        plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+        (alternative,) = prepared_alternatives(plan, events_of(events), MatchOptions())
+        assert alternative.parts(None)
+        form = Form(_doubled, signature_of((np.zeros(1), np.zeros(1, dtype=np.int64))))
+        assert form.worth_changing(0.0) == is_loaded
 
 
 def test_both_forms_return_and_write_the_same() -> None:
