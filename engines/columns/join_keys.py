@@ -13,7 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events, value_codes
-from cepctl.engines.columns.numbering import Numbering
+from cepctl.engines.columns.numbering import PLACES_PER_VALUE, Numbering
 from cepctl.plan.plan import Alternative
 
 
@@ -38,18 +38,22 @@ class JoinKey:
     """Key of one join step.
 
     `candidate_codes`: shape (m,), one per candidate, -1 for those that join nothing.
-    `parts` and `levels` repeat the folding of several codes into one for the other side.
+    `parts` and `levels` repeat the folding of several codes into one for the other side; a level is None
+    where the codes of its part, the first one, are taken as they are.
     """
 
     candidate_codes: Indexes
     parts: tuple[KeyPart, ...]
-    levels: tuple[Numbering, ...]
+    levels: tuple[Numbering | None, ...]
 
     def codes_of(self, rows: Indexes, singles: Sequence[int]) -> Indexes:
         """Codes of partial matches, shape (n,); `singles` maps columns to component indexes."""
         folded = np.zeros(len(rows), dtype=np.int64)
         for part, numbering in zip(self.parts, self.levels, strict=True):
             codes = part.bound_codes[rows[:, singles.index(part.bound_component)]]
+            if numbering is None:
+                folded = codes
+                continue
             found = numbering.find(folded * part.width + codes)
             folded = np.where((folded >= 0) & (codes >= 0), found, -1)
         return folded
@@ -70,9 +74,14 @@ def join_key(
         column = events.frame.get_column(name)
         if column.null_count():
             folded[column.is_null().to_numpy()[candidates]] = -1
-    levels = []
+    levels: list[Numbering | None] = []
     for part in parts:
         codes = part.new_codes[candidates]
+        # Clocks look codes up among those of candidates alone.
+        if not levels and part.width <= PLACES_PER_VALUE * len(candidates) and events.clocks is None:
+            folded = np.where(folded >= 0, codes, -1)
+            levels.append(None)
+            continue
         usable = (folded >= 0) & (codes >= 0)
         numbering, folded = Numbering.of(folded * part.width + codes, usable)
         levels.append(numbering)

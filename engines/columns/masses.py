@@ -88,6 +88,11 @@ class Masses:
         return len(self.lo) == len(self.lower)
 
     @cached_property
+    def are_certain(self) -> bool:
+        """Whether each event has one tick."""
+        return bool((self.lower == self.upper).all())
+
+    @cached_property
     def most_buckets(self) -> int:
         """Largest number of buckets of an event."""
         return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
@@ -178,9 +183,8 @@ def masses_of(events: pa.Table) -> Masses:
 
 
 def _refuse_beyond_time(events: pa.Table, found: Masses) -> None:
-    beyond = np.flatnonzero((found.lower < EARLIEST_TICK) | (found.upper > LATEST_TICK))
-    if len(beyond):
-        row = int(beyond[0])
+    if found.lower.min(initial=0) < EARLIEST_TICK or found.upper.max(initial=0) > LATEST_TICK:
+        row = int(np.flatnonzero((found.lower < EARLIEST_TICK) | (found.upper > LATEST_TICK))[0])
         raise EventSchemaError(
             f"event {_name(events, row)} reaches from tick {found.lower[row]} to {found.upper[row]}, "
             "beyond the range of ticks, -2^62 to 2^62; ingest it with a coarser time_unit"
@@ -204,9 +208,9 @@ def _ends(events: pa.Table) -> tuple[Ticks, Ticks]:
             raise EventSchemaError(f"event {_name(events, row)} has no `{name}`")
     lower = events.column("lower").to_numpy().astype(np.int64, copy=False)
     upper = events.column("upper").to_numpy().astype(np.int64, copy=False)
-    reversed_ends = np.flatnonzero(lower > upper)
-    if len(reversed_ends):
-        row = int(reversed_ends[0])
+    is_reversed = lower > upper
+    if is_reversed.any():
+        row = int(np.flatnonzero(is_reversed)[0])
         raise EventSchemaError(f"event {_name(events, row)} has lower {lower[row]} after upper {upper[row]}")
     return lower, upper
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cepctl.arrays import Flags, Indexes, Ticks
 
-_PLACES_PER_VALUE = 4
+PLACES_PER_VALUE = 4
 """A table may have so many places for each value; beyond that sorting is quicker."""
 _WHOLE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _HASHED = (*_WHOLE, pl.UInt64, pl.String)
@@ -50,7 +50,7 @@ def _of_close_values(values: pl.Series) -> Indexes | None:
     least, most = values.min(), values.max()
     if not isinstance(least, int) or not isinstance(most, int):  # all are null
         return np.full(len(values), -1)
-    if most - least > _PLACES_PER_VALUE * len(values):
+    if most - least > PLACES_PER_VALUE * len(values):
         return None
     places = values.cast(pl.Int64).fill_null(least).to_numpy() - least
     return Numbering.of(places, values.is_not_null().to_numpy())[1]
@@ -74,11 +74,13 @@ class Numbering:
         every = bool(usable.all())
         chosen = values if every else values[usable]
         size = int(chosen.max(initial=-1)) + 1
-        if size > _PLACES_PER_VALUE * len(values):
+        if size > PLACES_PER_VALUE * len(values):
             numbering = cls(np.unique(chosen), None)
         else:
             occurs = np.zeros(size, dtype=bool)
             occurs[chosen] = True
+            if every and occurs.all():
+                return cls(None, np.arange(size)), values
             table = np.where(occurs, np.cumsum(occurs) - 1, -1)
             numbering = cls(None, table)
             if every:

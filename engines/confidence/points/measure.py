@@ -133,5 +133,8 @@ class Measure:
         return found
 
     def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
+        if self.masses.are_certain:
+            every = np.ones(len(matches), dtype=bool)
+            return Measured.exact(every.astype(np.float64), lower[:, 0], upper[:, -1], every)
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
         return Measured.exact(confidence, *chain_range(self.masses, matches, lower, upper, self.window))

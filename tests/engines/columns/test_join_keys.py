@@ -58,6 +58,14 @@ def test_an_equality_between_two_attributes_in_either_order() -> None:
         assert joined(events, f"PATTERN SEQ(A a, B b) WHERE {condition}") == {(0, 1)}
 
 
+def test_few_candidates_are_joined_among_many_keys() -> None:
+    many = [("A", f"k{at}", None, at) for at in range(30)]
+    found = joined(
+        rows(*many, ("B", "k7", None, 1), ("B", "k29", None, 1)), "PATTERN SEQ(A a, B b) WHERE [k]"
+    )
+    assert found == {(7, 30), (29, 31)}
+
+
 def test_null_equals_nothing_not_even_null() -> None:
     events = rows(("A", None, None, 0), ("A", "p", "u", 0), ("B", None, None, 0), ("B", "p", "p", 0))
     assert joined(events, "PATTERN SEQ(A a, B b) WHERE [k]") == {(1, 3)}

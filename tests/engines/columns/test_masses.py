@@ -61,6 +61,12 @@ def test_a_column_of_pmfs_may_be_missing_or_in_pieces() -> None:
     assert buckets(masses_of(table.slice(1)), 0) == [(1, 2, 0.5), (4, 4, 0.5)]
 
 
+def test_events_are_certain_where_each_has_one_tick() -> None:
+    certain = event_table([Event("a", "A", 1, 1), Event("b", "B", 4, 4)])
+    assert masses_of(certain).are_certain
+    assert not masses_of(event_table([Event("a", "A", 1, 1), Event("b", "B", 4, 5)])).are_certain
+
+
 def test_mirrored_time_turns_every_bucket_round() -> None:
     mirror = masses_of(
         event_table([histogram("h", "A", (1, 2, 0.25), (5, 5, 0.75)), Event("u", "A", 3, 6)])
