@@ -24,7 +24,8 @@ EVENTS = events_of(event_table([Event(kind, kind, at, at, x=at) for at, kind in 
 def test_few_types_and_many_are_told_alike(component: str, fitting: list[int]) -> None:
     def found(condition: str) -> list[int]:
         plan = plan_of(f"PATTERN SEQ({component}, G b) {condition} WITHIN 9 ticks")
-        return fitting_events(EVENTS, plan.alternatives[0].components[0]).tolist()
+        fits: list[int] = fitting_events(EVENTS, plan.alternatives[0].components[0]).tolist()
+        return fits
 
     assert found("") == fitting
     assert found("WHERE a.x >= 2") == [each for each in fitting if each >= 2]
