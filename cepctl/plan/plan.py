@@ -225,28 +225,29 @@ class Alternative:
         return self.passes_over or self._reads_members
 
     @cached_property
-    def _reads_members(self) -> bool:
-        """Whether it has a group in order, or a component that reads a group before it."""
-        return any(each.ordered for each in self.components) or any(
-            self.components[i].kleene and i < link.decides and not self.components[link.decides].negated
+    def _read_later(self) -> tuple[Component, ...]:
+        """The components on which it depends who fits a later one."""
+        return tuple(
+            self.components[i]
             for link in self.links
             for i in link.components
+            if i < link.decides and not self.components[link.decides].negated
         )
 
     @cached_property
-    def _reads_optional(self) -> bool:
-        """Whether who fits a component depends on whether one before it has taken, which may be absent."""
-        return any(
-            not self.components[i].least and i < link.decides and not self.components[link.decides].negated
-            for link in self.links
-            for i in link.components
-        )
+    def _reads_members(self) -> bool:
+        """Whether it has a group in order, or a component that reads a group before it."""
+        return any(each.ordered for each in self.components) or any(each.kleene for each in self._read_later)
 
     @cached_property
     def leaves_out_sets(self) -> bool:
-        """Whether matches leave out what may be absent, beside groups all of which take what fits at once."""
+        """Whether matches leave out what may be absent, beside groups all of which take what fits at once.
+
+        Not where who fits depends on whether what may be absent has taken: that is known event by event.
+        """
         some = any(each.kleene for each in self.components)
-        return self.passes_over and some and not (self._reads_members or self._reads_optional)
+        reads_optional = any(not each.least for each in self._read_later)
+        return self.passes_over and some and not (self._reads_members or reads_optional)
 
     def in_runs(self, strategy: Strategy) -> bool:
         """Whether its matches take one event after the other, each by what was taken before."""
