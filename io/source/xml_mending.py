@@ -148,7 +148,7 @@ class Mending:
             except (LookupError, ValueError):
                 return self._all()  # a mark of its order of bytes overrules the name of an encoding
             except expat.ExpatError as problem:
-                self.damage = problem.lineno, expat.ErrorString(problem.code)
+                self.damage = self._line_of(problem), expat.ErrorString(problem.code)
                 if self._hides_tags():
                     return self._all()
                 self._open = self._safe_open
@@ -183,6 +183,12 @@ class Mending:
         if self._depth == len(self._open) and tag.rpartition(":")[2] in self.shape.records:
             self.whole_records += 1
         del self._open[self._depth :]
+
+    def _line_of(self, problem: expat.ExpatError) -> int:
+        """The line of a fault, as editors and libxml2 count: for expat a carriage return ends one, too."""
+        if self._hides_tags():
+            return problem.lineno
+        return self._line + self._held.count(b"\n", 0, max(self._checker.ErrorByteIndex - self._begin, 0))
 
     def _hides_tags(self) -> bool:
         """Whether the document is in an encoding whose bytes do not tell tags."""

@@ -93,6 +93,13 @@ def test_an_event_that_was_rejected_before_the_damage_does_not_stand_for_it() ->
     assert (len(found.rows), found.records) == (5, 7)
 
 
+def test_a_carriage_return_alone_does_not_move_the_line_of_the_damage() -> None:
+    damaged = LOG.replace(b"<string", b"<string\r", 1).replace(b"<event><string", b"<event>\0string", 1)
+    assert_parsers_agree(damaged)
+    line = 1 + damaged.count(b"\n", 0, damaged.index(b"\0"))
+    assert f"the first damage is at line {line}:" in output_of(damaged, OPTIONS[0]).warnings[0]
+
+
 @pytest.mark.slow
 def test_many_damaged_logs_are_read_alike() -> None:
     damaged = st.one_of(documents(), documents().flatmap(mutated), mutated(LOG))
