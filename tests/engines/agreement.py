@@ -17,6 +17,7 @@ Engine: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 Row: TypeAlias = Mapping[str, Any]
 
 EVERYDAY_EXAMPLES = 40
+MOST_EVERYDAY_EXAMPLES = 2 * EVERYDAY_EXAMPLES
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))
 FEW_EXAMPLES = max(EXAMPLES // 4, 1)
@@ -69,7 +70,7 @@ def check(
     nothing to do with it; runs of more examples draw fresh ones.  A failure that is expected needs no small
     case, and has to come every time: `shrink=False` saves the time.
     """
-    fresh = shrink and examples > EVERYDAY_EXAMPLES
+    fresh = shrink and examples > MOST_EVERYDAY_EXAMPLES
     phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
 
     @settings(

@@ -14,7 +14,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.pattern import propagation
 from cepctl.engines.pattern.propagation import narrowed, ticks_left
-from tests.engines.agreement import FEW_EXAMPLES, check
+from tests.engines.agreement import EXAMPLES, check
 
 Edges = list[tuple[int, int, int]]
 TICKS = st.sets(st.integers(0, 7), min_size=1)
@@ -53,7 +53,7 @@ def agrees_with_all_worlds(case: tuple[list[set[int]], Edges]) -> None:
 
 
 def test_ends_that_are_left_are_those_of_all_worlds() -> None:
-    check(CASES, agrees_with_all_worlds, 10 * FEW_EXAMPLES)
+    check(CASES, agrees_with_all_worlds, 2 * EXAMPLES)
 
 
 def test_ends_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_ends_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(propagation, "_onto_masses", nothing)
     # Compiled code holds the functions it was compiled with.
     with only("interpreted"), pytest.raises(AssertionError):
-        check(CASES, agrees_with_all_worlds, 10 * FEW_EXAMPLES, shrink=False)
+        check(CASES, agrees_with_all_worlds, 2 * EXAMPLES, shrink=False)
 
 
 def test_rows_of_different_sizes_are_narrowed_each_by_its_own_edges() -> None:
