@@ -38,7 +38,8 @@ def output_of(content: bytes, options: ReadOptions) -> ReaderOutput:
     report, rows, error = ReadReport(), [], None
     try:
         for batch in XesLog().read(io.BytesIO(content), "f", options, report):
-            rows += [{k: v for k, v in row.items() if v is not None} for row in batch.to_pylist()]
+            # As texts, since what is not a number does not equal itself.
+            rows += [{k: repr(v) for k, v in row.items() if v is not None} for row in batch.to_pylist()]
     except CepctlError as problem:
         error = f"{type(problem).__name__}: {problem}"
     # Which tag damage is found at, and so its line, is up to the parser.
