@@ -78,6 +78,8 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
     found = [] if rng.random() < 0.8 else [rng.choice(own_conditions(parts_of(pattern)))]
     for parts in alternatives_of(pattern):
         pools = [(links(wanted.strategy, parts), 0.25)]
+        if "quantified" in wanted:
+            pools += [(_links_of_optional(wanted.strategy, parts), share) for share in (0.6, 0.3)]
         if "aggregates" in wanted:
             pools.append((group_conditions(wanted.strategy, parts), 1))
         if "order" in wanted:
@@ -105,6 +107,12 @@ def _conditions(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[str, ...
                 for each in _between_two(rng, wanted, parts, absent=True)
             ]
     return tuple(dict.fromkeys(found))
+
+
+def _links_of_optional(strategy: str, parts: list[Part]) -> list[str]:
+    """What links a component to one that may be absent, and is asked only where that is bound."""
+    pairs = [pair for pair in combinations(parts, 2) if any(part.optional for part in pair)]
+    return [link for pair in pairs for link in links(strategy, [*pair])]
 
 
 def _joined_timings(rng: Random, wanted: Wanted, parts: list[Part]) -> list[str]:
