@@ -2,8 +2,9 @@
 
 Each line of its input is a kernel and the types of its arguments, as JSON.  For each it writes a byte when
 it has compiled it.  It ends with its input, in the middle of a kernel if need be: files appear whole or not
-at all.  Where it holds much, it begins anew, with what is still to be done as its arguments: it finds what it
-has compiled, also of a kernel that is not whole.
+at all.  It also ends where a kernel cannot be kept, as on a full disk: whoever asked compiles it then.
+Where it holds much, it begins anew, with what is still to be done as its arguments: it finds what it has
+compiled, also of a kernel that is not whole.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Asked:
 
 
 def run(told: int | None = None, before: Sequence[str] = ()) -> None:
-    """Compile what is asked for, one after the other, until nobody asks any more.
+    """Compile what is asked for, one after the other, until nobody asks any more or nothing can be kept.
 
     One that begins anew knows where it writes bytes (`told`), and what was read `before`.
     """
@@ -84,7 +85,8 @@ def run(told: int | None = None, before: Sequence[str] = ()) -> None:
         line = asked.next()
         name, signature = json.loads(line)
         with kept_told(partial(_make_room, told, line, asked)):
-            compile_kernel(name, _tuples(signature))
+            if not compile_kernel(name, _tuples(signature)):
+                return
         os.write(told, b".")
 
 
@@ -94,14 +96,16 @@ def _make_room(told: int, line: str, asked: Asked) -> None:
         os.execv(sys.executable, [sys.executable, "-m", _MODULE, str(told), line, *asked.left()])
 
 
-def compile_kernel(name: str, signature: Signature) -> None:
-    """Compile a kernel for arguments of some types, which keeps it on disk."""
+def compile_kernel(name: str, signature: Signature) -> bool:
+    """Compile a kernel for arguments of some types; returns whether it is kept on disk."""
     import numba
 
     module, _, function = name.rpartition(".")
     dispatcher = getattr(import_module(module), function).dispatcher()
     type_of: Any = numba.typeof
-    dispatcher.compile(tuple(type_of(each) for each in examples_of(signature)))
+    types = tuple(type_of(each) for each in examples_of(signature))
+    dispatcher.compile(types)
+    return bool(dispatcher._cache.is_kept(types, dispatcher.targetctx))
 
 
 def _tuples(value: Any) -> Any:

@@ -28,7 +28,7 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -166,14 +166,23 @@ class KeptKernel:
         from numba.core.runtime.nrt import rtsys
 
         rtsys.initialize(target)
+        for path, key in self._places(signature, target):
+            loaded = _loaded(path, key, target)
+            if loaded is not None:
+                return loaded
+        return None
+
+    def is_kept(self, signature: Any, target: Any) -> bool:
+        """Whether there is a file for arguments of some types, whatever is in it."""
+        return any(path.exists() for path, _ in self._places(signature, target))
+
+    def _places(self, signature: Any, target: Any) -> Iterator[tuple[Path, str]]:
+        """Where the code for arguments of some types may be kept, with the key of each file."""
         processor = target.codegen().magic_tuple()
         keys = [self._key(signature, each) for each in (processor, any_processor(processor))]
         for folder in folders_to_read():
             for key in filter(None, keys):
-                loaded = _loaded(folder / self._file_name(key), key, target)
-                if loaded is not None:
-                    return loaded
-        return None
+                yield folder / self._file_name(key), key
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled, where anything can be kept."""

@@ -91,7 +91,8 @@ class Form:
         self.signature = signature
         self.spent = 0.0
         self.loaded = False
-        self._asked = False
+        self._taken: bool | None = None
+        """Whether a process beside took it, to compile it; None while none was asked."""
         self._looked_at: frozenset[str] = frozenset()
         self._loading = Lock()
 
@@ -105,9 +106,13 @@ class Form:
             return True
         if _STAGE.least(seconds) < _TO_COMPILE or self.spent + seconds < _TO_BE_COMPILED:
             return False
-        if not self._asked:
-            self._asked = compile_beside(self.kernel.name, self.signature)
-        return not (self._asked and is_at_work())
+        if self._taken is None:
+            self._taken = compile_beside(self.kernel.name, self.signature)
+        return self._is_refused()
+
+    def _is_refused(self) -> bool:
+        """Whether a process was asked for it in vain, or ended before it was there."""
+        return self._taken is not None and not (self._taken and is_at_work())
 
     def _worth_loading(self, seconds: float) -> bool:
         """Whether it would have been cheaper to load it, if this call costs so much."""
@@ -123,7 +128,7 @@ class Form:
 
     def _load(self, arguments: tuple[Any, ...]) -> bool:
         self._looked_at = files_of(self.kernel.name.removeprefix("cepctl.engines."))
-        self.loaded = self.kernel.load(arguments) or (self._asked and not is_at_work())
+        self.loaded = self.kernel.load(arguments) or self._is_refused()
         return self.loaded
 
 

@@ -18,6 +18,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 EVERYDAY_EXAMPLES = 40
 MOST_EVERYDAY_EXAMPLES = 2 * EVERYDAY_EXAMPLES
+"""Of some tests, whose cases are small."""
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))
 FEW_EXAMPLES = max(EXAMPLES // 4, 1)

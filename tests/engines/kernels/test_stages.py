@@ -163,6 +163,45 @@ print(told == {None, (0, 1)})
     assert list(tmp_path.rglob("columns.range_join._running_maximum-*"))
 
 
+def test_what_no_process_can_compile_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that lasts ends, however often it would be begun again."""
+    for taken in (False, True):
+        monkeypatch.setattr(stages, "_STAGE", stages._Stage())
+        stages._STAGE.spent = 5.0
+        monkeypatch.setattr(stages, "files_of", lambda _: frozenset())
+        monkeypatch.setattr(stages, "compile_beside", lambda *_, taken=taken: taken)
+        monkeypatch.setattr(stages, "is_at_work", lambda: False)
+        monkeypatch.setattr(Kernel, "load", lambda *_: False)
+        counts = np.zeros(1, dtype=np.int64)
+        with only("whatever is cheaper"):
+            assert run(_doubled, (np.ones(3_000_000), counts)) == 6_000_000.0
+        assert counts[0] == 3_000_000
+        assert [form.loaded for form in stages._STAGE.forms.values()] == [True]
+
+
+def test_where_nothing_can_be_kept_the_process_beside_ends_and_a_warning_says_why(tmp_path: Path) -> None:
+    """No file may grow beyond a few bytes, as on a full disk."""
+    program = """
+import logging, resource, time
+logging.basicConfig()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+import numpy as np
+from cepctl.engines.kernels import stages
+from cepctl.engines.columns.range_join import _running_maximum
+began = time.monotonic()
+values = np.arange(50)
+while not any(form.loaded for form in stages._STAGE.forms.values()):
+    _running_maximum(values, np.array([0, 50]))
+    assert time.monotonic() - began < 100
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"compiled kernels cannot be kept in {tmp_path}" in done.stderr
+
+
 def test_a_kernel_is_sent_to_another_process_by_name() -> None:
     import pickle
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ OPTIONS = (ReadOptions(), ReadOptions(time_zone="Europe/Berlin", intervals=True)
 class ReaderOutput:
     """Everything that a reader said but the texts of rejects, which each parser writes its way."""
 
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, str]]
     records: int
     rejects: list[tuple[int | None, str]]
     warnings: list[str]
