@@ -4,6 +4,7 @@
     its compiled form is loaded          it is called
     it is kept on disk                   interpreted while that costs less than loading it
     it is not kept                       interpreted, while a process beside compiles it (beside.py)
+    no process can compile and keep it   compiled here, by the call that needs it
 
 Nobody knows how much work is left.  As with skis that are rented until the rent has cost as much as a pair,
 what was spent says when to change, so that at most twice the least is paid.  Who knows that much is to come
