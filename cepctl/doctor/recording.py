@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,13 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
 from cepctl.spark.java import find_java
 from cepctl.spark.java_classes import archive_name, archives_of, recording_options
-from cepctl.trust import make_private
+from cepctl.trust.own_python import python_command
+from cepctl.trust.ownership import make_private
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
 _QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 10 ticks"
 # Java writes the archive when it ends, which the command does not wait for.
 _PROGRAM = """
-import sys
 from cepctl.cli import main
 code = main(sys.argv[1:])
 from pyspark import SparkContext
@@ -60,9 +59,8 @@ def record_classes() -> Recorded:
             events.write_text(_EVENTS)
             setting = f"spark.driver.extraJavaOptions={recording_options(aside)}"
             match = ["match", _QUERY, str(events), "--runner", "spark", "--conf", setting]
-            done = subprocess.run(
-                [sys.executable, "-c", _PROGRAM, *match], capture_output=True, text=True, check=False
-            )
+            command = python_command(_PROGRAM, *match)
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode or not aside.is_file():
                 raise JobError(
                     f"Java's classes were not recorded: {done.stderr.strip() or 'Java wrote none'}"

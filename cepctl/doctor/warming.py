@@ -35,6 +35,7 @@ from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
+from cepctl.trust.own_python import python_command
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one
 # in which nothing is certain: a key with a certain match needs no sums.
@@ -108,14 +109,13 @@ _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW, _NARROW_WINDOW = 30, 12
 _EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
-# The program of such a process: from which query on, and where its modules are.
+# The program of such a process: from which query on.
 _PROGRAM = """
-import json, sys
-begin, sys.path[:] = int(sys.argv[1]), json.loads(sys.argv[2])
+import json
 from cepctl.doctor.warming import warm_part
 from cepctl.start_up import collect_rarely
 collect_rarely()
-print(json.dumps(warm_part(begin)))
+print(json.dumps(warm_part(int(sys.argv[1]))))
 """
 _Run = tuple[Plan, pa.Table, MatchOptions]
 
@@ -150,7 +150,7 @@ def warm_up(tell: Callable[[str], None] | None = None) -> WarmUp:
     while at < of:
         if tell is not None:
             tell(f"compiling kernels: {100 * at // of} %, {len(compiled):,} compiled so far")
-        command = [sys.executable, "-c", _PROGRAM, str(at), json.dumps(sys.path)]
+        command = python_command(_PROGRAM, str(at))
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             cause = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]

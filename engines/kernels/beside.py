@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +15,9 @@ from threading import Lock
 
 from cepctl.engines.kernels.folders import folder_to_write
 from cepctl.engines.kernels.signatures import Signature
+from cepctl.trust.own_python import python_command
 
+PROGRAM = "from cepctl.engines.kernels.compiling import main; main()"
 _AT_ONCE = 4_096
 
 
@@ -87,7 +88,7 @@ def _compiler() -> _Compiler:
     found = _compilers.get(os.getpid())
     if found is None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cepctl.engines.kernels.compiling"],
+            python_command(PROGRAM),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

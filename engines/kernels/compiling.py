@@ -22,12 +22,13 @@ from threading import Lock, Thread
 from typing import Any
 
 from cepctl.engines.kernels.announcing import kept_told
+from cepctl.engines.kernels.beside import PROGRAM
 from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.signatures import Signature, examples_of
+from cepctl.trust.own_python import python_command
 
 _COLLECT_AFTER = (100_000, 50, 100)
 """A compiler makes many small objects, few of them in cycles: looking for those took a tenth of its time."""
-_MODULE = "cepctl.engines.kernels.compiling"
 _INPUT = 0
 _READ_BYTES = 1 << 16
 
@@ -93,7 +94,8 @@ def run(told: int | None = None, before: Sequence[str] = ()) -> None:
 def _make_room(told: int, line: str, asked: Asked) -> None:
     """Begin anew where too much is held; what is kept by now is found then."""
     if held_bytes() > MOST_BYTES:
-        os.execv(sys.executable, [sys.executable, "-m", _MODULE, str(told), line, *asked.left()])
+        command = python_command(PROGRAM, str(told), line, *asked.left())
+        os.execv(command[0], command)
 
 
 def compile_kernel(name: str, signature: Signature) -> bool:
@@ -112,5 +114,6 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """What the process does, by the arguments that it was started with."""
     run(int(sys.argv[1]) if sys.argv[1:] else None, sys.argv[2:])

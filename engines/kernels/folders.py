@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from cepctl.errors import UsageError
-from cepctl.trust import unsafe_because
+from cepctl.trust.ownership import unsafe_because
 
 VARIABLE = "NUMBA_CACHE_DIR"
 SUFFIX = ".kernel"
@@ -37,16 +37,14 @@ _passed_over: dict[Path, str] = {}
 
 
 def refuse_configuration() -> None:
-    """Raise UsageError if Numba would obey a configuration in the working directory that is another's."""
+    """Raise UsageError if Numba would obey a configuration that lies in the working directory.
+
+    It may name what Numba runs and where, and nothing in a folder of logs is obeyed, whoever owns it.
+    """
     file = Path(_CONFIGURATION).absolute()
-    try:
-        fault = unsafe_because(file) or unsafe_because(file.parent, sticky=True)
-    except OSError:
-        return
-    if fault is not None:
+    if os.path.lexists(file):
         raise UsageError(
-            f"{file} would be obeyed when matches are computed, and it, or its directory, {fault}; remove "
-            "it, or run cepctl in another directory"
+            f"{file} would be obeyed when matches are computed; remove it, or run cepctl in another directory"
         )
 
 

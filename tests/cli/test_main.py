@@ -166,7 +166,8 @@ def test_options_come_from_the_environment(csv: Path, monkeypatch: pytest.Monkey
 def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
     csv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("cepctl.toml").write_text('runner = "local"\n[ingest]\noutput = "from-file"\n')
+    Path("named.toml").write_text('runner = "local"\n[ingest]\noutput = "from-file"\n')
+    monkeypatch.setenv("CEPCTL_CONFIG", "named.toml")
     assert main(["ingest", str(csv)]) == 0
     monkeypatch.setenv("CEPCTL_INGEST_OUTPUT", "from-environment")
     assert main(["ingest", str(csv)]) == 0

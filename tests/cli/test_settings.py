@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cepctl.cli import COMMANDS, all_commands, main
-from cepctl.cli.options.settings import CONFIG_VARIABLE, OF_TESTS, options_of, variables
+from cepctl.cli.options.settings import CONFIG_VARIABLE, OF_ANY_FOLDER, OF_TESTS, options_of, variables
 
 QUERY = "PATTERN SEQ(A a, B b)"
 
@@ -50,8 +50,9 @@ def test_options_have_the_names_of_the_command_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--format`, `--time` and `--name` are called otherwise inside the program."""
-    configured('[match]\ntime = "ticks"\nname = ["A=X", "C=Y"]\nrunner = "local"\n')
+    configured('[match]\ntime = "ticks"\nname = ["A=X", "C=Y"]\n')
     monkeypatch.setenv("CEPCTL_MATCH_FORMAT", "jsonl")
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
     assert main(["match", "PATTERN SEQ(X x, B b)", "log.csv"]) == 0
     assert json.loads(capsys.readouterr().out)["start"] == 1
 
@@ -123,8 +124,8 @@ def test_nothing_in_the_file_is_ignored(text: str, message: str, capsys: pytest.
 
 
 def test_an_option_of_another_command_is_no_mistake_at_the_top(capsys: pytest.CaptureFixture[str]) -> None:
-    configured("listed = 5\nrunner = 'local'\n")
-    assert main(["match", QUERY, "log.csv"]) == 0
+    configured("listed = 5\n")
+    assert main(["match", QUERY, "log.csv", "--runner", "local"]) == 0
 
 
 def test_a_value_from_the_environment_is_blamed_on_it(
@@ -206,10 +207,11 @@ def test_verbose_says_what_does_not_come_from_the_command_line(
     assert main(["explain", QUERY, "-v", "--format", "json"]) == 0
     assert capsys.readouterr().err.splitlines() == [
         "note: --tz from CEPCTL_TZ is left out: it cannot apply without EVENTS: no log is read",
+        "note: cepctl.toml of this directory sets --order; --config /dev/null leaves it out",
         "note: --order comes from cepctl.toml [explain]",
     ]
     assert main(["explain", QUERY, "-v", "--quiet"]) == 0
-    assert main(["explain", QUERY]) == 0
+    assert main(["--config", "cepctl.toml", "explain", QUERY]) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -218,7 +220,7 @@ def test_a_file_of_the_working_directory_that_another_could_have_written_is_not_
     folder: Path, capsys: pytest.CaptureFixture[str], whose: str
 ) -> None:
     """Its options start programs (`spark.driver.extraJavaOptions`) and write files (`output`)."""
-    configured('runner = "local"\n[match]\noutput = "stolen.csv"\n')
+    configured('[match]\noutput = "stolen.csv"\n')
     if whose == "its directory":
         folder.chmod(0o777)
     elif whose == "the file":
@@ -235,8 +237,52 @@ def test_a_file_of_the_working_directory_that_another_could_have_written_is_not_
     assert not (folder / "stolen.csv").exists()
     assert main(["--config", "/dev/null", "match", "--runner", "local", QUERY, "log.csv"]) == 0
     assert not (folder / "stolen.csv").exists()
-    assert main(["--config", "cepctl.toml", "match", QUERY, "log.csv"]) == 0
+    assert main(["--config", "cepctl.toml", "match", "--runner", "local", QUERY, "log.csv"]) == 0
     assert (folder / "stolen.csv").exists()
+
+
+# What a file may not set that nobody named: what is run, and what is written or where.
+RUN_OR_WRITTEN = (
+    "blurred check clock coarsen conf eager file final follow follow-links given jitter keep keep-sketch "
+    "last late laws listed master match metrics model on output overwrite pairs part patterns rank reference "
+    "rejects reopen repeat report runner seed share show sketch sketch-on sketch-share slack state support "
+    "templates type uncertainty warm write-model xes"
+)
+
+
+def test_what_is_run_or_written_comes_from_a_named_file_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Logs that were unpacked here may have brought the file with them."""
+    planted = folder / "planted"
+    conf = f"spark.driver.extraJavaOptions=-XX:OnOutOfMemoryError={planted}"
+    for setting in (f'conf = ["{conf}"]', 'output = "log.csv"', 'master = "local[1]"', 'state = "s"'):
+        configured(f"[match]\n{setting}\n")
+        name = setting.partition(" ")[0]
+        told = refused(capsys, "match", QUERY, "log.csv")
+        assert f"cepctl.toml: '{name}' is not taken from a file that nobody named" in told
+        assert "--config cepctl.toml" in told
+    assert (folder / "log.csv").read_text().startswith("event_type")
+    assert (
+        main(["--config", "cepctl.toml", "match", "--runner", "local", QUERY, "log.csv", "-o", "m.csv"]) == 0
+    )
+
+
+def test_every_option_is_known_as_one_that_any_file_may_set_or_a_named_one() -> None:
+    known = {name for command in all_commands() for name in options_of(command)}
+    assert known - OF_ANY_FOLDER - set(RUN_OR_WRITTEN.split()) == set(), "say which kind a new option is"
+    assert known >= OF_ANY_FOLDER
+
+
+def test_what_such_a_file_sets_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    configured("[explain]\norder = 'sort'\n")
+    said = "note: cepctl.toml of this directory sets --order; --config /dev/null leaves it out\n"
+    for words, told in ((), said), (("-q",), ""):
+        assert main(["explain", QUERY, *words]) == 0
+        assert capsys.readouterr().err == told
+    configured("quiet = true\n")
+    assert main(["explain", QUERY]) == 0
+    assert "sets --quiet" in capsys.readouterr().err
 
 
 def test_a_file_of_another_user_is_not_obeyed(
@@ -246,7 +292,7 @@ def test_a_file_of_another_user_is_not_obeyed(
     if os.geteuid() == 0:
         os.chown("cepctl.toml", 54_321, -1)
     else:
-        monkeypatch.setattr("cepctl.trust.os.geteuid", lambda: 54_321)
+        monkeypatch.setattr("cepctl.trust.ownership.os.geteuid", lambda: 54_321)
     assert "cepctl.toml is not obeyed: it belongs to the user " in refused(capsys, "config")
 
 

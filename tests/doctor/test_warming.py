@@ -86,7 +86,7 @@ def test_what_one_process_has_no_room_for_the_next_one_compiles(monkeypatch: pyt
     begun: list[str] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        begun.append(command[3])
+        begun.append(command[-1])
         return subprocess.CompletedProcess(command, 0, json.dumps(next(parts)), "")
 
     lines: list[str] = []

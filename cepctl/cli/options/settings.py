@@ -11,6 +11,9 @@ named as on the command line:
 
 The command line wins over the environment, the environment over the file; in each of the two, what is
 said of one command wins over what is said of all.
+
+A file that nobody named may have come with the logs.  It sets how things are read and look, never what is
+run, or what is written and where.
 """
 
 from __future__ import annotations
@@ -28,12 +31,21 @@ import click
 from click.core import ParameterSource
 
 from cepctl.errors import UsageError
-from cepctl.trust import fault_of, unsafe_because
+from cepctl.trust.ownership import fault_of, unsafe_because
 
 DEFAULT_FILE = "cepctl.toml"
 SETTINGS = "cepctl.settings"  # where a click context keeps what the file says
 _PREFIX = "CEPCTL"
 CONFIG_VARIABLE = f"{_PREFIX}_CONFIG"
+OF_ANY_FOLDER = frozenset((
+    "approximate", "beyond", "bound", "by", "columns", "csv-safe", "drift", "drop-domain", "engine", "epoch",
+    "epoch-unit", "exact-times", "exists", "explain", "fail-on-match", "format", "full", "granularity",
+    "hold", "host", "input-format", "intervals", "json", "keep-unmatched", "kleene", "law-limit", "limit",
+    "log-format", "map", "max-errors", "max-keys", "max-matches", "max-memory", "min-confidence", "name",
+    "no-given", "no-laws", "order", "per-object", "quiet", "since", "step", "strict", "time", "time-format",
+    "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose", "why-not", "window",
+))  # fmt: skip
+"""Options that a file may set which nobody named: how logs are read, what is asked, how answers look."""
 OF_TESTS = frozenset(
     f"{_PREFIX}_{name}"
     for name in (
@@ -156,7 +168,29 @@ def file_settings(
     for key in own:
         _require(key in options, path, f"'{name}' has no option '{key}'", key, options)
     said = {key: FileSetting(value, str(path)) for key, value in common.items() if key in options}
-    return said | {key: FileSetting(value, f"{path} [{name}]") for key, value in own.items()}
+    said |= {key: FileSetting(value, f"{path} [{name}]") for key, value in own.items()}
+    if file is None:
+        _refuse_what_only_named_files_set(path, said)
+    return said
+
+
+def found_beside_the_logs(context: click.Context) -> str | None:
+    """What a file that nobody named sets for a command, as a line for people; None if nothing."""
+    settings = context.meta.get(SETTINGS)
+    if not settings or context.find_root().params.get("config") is not None:
+        return None
+    names = ", ".join(f"--{name}" for name in sorted(settings))
+    return f"{DEFAULT_FILE} of this directory sets {names}; --config {os.devnull} leaves it out"
+
+
+def _refuse_what_only_named_files_set(path: Path, names: Collection[str]) -> None:
+    """Raise UsageError if a file that nobody named sets what is run or written."""
+    for name in sorted({*names} - OF_ANY_FOLDER):
+        raise UsageError(
+            f"{path}: '{name}' is not taken from a file that nobody named, since it may have come with the "
+            f"logs; name it with --config {path} or {CONFIG_VARIABLE}, or do without it with "
+            f"--config {os.devnull}"
+        )
 
 
 def defaults(command: click.Command, settings: dict[str, FileSetting]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
-from cepctl.cli.options.settings import borrowed
+from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_logs
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.library.raw_input import RawInput
@@ -345,13 +345,19 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps.
 
-    With -v a command first says which options it takes from the environment and the file.
+    A command first says what a file sets that nobody named, and with -v which options it takes from the
+    environment and the file.
     """
 
     @wraps(command)
     def telling(**values: Any) -> Any:
+        context = click.get_current_context()
+        found = found_beside_the_logs(context)
+        # Such a file cannot hide itself.
+        if found and not (values["quiet"] and "quiet" not in context.meta[SETTINGS]):
+            say("note", found)
         if values["verbose"] and not values["quiet"]:
-            for line in borrowed(click.get_current_context()):
+            for line in borrowed(context):
                 say("note", line)
         with heard(quiet=values["quiet"]):
             return command(**values)

@@ -53,7 +53,7 @@ def test_what_is_asked_for_is_compiled_by_a_process_that_begins_anew(tmp_path: P
         compiler.stdin.flush()
         command = Path(f"/proc/{compiler.pid}/cmdline")
         if command.exists():
-            wait_for(lambda: b"\0-m\0" in command.read_bytes(), compiler)
+            wait_for(lambda: b"\0-P\0" in command.read_bytes(), compiler)
         wait_for(lambda: len(list(tmp_path.rglob(f"{KERNEL}-*"))) > 0, compiler)
         compiler.stdin.write(asked[1][9:])
         compiler.stdin.flush()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl import trust
-from cepctl.trust import make_private, unsafe_because
+from cepctl.trust.ownership import fault_of, make_private, unsafe_because
 
 OTHER = 54_321
 
@@ -20,7 +19,7 @@ def given_to_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.geteuid() == 0:
         os.chown(path, OTHER, -1)
     else:
-        monkeypatch.setattr("cepctl.trust.os.geteuid", lambda: OTHER)
+        monkeypatch.setattr("cepctl.trust.ownership.os.geteuid", lambda: OTHER)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_a_group_of_ones_own_may_write(
     monkeypatch.setattr(pwd, "getpwuid", lambda number: user)
     monkeypatch.setattr(grp, "getgrgid", lambda number: grp.struct_group((name, "x", 1_234, members)))
     found = os.stat_result((0o100_664, 0, 0, 1, os.geteuid(), 1_234, 0, 0, 0, 0))
-    told = trust.fault_of(found)
+    told = fault_of(found)
     assert (told is None) if fault is None else (told is not None and told.endswith(fault))
 
 
