@@ -1,9 +1,11 @@
 """Unions of rows that are improbable together: worlds are drawn in which some row holds.
 
-A row is drawn in proportion to its probability, then a world in which it holds, from boxes around its
-problems until one does.  Divided by how many rows hold there, and times the sum of all rows, it estimates
-the union (Karp, Luby and Madras, "Monte-Carlo approximation algorithms for enumeration problems", Journal
-of Algorithms 10 (1989)): the error is that of a mean of shares, times the sum.
+A problem is drawn in proportion to the mass of the box around it, then a world in that box; where the problem
+does not hold there, both are drawn anew.  So a row and a world in which it holds come together in proportion
+to their probability.  One divided by how many rows hold there, on average, times the sum of all rows, is the
+union (Karp, Luby and Madras, "Monte-Carlo approximation algorithms for enumeration problems", Journal of
+Algorithms 10 (1989)): the error is that of a mean of shares, times the sum.  To draw a row by its probability
+first, and another row where its box is missed, would favour rows that fill their boxes.
 """
 
 from __future__ import annotations
@@ -83,9 +85,7 @@ def _estimate(worlds, buckets, row_of, row_offsets, confidence, seeds, count, mo
             if kept == count:
                 break
             state += _STEP
-            chosen = _chosen(rows, unit_of(state))
-            state += _STEP
-            p = first + _chosen(np.where(own == chosen, boxes, 0.0), unit_of(state))
+            p = first + _chosen(boxes, unit_of(state))
             state = draw_events(starts, lo, hi, density, events, state, none, tick)
             for k in range(clause_offsets[p], clause_offsets[p + 1] - 1):
                 e, lower, upper = _limits(clauses, differences, k)
@@ -95,13 +95,18 @@ def _estimate(worlds, buckets, row_of, row_offsets, confidence, seeds, count, mo
             if not clauses_hold(clauses, differences, clause_offsets[p], clause_offsets[p + 1], tick):
                 continue
             holds[:] = False
+            is_first = True
             for q in range(first, last):
                 if not holds[own[q - first]] and clauses_hold(
                     clauses, differences, clause_offsets[q], clause_offsets[q + 1], tick
                 ):
                     holds[own[q - first]] = True
-            total += 1.0 / holds.sum()
-            kept += 1
+                    if own[q - first] == own[p - first] and q != p:
+                        is_first = False
+            # A world in which several problems of a row hold is that of the first one.
+            if is_first:
+                total += 1.0 / holds.sum()
+                kept += 1
         if kept == count:
             found[group] = rows.sum() * total / count
 
