@@ -336,6 +336,17 @@ class PreparedAlternative:
             for problems in coupled_problems(matches):
                 yield replace(problems, match=problems.match + begin)
 
+    def union_problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
+        """Problems of matches for a union of them: those of one match need not exclude each other."""
+        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+        from cepctl.engines.confidence.coupled.pairwise import is_pairwise, pairwise_problems
+
+        if is_pairwise(self.shape):
+            groups = self.measure.groups(bound)
+            yield pairwise_problems(CoupledMatches(self.shape, self.events.masses, groups, []))
+        else:
+            yield from self.problems(bound)
+
     def owning(self, values: Sequence[Bindings]) -> Bindings:
         """What the first component binds, which says to which slice of time a match belongs."""
         return values[0]

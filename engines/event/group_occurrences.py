@@ -124,7 +124,7 @@ class WantedGroups:
             limited |= any(None in (each.left, each.right) for each in timings)
             # A hidden event may have to stay out of what begins or ends at a tick.
             limited |= bool(source.shape.together) and source.shape.knows_constants
-            for each in source.problems(bound):
+            for each in source.union_problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited
 

@@ -203,7 +203,7 @@ class ListedSummary:
             timings = (*source.shape.timings, *source.shape.member_timings)
             limited |= any(None in (timing.left, timing.right) for timing in timings)
             bound = dict(zip(source.search.singles, batch.bound, strict=True))
-            problems += [replace(some, match=union[own[some.match]]) for some in source.problems(bound)]
+            problems += [replace(some, match=union[own[some.match]]) for some in source.union_problems(bound)]
         source = self.found[0].source
         found = measured_clauses(source, source.events, clauses_of(problems, count, limited=limited))
         costly = np.flatnonzero(np.isnan(found.probability))

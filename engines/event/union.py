@@ -178,7 +178,7 @@ def _sampled(
     assert sampling is not None
     problems: list[Problems] = []
     for each, part in zip(prepared, parts, strict=True):
-        problems += each.problems(_bound(each, part.take(rows)))
+        problems += each.union_problems(_bound(each, part.take(rows)))
     # The signature is the same whichever alternative's blocks it is read from.
     row, estimate = sampling.probabilities(
         prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.engines.confidence.coupled import solve
+from cepctl.engines.confidence.occurrence import occurrence
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -32,7 +35,7 @@ from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import TIME_TYPE
 from tests.engines.runners.test_interval_slices import as_in_a_run
 from tests.engines.runners.test_slices import read_by_slice, sent_to_groups, task_of
-from tests.fuzzing.answers import Answer, Disagreement, answer_of, require_same, rows_of, shown
+from tests.fuzzing.answers import Answer, Disagreement, answer_of, require_same, rows_of, shown, shown_answer
 from tests.fuzzing.queries import Case
 
 
@@ -48,6 +51,9 @@ class Confirmed(NamedTuple):
 
 _LATER = 1_000_003
 """By how many ticks a case is moved."""
+_MOST_ESTIMATED, _ERROR = 6, 0.1
+_NEARLY_NEVER = 1.3
+"""An estimate is off by more than so many times its error once in a hundred billion times."""
 
 
 def _threshold(confirmed: Confirmed) -> bool:
@@ -224,6 +230,27 @@ def _why_not(confirmed: Confirmed) -> bool:
     return True
 
 
+def _estimates(confirmed: Confirmed) -> bool:
+    """What `--approximate` draws, where nothing is summed, is within its error, and leaves no row out."""
+    plan, every = confirmed.plan, confirmed.rows
+    column = "confidence" if plan.group_by is None else "occurrence"
+    if every.num_rows > _MOST_ESTIMATED or plan.minimum_confidence or every.column(column).null_count:
+        return False
+    options = MatchOptions(approximate=_ERROR)
+    with patch.object(solve, "WORK_BOUND", 0), patch.object(occurrence, "WORK_BOUND", 0):
+        try:
+            found = rows_of(plan, match_events(plan, confirmed.table, options))
+        except (UnsupportedQueryError, QueryTooLargeError):
+            return False
+    wanted = rows_of(plan, every)
+    apart = {key: abs(row[column] - found[key][column]) for key, row in wanted.items() if key in found}
+    if wanted.keys() != found.keys() or any(
+        each > _NEARLY_NEVER * found[key][f"{column}_error"] + CONFIDENCE_SLACK for key, each in apart.items()
+    ):
+        raise Disagreement("estimates", shown_answer(wanted), shown_answer(found))
+    return any(row[f"{column}_error"] > 0 for row in found.values())
+
+
 def _members(text: str) -> dict[str, float]:
     pairs = (entry.rsplit(":", 1) for entry in text.split(" "))
     return {name: round(float(value), 9) for name, value in sorted(pairs)}
@@ -239,6 +266,7 @@ CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "point-engine": _point_engine,
     "summary": _summary,
     "why-not": _why_not,
+    "estimates": _estimates,
 }
 
 

@@ -74,10 +74,7 @@ def _estimate(worlds, buckets, row_of, row_offsets, confidence, seeds, count, mo
         own = row_of[first:last] - row_offsets[group]
         boxes = np.ones(last - first)
         for p in range(first, last):
-            for k in range(clause_offsets[p], clause_offsets[p + 1] - 1):
-                e, lower, upper = _limits(clauses, differences, k)
-                if e >= 0:
-                    boxes[p - first] *= mass_on(buckets, events[e, 0], lower, upper)
+            boxes[p - first] = _mass_of_box(worlds, buckets, events, p)
         tick = np.empty(len(events), dtype=np.int64)
         holds = np.zeros(len(rows), dtype=np.bool_)
         state, total, kept = seeds[group], 0.0, 0
@@ -94,21 +91,39 @@ def _estimate(worlds, buckets, row_of, row_offsets, confidence, seeds, count, mo
                     tick[e] = _drawn_between(unit_of(state), events[e, 0], buckets, lower, upper)
             if not clauses_hold(clauses, differences, clause_offsets[p], clause_offsets[p + 1], tick):
                 continue
-            holds[:] = False
-            is_first = True
-            for q in range(first, last):
-                if not holds[own[q - first]] and clauses_hold(
-                    clauses, differences, clause_offsets[q], clause_offsets[q + 1], tick
-                ):
-                    holds[own[q - first]] = True
-                    if own[q - first] == own[p - first] and q != p:
-                        is_first = False
             # A world in which several problems of a row hold is that of the first one.
-            if is_first:
+            if _first_of_row(worlds, first, p, own, holds, tick) == p:
                 total += 1.0 / holds.sum()
                 kept += 1
         if kept == count:
             found[group] = rows.sum() * total / count
+
+
+@inner
+def _mass_of_box(worlds, buckets, events, p):
+    """The mass of the box around a problem: of the limits of its events, each by itself."""
+    mass = 1.0
+    for k in range(worlds.clause_offsets[p], worlds.clause_offsets[p + 1] - 1):
+        e, lower, upper = _limits(worlds.clauses, worlds.differences, k)
+        if e >= 0:
+            mass *= mass_on(buckets, events[e, 0], lower, upper)
+    return mass
+
+
+@inner
+def _first_of_row(worlds, first, p, own, holds, tick):
+    """Find which rows hold in a world; returns the first problem that does of the row of `p`."""
+    found, offsets = p, worlds.clause_offsets
+    holds[:] = False
+    for q in range(first, first + len(own)):
+        row = own[q - first]
+        if not holds[row] and clauses_hold(
+            worlds.clauses, worlds.differences, offsets[q], offsets[q + 1], tick
+        ):
+            holds[row] = True
+            if row == own[p - first]:
+                found = q
+    return found
 
 
 @inner
