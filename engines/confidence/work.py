@@ -25,7 +25,7 @@ ORDERS = "orders of keys under their law"
 TIED_OFFSETS = "sum over offsets of tied clocks"
 
 NANOSECONDS = {GAPS: 1.0, CARRIED: 1.0, PLACED: 4.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 200.0,
-               BESIDE_GIVEN: 200.0, ENDPOINTS: 8.0, NESTED_ENDS: 200.0, UNIONS: 10.0, COUNTS: 2.5,
+               BESIDE_GIVEN: 200.0, ENDPOINTS: 8.0, NESTED_ENDS: 200.0, UNIONS: 4.0, COUNTS: 2.5,
                ORDERS: 0.5, TIED_OFFSETS: 200.0}  # fmt: skip
 """How long one of its products takes, by method; nested sums look for their cells beside it."""
 

@@ -84,7 +84,9 @@ def given_separators(part, others, buckets, tick, alive, states, pieces):
         found = _pieces(part, others, i, buckets, tick, alive, pieces)
         states.counters[STAMP] += 1
         after = 0
-        states.counters[WORK] += count * found + 4
+        clauses = others.clause_offsets[i + 1] - others.clause_offsets[i]
+        # Each clause is asked, and each piece of the interval asks those that forbid it.
+        states.counters[WORK] += count * found + clauses * (found + 2) + 4
         for s in range(count):
             bits, mass = states.bits[now, s], states.mass[now, s]
             if others.problems[i] & bits == NONE:

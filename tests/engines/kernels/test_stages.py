@@ -207,3 +207,31 @@ def test_a_kernel_is_sent_to_another_process_by_name() -> None:
 
     assert isinstance(_doubled, Kernel)
     assert pickle.loads(pickle.dumps(_doubled)) is _doubled
+
+
+def test_a_watched_call_leaves_no_signal_behind() -> None:
+    """With one, a dataclass that is made under a profiler afterwards never ends."""
+    program = """
+import cProfile
+from dataclasses import dataclass
+from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+@dataclass(frozen=True)
+class Made:
+    value: int
+def work():
+    for should_end in (False, True):
+        try:
+            with watch(Watched(lambda _: should_end)):
+                sum(range(2_000_000))
+        except TooSlowError:
+            print("ended", end=" ")
+        Made(1)
+profile = cProfile.Profile()
+profile.enable()
+work()
+print("made")
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert told.split()[-1] == "made"
