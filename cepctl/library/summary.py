@@ -111,9 +111,14 @@ class MatchSummary:
         return (
             f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
             "compute exactly and are left empty, last: the matches of these keys share too many events"
-            f"{such}; {expected}narrow the query (WITHIN, [attr], tighter predicates), group by more, or "
-            "allow an error with --approximate: 0.5 gives bounds that are certain"
+            f"{such}; {expected}narrow the query (WITHIN, [attr], tighter predicates), {self._remedies}"
         )
+
+    @property
+    def _remedies(self) -> str:
+        if self.laws:
+            return "or group by more"
+        return "group by more, or allow an error with --approximate: 0.5 gives bounds that are certain"
 
     def _work(self) -> str:
         """How many events predicates on single ones have left, and in how many slices they were matched."""

@@ -16,6 +16,7 @@ from cepctl.engines.confidence.orders.asked import Asked
 from cepctl.engines.confidence.orders.cells import Kinds
 from cepctl.engines.confidence.orders.key_orders import KeyOrders
 from cepctl.engines.confidence.orders.sweep import sweep
+from cepctl.errors import QueryTooLargeError
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,13 @@ class Decided:
 
 
 def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -> Weights:
-    """The weights of all orders in which the answer is yes, for each question, in at most so many steps."""
+    """The weights of all orders in which the answer is yes, for each question, in at most so many steps.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the factors of a law are so large that their products are no numbers.
+    """
     kinds = _kinds_of(orders, asked, decided)
     first, problem = _once(orders, kinds, asked.plan)
     value, exponent = np.empty(len(first)), np.empty(len(first), dtype=np.int64)
@@ -51,7 +58,17 @@ def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -
         orders.masses.buckets, orders.tables, _taken(kinds, first), asked.plans, asked.plan[first],
         asked.machine, most, value, exponent,
     )  # fmt: skip
-    return Weights(value[problem], exponent[problem])
+    if not np.isfinite(value).all():
+        raise out_of_range()
+    return Weights(np.where(value < 0.0, np.nan, value)[problem], exponent[problem])
+
+
+def out_of_range() -> QueryTooLargeError:
+    """What is raised where factors are too large or too small to be multiplied."""
+    return QueryTooLargeError(
+        "the factors of a law are so large or so small that their products are beyond what a number can hold; "
+        "bring them between 1e-30 and 1e30"
+    )
 
 
 def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> Kinds:

@@ -52,7 +52,7 @@ class Machine(NamedTuple):
 
 @kernel
 def sweep(buckets, laws, kinds, plans, plan, machine, most, found, exponents):
-    """Fill `found` and `exponents`: the sum of each problem is found 2^exponent, NaN beyond `most` steps.
+    """Fill `found` and `exponents`: the sum of each problem is found 2^exponent, -1 beyond `most` steps.
 
     `plan`, shape (P,): which events are held.
     """
@@ -67,7 +67,7 @@ def sweep(buckets, laws, kinds, plans, plan, machine, most, found, exponents):
         ways = ways_of(buckets, own, cells.cut, plans, plan[p], kind_of)
         steps = len(ways.weight) * _steps(own, cells, len(ends.close) * len(machine.rests))
         if len(ways.weight) == 0 or steps > most:
-            found[p], exponents[p] = np.nan, 0
+            found[p], exponents[p] = -1.0, 0
         else:
             found[p], exponents[p] = _summed(own, cells, ends, ways, plans, plan[p], machine)
 

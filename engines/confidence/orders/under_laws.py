@@ -10,7 +10,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.confidence.orders.asked import Asked, Rows, asked_each, asked_of_any, nothing_asked
 from cepctl.engines.confidence.orders.key_orders import MOST_EVENTS, KeyOrders
-from cepctl.engines.confidence.orders.problems import Decided, Weights, weights_of
+from cepctl.engines.confidence.orders.problems import Decided, Weights, out_of_range, weights_of
 from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
 from cepctl.errors import QueryTooLargeError
 from cepctl.order_laws.choices import Beyond
@@ -105,6 +105,8 @@ class LawfulOrders:
         whole, exponent = np.ones(count), np.zeros(count, dtype=np.int64)
         np.multiply.at(whole, decided.question, wholes.value)
         np.add.at(exponent, decided.question, wholes.exponent)
+        if not whole.all():
+            raise out_of_range()
         found = np.ldexp(held.value / whole, np.maximum(held.exponent - exponent, -2000).astype(np.int32))
         return np.where(np.isfinite(found), np.minimum(found, 1.0), np.inf)
 

@@ -104,3 +104,13 @@ def test_an_event_that_lasts_is_refused_where_its_order_is_open() -> None:
 def test_what_runs_later_is_refused_with_the_way_out(query: str) -> None:
     with pytest.raises(UnsupportedQueryError, match=r"law of order of each k .*--engine worlds.*--no-laws"):
         match_events(plan(query), event_table(THREE))
+
+
+def test_factors_whose_products_are_no_numbers_are_said_to_be_that() -> None:
+    """Not that there are too many orders."""
+    law = OrderLaw("k", following={("A", "B"): 1e155, ("B", "C"): 1e155, ("C", "D"): 1e155})
+    events = (*(Event(each, each.upper(), 1, 6, k="1") for each in "abcd"),)
+    with pytest.raises(
+        QueryTooLargeError, match=r"the factors of a law .* bring them between 1e-30 and 1e30"
+    ):
+        match_events(plan("PATTERN SEQ(A a, B b, C c, D d)", law), event_table(events))
