@@ -47,6 +47,10 @@ CLOCK_OFFSET = "clock_offset"
 OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
 """Offsets as text while events are taken in: many events have the same, which may be long."""
 ATTRIBUTE_PREFIX = "attr:"
+# Who wrote an event, and its number among the records of its source; in datasets whose writers are known.
+WRITER, RECORD = "writer", "record"
+IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"
+"""What is given of the events of a writer."""
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).
 META_TIME_UNIT = b"cepctl.time_unit"

@@ -38,6 +38,7 @@ from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
+from cepctl.ingestion.writers import in_written_order
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
@@ -50,6 +51,7 @@ from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
+    IN_WRITTEN_ORDER,
     META_CLOCK_RECORDS,
     META_GIVEN,
     META_LAWS,
@@ -81,7 +83,8 @@ class IngestOptions:
     that is `read_once` and then gone is written fast rather than small, and `in_arrow` where it is small and
     this process alone reads it. The time unit of `read` is chosen anew: the model's, else that of earlier
     events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
-    occur in their times and in durations of the model.
+    occur in their times and in durations of the model.  `writer`: what events share that one process wrote,
+    whose records are in the order in which they happened.
     """
 
     input_format: str | None = None
@@ -100,6 +103,7 @@ class IngestOptions:
     memory: MemoryBudget = field(default_factory=reading_budget)
     read_once: bool = False
     in_arrow: bool = False
+    writer: tuple[str, ...] = ()
 
 
 def ingest(
@@ -158,6 +162,11 @@ def _ingest(
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
+        written = in_written_order(
+            *(results, unit, options.writer, scratch.resolve()[0]),
+            unit_is_given=options.model.time_unit is not None,
+        )
+        results, unit = written.results, written.unit
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
@@ -165,8 +174,9 @@ def _ingest(
         notices = (
             *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
+            *written.notices,
             *summary.notices,
-            *times_told(results, unit, options.model),
+            *times_told(results, written.unit_before, options.model),
             *tell_unused(results, summary),
             *_nothing(summary),
         )
@@ -178,7 +188,7 @@ def _ingest(
         _refuse(options, summary)
         if whole:
             refuse_eventless(summary)
-        metadata = _metadata(summary, options.model) | _layouts_metadata(results)
+        metadata = _metadata(summary, options) | _layouts_metadata(results)
         in_arrow = _in_arrow(tasks, results)
         once = options.read_once
         made = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
@@ -293,7 +303,9 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
     return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
 
 
-def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:
+def _metadata(summary: IngestSummary, options: IngestOptions) -> dict[bytes, bytes]:
+    model = options.model
+    given = (*model.given, *((IN_WRITTEN_ORDER,) if options.writer else ()))
     records = {META_CLOCK_RECORDS: json.dumps(model.records, ensure_ascii=False).encode()}
     return {
         META_TIME_UNIT: str(summary.time_unit).encode(),
@@ -301,7 +313,7 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, by
         META_MODEL: model.text.encode(),
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
         **(records if model.records else {}),
-        **({META_GIVEN: json.dumps(model.given, ensure_ascii=False).encode()} if model.given else {}),
+        **({META_GIVEN: json.dumps(given, ensure_ascii=False).encode()} if given else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
         **clocks_metadata(summary.clocks),
         **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),

@@ -54,6 +54,9 @@ class ReadingOptions(TypedDict, total=False):
     exact_times
         Whether times are exact that have no fraction of a second; else each stands for its whole second,
         minute or day where no time of its file has one.
+    writer
+        What events share that one process wrote, such as `["source"]`: the order of its records is then that
+        in which they happened, and ticks are so fine that all have room.
     """
 
     uncertainty: PathText | None
@@ -72,6 +75,7 @@ class ReadingOptions(TypedDict, total=False):
     per_object: str | None
     time_unit: str | None
     exact_times: bool
+    writer: Sequence[str]
 
 
 class EventOptions(ReadingOptions, total=False):
@@ -116,6 +120,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         per_object=given.get("per_object"),
         time_unit=given.get("time_unit"),
         exact_times=given.get("exact_times", False),
+        writer=tuple(given.get("writer", ())),
     )
 
 

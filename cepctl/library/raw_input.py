@@ -34,6 +34,7 @@ class RawInput:
     time_unit: str | None = None
     exact_times: bool = False
     templates: str | None = None
+    writer: tuple[str, ...] = ()
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -95,6 +96,7 @@ def ingest_options(
         strict=strict,
         overwrite=overwrite,
         follow_links=raw_input.follow_links,
+        writer=raw_input.writer,
         memory=memory or reading_budget(),
     )
 

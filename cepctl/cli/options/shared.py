@@ -91,6 +91,14 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     return tuple(pairs)
 
 
+def _columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Split `a,b`, which leaves nothing empty."""
+    columns = tuple(each.strip() for each in (value or "").split(",")) if value is not None else ()
+    if not all(columns):
+        raise click.BadParameter(f"'{value}' names no column; write --writer source", context, parameter)
+    return columns
+
+
 def _master(context: click.Context, parameter: click.Parameter, master: str) -> str:
     return require_master(master)
 
@@ -278,6 +286,14 @@ _RAW_INPUT_OPTIONS = (
         is_flag=True,
         help="Take times without a fraction of a second as exact; otherwise, if no time of its file has "
         "a fraction, each stands for its whole second, minute or day.",
+        group=HelpGroup.LOGS,
+    ),
+    grouped_option(
+        "--writer",
+        callback=_columns,
+        metavar="COLUMN,...",
+        help="Events that share these attributes (source: the file) were written by one process, in the "
+        "order in which they happened: however coarse their times are, that order holds.",
         group=HelpGroup.LOGS,
     ),
 )

@@ -1,7 +1,7 @@
-"""Matches that GIVEN makes certain: ties and intervals alone say all that they ask.
+"""Matches that GIVEN makes certain, or impossible: ties and intervals alone say all that they ask.
 
-Their confidence is a sum of quotients, which may miss 1 by its last digits. It is decided for each match,
-not for each of its sums: which of some events comes first may be open where the match is certain.
+No sum is needed for them, nor could it say so: one of quotients may miss 1 by its last digits. It is decided
+for each match, not for each of its sums: which of some events comes first may be open where it is certain.
 
 What a match asks of every world are claims on how far apart two events are. Order, window and timing are
 requirements of a single claim. That a rival is not where it may not be is one of several: it lies before
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -208,31 +209,41 @@ def _closed(ties: EventTies, component: int) -> Ticks:
     return closure(int(ties.sizes[component]), list(edges))
 
 
-def certain_matches(matches: CoupledMatches, ties: EventTies) -> Flags:
-    """Which matches every world that is left returns, as far as ties and intervals tell; shape (n,)."""
+class Decided(NamedTuple):
+    """Which matches every world that is left returns, and which none does; shape (n,)."""
+
+    always: Flags
+    never: Flags
+
+
+def decided_matches(matches: CoupledMatches, ties: EventTies) -> Decided:
+    """What ties and intervals tell of matches."""
     required = list(requirements(matches))
     claims = [(each, claim) for each in required for claim in each.claims]
     # Of the first and the last member of a group, and of what must stay outside, nothing is told here.
     told = not (matches.shape.member_timings or matches.shape.outside)
-    certain = np.full(len(matches), told)
+    always, never = np.full(len(matches), told), np.zeros(len(matches), dtype=bool)
     if not claims:
-        return certain
+        return Decided(always, never)
     left = np.concatenate([claim.left for _, claim in claims])
     right = np.concatenate([claim.right for _, claim in claims])
     apart = _Known(ties, matches.masses)
     most, least = apart.most(left, right), apart.most(right, left)
-    met = [np.zeros(len(each.match), dtype=bool) for each in required]
     begin = 0
-    for at, each in enumerate(required):
+    for each in required:
+        met, lost = np.zeros(len(each.match), dtype=bool), np.ones(len(each.match), dtype=bool)
         for claim in each.claims:
             here = slice(begin, begin + len(claim.of))
             begin = here.stop
-            sure = most[here] <= claim.bound
+            sure, hopeless = most[here] <= claim.bound, least[here] < -claim.bound
             if claim.exact:
                 sure &= least[here] <= -claim.bound
-            met[at][claim.of[sure]] = True
-        certain[each.match[~met[at]]] = False
-    return certain
+                hopeless |= most[here] < claim.bound
+            met[claim.of[sure]] = True
+            lost[claim.of[~hopeless]] = False
+        always[each.match[~met]] = False
+        never[each.match[lost]] = True
+    return Decided(always, never & told)
 
 
 @dataclass(frozen=True)

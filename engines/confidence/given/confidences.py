@@ -20,7 +20,7 @@ from cepctl.engines.confidence.coupled.confidences import with_ends
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems, Variables
 from cepctl.engines.confidence.coupled.solve import tick_range
-from cepctl.engines.confidence.given.certain import certain_matches
+from cepctl.engines.confidence.given.certain import decided_matches
 from cepctl.engines.confidence.given.components import piece_probability
 from cepctl.engines.confidence.given.separators import tied_probability
 from cepctl.engines.confidence.given.series import series_of
@@ -87,7 +87,7 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
         total.add(problems.match, found.confidence, found.start, found.end)
     near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
     if len(near) and spans is None:
-        certain = certain_matches(matches.taken(near), ties)
+        certain = decided_matches(matches.taken(near), ties).always
         total.confidence[near] = np.where(certain, 1.0, np.minimum(total.confidence[near], 1.0))
     return total.measured()
 

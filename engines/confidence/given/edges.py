@@ -19,11 +19,13 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.confidence.given.written import next_records
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.search import Search, enumeration_parts
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.ast import Binary, EventTime, Expression
 from cepctl.plan.plan import Given
+from cepctl.schema import IN_WRITTEN_ORDER
 
 _SHOWN = 8
 
@@ -132,6 +134,9 @@ def _of_clause(
     given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
 ) -> Iterator[Differences]:
     clause = given[number]
+    if clause.text == IN_WRITTEN_ORDER:
+        yield _of_writers(given, number, events, endpoints, nodes)
+        return
     alternative = clause.alternative
     fitting = (fitting_events(events, each) for each in alternative.components)
     candidates = tuple(each[endpoints.whole[each] > 0] for each in fitting)
@@ -149,6 +154,18 @@ def _of_clause(
             yield found
         if kept > MOST_DIFFERENCES:
             raise too_many(clause, seen)
+
+
+def _of_writers(
+    given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
+) -> Differences:
+    """What the records of each writer say of their neighbours."""
+    left, right = next_records(events)
+    possible = (endpoints.whole[left] > 0) & (endpoints.whole[right] > 0)
+    left, right = left[possible], right[possible]
+    found = Differences(left, right, np.full(len(left), -1), np.full(len(left), number))
+    _refuse_impossible(given, found, nodes)
+    return found.taken(np.flatnonzero(~found.implied(nodes.masses)))
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,8 @@ def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -
 def out_of_range() -> QueryTooLargeError:
     """What is raised where factors are too large or too small to be multiplied."""
     return QueryTooLargeError(
-        "the factors of a law are so large or so small that their products are beyond what a number can hold; "
-        "bring them between 1e-30 and 1e30"
+        "the factors of a law are so large or so small that their products are beyond what a number can "
+        "hold; bring them between 1e-30 and 1e30"
     )
 
 

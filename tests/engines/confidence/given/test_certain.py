@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.given import confidences
+from cepctl.engines.confidence.given.certain import Decided
 from cepctl.engines.event.match import match_events
+from cepctl.engines.solve.form import Form
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase
 from tests.engines.confidence.given.given_cases import with_given
@@ -135,10 +136,11 @@ def test_a_match_is_certain_whatever_its_sums_round_to(name: str) -> None:
 
 
 def test_sums_that_round_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(matches: CoupledMatches, _: EventTies) -> Flags:
-        return np.zeros(len(matches), dtype=bool)
+    def none(matches: CoupledMatches, _: EventTies) -> Decided:
+        return Decided(np.zeros(len(matches), dtype=bool), np.zeros(len(matches), dtype=bool))
 
-    monkeypatch.setattr(confidences, "certain_matches", none)
+    monkeypatch.setattr(confidences, "decided_matches", none)
+    monkeypatch.setattr(Form, "decidable", False)
     rounded = [name for name in SUMS_THAT_ROUND if confidence_of(name) != 1.0]
     assert len(rounded) > 1, rounded
 
