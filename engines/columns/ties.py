@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -28,6 +30,20 @@ class SeriesMasses:
     place: Indexes
     ratio: Reals
     meeting: Reals
+
+
+class SeriesLater:
+    """What series leave to their events, found when it is first asked for: many matches need no sums."""
+
+    def __init__(self, find: Callable[[], SeriesMasses]) -> None:
+        self._find, self._found, self._lock = find, list[SeriesMasses](), Lock()
+
+    def found(self) -> SeriesMasses:
+        """The same in all threads."""
+        with self._lock:
+            if not self._found:
+                self._found.append(self._find())
+        return self._found[0]
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,7 @@ class EventTies(Ties):
     """
 
     serial: Flags
-    series: SeriesMasses | None = None
+    series: SeriesLater | None = None
 
     def touches(self, event: Indexes) -> Flags:
         """Which events are tied."""

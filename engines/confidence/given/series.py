@@ -12,6 +12,7 @@ cell. Every sum is scaled to 1.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Buckets, Masses
-from cepctl.engines.columns.ties import EventTies, SeriesMasses
+from cepctl.engines.columns.ties import EventTies, SeriesLater, SeriesMasses
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -166,7 +167,12 @@ def _with_running_sum(cells, found, work, i, total, first, last, moved, density)
 
 
 def with_series(ties: EventTies, masses: Masses) -> EventTies:
-    """The ties, with what is given of the events of their series."""
+    """The ties, with what is given of the events of their series, as soon as something is to be summed."""
+    return replace(ties, series=SeriesLater(partial(_series, ties, masses)))
+
+
+def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
+    """Two passes over all series; fills the probabilities of these."""
     serial = np.flatnonzero(ties.serial)
     inside = np.repeat(ties.serial, ties.sizes)
     event = ties.members[inside]
@@ -187,7 +193,7 @@ def with_series(ties: EventTies, masses: Masses) -> EventTies:
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
     laws = _weighted(masses, event, forward, backward, meeting)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
-    return replace(ties, series=SeriesMasses(laws, place, forward.ratio, meeting))
+    return SeriesMasses(laws, place, forward.ratio, meeting)
 
 
 def without_series(ties: EventTies, masses: Masses) -> EventTies:
@@ -198,7 +204,7 @@ def without_series(ties: EventTies, masses: Masses) -> EventTies:
 def series_of(ties: EventTies) -> SeriesMasses:
     """What is given of the events of series."""
     assert ties.series is not None
-    return ties.series
+    return ties.series.found()
 
 
 def weighted_events(ties: EventTies, ends: Indexes, *, follows: bool, leads: bool) -> Indexes:

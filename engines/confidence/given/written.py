@@ -1,8 +1,8 @@
 """The order in which a writer wrote its records, as differences between each record and the next.
 
 That every record comes after all those before it is said by neighbours alone.  So a log of any length has
-as many differences as records, where a join of all pairs would have the square of what a second holds.  Events
-of one record are not ordered; of what lasts the starts are.
+as many differences as records, where a join of all pairs would have the square of what a second holds.
+Events of one record are not ordered; of what lasts the starts are.
 """
 
 from __future__ import annotations
