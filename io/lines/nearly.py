@@ -45,15 +45,19 @@ def _shapes(texts: pa.Array) -> pa.Array:
 
 
 def _differs_little(shape: str, usual: str) -> bool:
-    """Whether one character was changed or is missing, or up to three stand where none was.
+    """Whether one character was changed or is missing, up to three stand where none was, or the end is gone.
 
     Examples
     --------
     >>> [_differs_little(each, "0000-00-00 00:00") for each in ("0000-0<-00 00:00 aa", "0000-0-00 00:00")]
     [True, True]
+    >>> _differs_little("0000-00-00 00:", "0000-00-00 00:00")
+    True
     >>> _differs_little("aa 0000-00-00", "0000-00-00 00:00")
     False
     """
+    if len(shape) >= _SHORTEST and usual.startswith(shape):
+        return True
     pairs = enumerate(zip(shape, usual, strict=False))
     same = next((i for i, (a, b) in pairs if a != b), min(len(shape), len(usual)))
     changes = [(1, 1), (0, 1), *((inserted, 0) for inserted in range(1, _MOST_INSERTED + 1))]
@@ -75,4 +79,6 @@ def begin_otherwise(lines: pa.Array) -> pa.Array:
 def _dated() -> str:
     """Every layout with a date and a time of day, as one expression."""
     dates = dict.fromkeys(stamp.date_bare for stamp in stamps() if stamp.date)
-    return rf"^[^\s\w]{{0,3}}(?:{'|'.join(dates)})[-T :_]\d\d?:\d\d:\d\d"
+    years = dict.fromkeys(stamp.date_bare for stamp in stamps() if stamp.date and stamp.has_year)
+    clock = r"[-T :_]\d\d?:\d\d"
+    return rf"^[^\s\w]{{0,3}}(?:(?:{'|'.join(dates)}){clock}:\d\d|(?:{'|'.join(years)}){clock}\b)"

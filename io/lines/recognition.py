@@ -2,9 +2,9 @@
 
 Every layout of times is looked for in the first lines, at their beginning or a few words behind.  The one
 that most lines have is that of the file; of several that as many have the one that tells most (a year, a
-fraction, a zone), then the one that stands first.  Lines that are indented below one with a time go on with
-its record, and are not counted.  Day and month that could be either are told by values over 12, else asked
-for.
+fraction, a zone), then the one that stands first.  As many are all but a few: no foreign line, and none that
+was cut, takes the seconds from all others.  Lines that are indented below one with a time go on with its
+record, and are not counted.  Day and month that could be either are told by values over 12, else asked for.
 
 A time of day is one only where there is no date, at the beginning of most lines.  Where a file was named to
 be such a log, a time may also stand far into its lines; the whole line then is the message.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache
@@ -37,6 +37,9 @@ _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
 _FEWEST_CLOCKS = 0.5
 _USUAL_SHARE = 0.9
+# As many lines of something else may be among those of a log, and beside a time that stands elsewhere.
+_FOREIGN_SHARE = 0.1
+_FOREIGN_SHARE_ELSEWHERE = 0.01
 _MOST_WORDS_BEFORE = 7
 _NAMED = re.compile(r"\(\?P<\w+>")
 _OF_WORD = re.compile(r"\w")
@@ -120,10 +123,39 @@ class LineLayout:
 
 @dataclass(frozen=True)
 class _Found:
+    """A layout of times: the lines that have it, at which character it begins there, and the rest mostly.
+
+    `place` counts the words before it, `parts` what it tells; `steady` is the share of lines of that place.
+    """
+
     stamp: Stamp
-    rows: tuple[int, ...]
+    begins: Mapping[int, int]
     place: int
     parts: int
+    steady: float = 1.0
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        return tuple(self.begins)
+
+    @property
+    def finesse(self) -> tuple[bool, int]:
+        """How much its times tell."""
+        return self.stamp.has_year, self.parts
+
+    def is_finer_than(self, other: _Found) -> bool:
+        """Whether it tells more than another layout, of all lines that have that but a few.
+
+        Of one that stands elsewhere there are fewer: messages have times of their own.
+        """
+        missing, rows = len(other.rows) - len(self.rows), len(self.rows)
+        if self.finesse <= other.finesse or missing > rows / 2:
+            return False
+        same = sum(other.begins.get(row) == begin for row, begin in self.begins.items())
+        if same >= _USUAL_SHARE * rows:
+            return missing <= max(1, _FOREIGN_SHARE * rows)
+        few = _FOREIGN_SHARE_ELSEWHERE * rows
+        return self.steady >= _USUAL_SHARE and missing <= (max(1, few) if rows >= _FEW // 2 else 0)
 
 
 def sample_lines(head: bytes, most: int | None = _SAMPLE) -> list[str]:
@@ -162,11 +194,10 @@ def is_log_of_lines(head: bytes) -> bool:
     if b"\n" not in head:
         return False
     lines = sample_lines(head)
-    text = "\n".join(lines)
-    if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):
+    if not _is_text(lines):
         return False
     best = _best(lines)
-    if best is None or (best.rows[:1] != (0,) and _is_table(lines)):
+    if best is None or (best.rows[:1] != (0,) and (_is_table(best, lines) or _is_document(best, lines))):
         return False
     return _begin_with_times(best, lines)
 
@@ -174,17 +205,16 @@ def is_log_of_lines(head: bytes) -> bool:
 def has_times_somewhere(head: bytes) -> bool:
     """Whether lines of a text have times, if far into them: such a file is read where its format is named."""
     lines = sample_lines(head)
-    text = "\n".join(lines)
-    return "\0" not in text and _MARKUP.match(text) is None and _best_anywhere(lines) is not None
+    return _is_text(lines) and not _MARKUP.match(lines[0]) and _best_anywhere(lines) is not None
 
 
 def _best(lines: Sequence[str]) -> _Found | None:
     """The layout of times of a log: one with a date, else a time of day."""
     records = sum(not line[:1].isspace() for line in lines) or len(lines)
-    found = max(_found(lines), key=_rank, default=None)
+    found = _finest(_found(lines))
     if found is not None and len(found.rows) >= _FEWEST_SHARE * records:
         return found
-    clock = max(_clocks(lines), key=_rank, default=None)
+    clock = _finest(_clocks(lines))
     if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * records:
         return clock
     return found if found is not None and found.rows[:1] == (0,) else None
@@ -192,8 +222,7 @@ def _best(lines: Sequence[str]) -> _Found | None:
 
 def _best_anywhere(lines: Sequence[str]) -> _Found | None:
     """The layout with a date that most lines have, wherever it stands in them."""
-    found = (each for each in _found(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch)
-    best = max(found, key=_rank, default=None)
+    best = _finest([each for each in _found(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch])
     return best if best is not None and len(best.rows) >= _FEWEST_SHARE * len(lines) else None
 
 
@@ -214,13 +243,46 @@ def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
     )
 
 
-def _is_table(lines: Sequence[str]) -> bool:
-    """Whether the first lines are divided alike, as the rows of a table below its header."""
-    return any(lines[0].count(sign) and lines[0].count(sign) == lines[1].count(sign) for sign in ",;\t|")
+def _is_text(lines: Sequence[str]) -> bool:
+    """Whether nearly all lines are of characters: damage may have put others into a few."""
+    binary = sum("\0" in line or line.count("\ufffd") * 20 > len(line) for line in lines)
+    return bool(lines) and binary <= _FOREIGN_SHARE * len(lines)
+
+
+def _is_table(best: _Found, lines: Sequence[str]) -> bool:
+    """Whether the first lines are divided alike, as the rows of a table below its header, also at times."""
+    behind = Counter[str]()
+    for row in best.rows:
+        found = _searched(best.stamp.name).search(lines[row])
+        behind[lines[row][found.end() : found.end() + 1] if found else ""] += 1
+    return any(
+        lines[0].count(sign)
+        and lines[0].count(sign) == lines[1].count(sign)
+        and 2 * (behind[sign] + behind['"'] + behind[""]) > len(best.rows)
+        for sign in ",;\t|"
+    )
+
+
+def _is_document(best: _Found, lines: Sequence[str]) -> bool:
+    """Whether the first line begins a document of JSON or XML, and is no stray one among lines with times."""
+    inside = sum(lines[row].lstrip()[:1] in '"{<,' for row in best.rows)
+    stray = len(best.rows) >= (1 - _FOREIGN_SHARE) * (len(lines) - 1) > 1 and 2 * inside < len(best.rows)
+    return _MARKUP.match(lines[0]) is not None and not stray
 
 
 def _rank(found: _Found) -> tuple[int, bool, int, int]:
-    return len(found.rows), found.stamp.has_year, found.parts, -found.place
+    return len(found.rows), *found.finesse, -found.place
+
+
+def _finest(found: Sequence[_Found]) -> _Found | None:
+    """The layout that most lines have, or a finer one of nearly as many."""
+    best = max(found, key=_rank, default=None)
+    while best is not None:
+        finer = [each for each in found if each.is_finer_than(best)]
+        if not finer:
+            break
+        best = max(finer, key=_rank)
+    return best
 
 
 def _found(lines: Sequence[str], farthest: int = _FARTHEST) -> list[_Found]:
@@ -235,9 +297,10 @@ def _clocks(lines: Sequence[str]) -> list[_Found]:
     for stamp in stamps():
         if stamp.has_day:
             continue
-        rows = tuple(row for row, line in enumerate(lines) if _searched(stamp.name).search(line[:_FARTHEST]))
-        if rows:
-            every.append(_Found(stamp, rows, 0, len(stamp.compiled.groupindex)))
+        matches = {row: _searched(stamp.name).search(line[:_FARTHEST]) for row, line in enumerate(lines)}
+        begins = {row: match.start() for row, match in matches.items() if match is not None}
+        if begins:
+            every.append(_Found(stamp, begins, 0, len(stamp.compiled.groupindex)))
     return every
 
 
@@ -255,15 +318,16 @@ def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
         expression = _searched(stamp.name)
         if not any(expression.search(lines[row]) for row in dated[stamp.date]):
             continue
-        rows, places, parts = [], Counter[int](), 0
+        begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
         for row, line in enumerate(lines):
             match = expression.search(line)
-            if match is not None and _words_before(line[: match.start()]) <= most_words:
-                rows.append(row)
-                places[_words_before(line[: match.start()])] += 1
-                parts = max(parts, sum(part is not None for part in match.groups()))
-        if rows:
-            every.append(_Found(stamp, tuple(rows), places.most_common(1)[0][0], parts))
+            if match is not None and (words := _words_before(line[: match.start()])) <= most_words:
+                begins[row] = match.start()
+                places[words] += 1
+                parts[sum(part is not None for part in match.groups())] += 1
+        if begins:
+            (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
+            every.append(_Found(stamp, begins, place, told, often / len(begins)))
     return every
 
 
@@ -299,12 +363,13 @@ def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Sta
     if not choices:
         return best.stamp
     timed = [lines[row][:_FARTHEST_NAMED] for row in best.rows]
-    if all(_LEVEL_BEHIND.match(line) for line in timed) and best.stamp.name.startswith(
+    levels = sum(_LEVEL_BEHIND.match(line) is not None for line in timed)
+    if levels >= (1 - _FOREIGN_SHARE) * len(timed) and best.stamp.name.startswith(
         ("YY/", "DD/MM/YY ", "MM/DD/YY ")
     ):
         # As every console of log4j and Spark writes it.
         choices = [stamp for stamp in choices if stamp.name.startswith("YY/")] or choices
-    possible = [stamp for stamp in choices if all(_is_possible(stamp, line) for line in timed)]
+    possible = _possible(choices, timed)
     if time_format is not None:
         possible = [stamp for stamp in choices if form_of(stamp) == time_format]
     if len(possible) == 1:
@@ -313,6 +378,23 @@ def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Sta
     example = _searched(best.stamp.name).search(timed[0])
     written = example[0] if example else timed[0]
     raise LogFormatError(f"the day of times such as '{written}' could be the month; say which: {asked}")
+
+
+def _possible(choices: Sequence[Stamp], timed: Sequence[str]) -> list[Stamp]:
+    """The layouts with days of a calendar in all lines; of several that fail somewhere, in nearly all.
+
+    One line among many says nothing, but for the last, on which a later day may begin.
+    """
+    wrong = {
+        stamp: [row for row, line in enumerate(timed) if not _is_possible(stamp, line)] for stamp in choices
+    }
+    few = _FOREIGN_SHARE_ELSEWHERE * len(timed)
+    least = min(map(len, wrong.values()))
+    return [
+        stamp
+        for stamp, rows in wrong.items()
+        if len(rows) == least or (len(rows) - least <= few and rows[-1] < len(timed) - 1)
+    ]
 
 
 def _is_possible(stamp: Stamp, line: str) -> bool:

@@ -154,9 +154,9 @@ def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
     The fields that a `mapping` names tell time and type whatever they are called.
     """
     text = decoded(head).lstrip("\ufeff \t\r\n")
-    if text[:1] not in ("{", "["):
-        return None
     by_lines, values = _values(text)
+    if not by_lines and text[:1] not in ("{", "["):
+        return None
     chosen = dict(mapping)
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for value in values[:_SAMPLE]:
@@ -192,6 +192,8 @@ def _values(text: str) -> tuple[bool, list[Any]]:
             break
         values.append(value)
         place += len(text[place:]) - len(text[place:].lstrip())
+        if text[place : place + 1] not in ("{", "[") and 2 * sum('"' in line for line in lines) < len(lines):
+            break  # a stray value before lines of something else
     return False, values
 
 
