@@ -57,6 +57,7 @@ _SIGNS = re.compile(r"[-_@$\s]")
 _DATED = (".$date", ".$numberLong")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _CLOCK = re.compile(r"\d[T ]?\d\d?:\d\d|:\d\d:\d\d")
+_MOST_NUMBER = 1e300
 _DECODER = json.JSONDecoder()
 
 
@@ -305,8 +306,12 @@ def _is_time(value: Any) -> bool:
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, int | float):
-        return _is_epoch(pa.array([float(value)]))
-    return isinstance(value, str) and (_is_written(value) or _is_epoch(pa.array([value], pa.string())))
+        # No time has as many digits as a float does not hold.
+        return abs(value) < _MOST_NUMBER and _is_epoch(pa.array([float(value)]))
+    if not isinstance(value, str):
+        return False
+    # Digits of numbers are ASCII; other text may be no Unicode.
+    return _is_written(value) or (value.isascii() and _is_epoch(pa.array([value], pa.string())))
 
 
 def _is_epoch(column: pa.Array) -> bool:
