@@ -17,7 +17,8 @@ from cepctl.io.source.json_objects import may_hold_half_pairs
 
 DAMAGED = "the JSON is damaged here"
 CUT = "the JSON is cut short"
-_DEEP = 1_000
+# Characters of a value that is nested too deeply, about.
+_DEEP = 5_000
 MOST_BYTES = 256 << 20
 _BETWEEN = re.compile(r"[\s,]*")
 _END = re.compile(r"\]\s*(?:\Z|[}\]]|,\s*[\"'{A-Za-z])")

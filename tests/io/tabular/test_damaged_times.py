@@ -1,4 +1,4 @@
-"""One damaged time in a column costs its row alone, wherever it stands; rows that a quote takes in are told."""
+"""One damaged time in a column costs its row alone, wherever it stands; swallowed rows are told."""
 
 from __future__ import annotations
 
