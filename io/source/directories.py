@@ -40,6 +40,24 @@ def kind_of(mode: int) -> str | None:
     return _KINDS.get(stat.S_IFMT(mode))
 
 
+def entries_in(directory: str) -> dict[str, str | None]:
+    """What lies in a directory, without what is below: by name, None for its own files, else what it is.
+
+    For folders that are written as a whole, of which no part is a link.
+    """
+    with os.scandir(directory) as found:
+        return {item.name: _other_than_file(item) for item in sorted(found, key=lambda item: item.name)}
+
+
+def _other_than_file(item: os.DirEntry[str]) -> str | None:
+    if item.is_symlink():
+        return f"a link, to {os.path.realpath(item.path)}"
+    if item.is_dir(follow_symlinks=False):
+        return "a directory"
+    stated = _stated(item)
+    return "gone" if stated is None else kind_of(stated.st_mode)
+
+
 def is_hidden(name: str) -> bool:
     """Whether a name in a directory is passed over: it begins with `_` or `.`."""
     return name.startswith(("_", ".")) and name not in SHOWN
