@@ -221,7 +221,7 @@ def judged(log: ForeignLine) -> str | None:
     if known.name != form.format_name:
         return f"taken for {known.name}"
     reach = _REACH.get(log.form, form.precision - 1)
-    true = Counter((form.instant(number), reach) for number in range(LINES))
+    true = Counter[tuple[int | None, int]]((form.instant(number), reach) for number in range(LINES))
     lost, more = (true - found).total(), (found - true).total()
     if lost > 1 or more > 2:
         return f"{lost} records changed or lost, {more} that are none"

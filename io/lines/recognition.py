@@ -14,42 +14,42 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
+from cepctl.io.lines.candidates import (
+    FARTHEST,
+    FOREIGN_SHARE,
+    FOREIGN_SHARE_ELSEWHERE,
+    USUAL_SHARE,
+    Found,
+    clocks_in,
+    finest,
+    found_in,
+    rank,
+    searched,
+)
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
-from cepctl.io.lines.stamps import Stamp, stamp_named, stamps
+from cepctl.io.lines.stamps import Stamp, stamp_named
 from cepctl.io.source.text_encoding import decoded
 
 HEAD_BYTES = 1 << 16
 _SAMPLE = 400
-_FEW = 40
-_GOLDEN = (5**0.5 - 1) / 2
-_FARTHEST = 160
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
 _FEWEST_CLOCKS = 0.5
-_USUAL_SHARE = 0.9
-# As many lines of something else may be among those of a log, and beside a time that stands elsewhere.
-_FOREIGN_SHARE = 0.1
-_FOREIGN_SHARE_ELSEWHERE = 0.01
-_MOST_WORDS_BEFORE = 7
 _NAMED = re.compile(r"\(\?P<\w+>")
-_OF_WORD = re.compile(r"\w")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
 _FULL_DATE = re.compile(r"(?<![\d.-])((?:19|20)\d\d)[-/.](\d\d)[-/.](\d\d)(?![\d.-])", re.ASCII)
-# A number that long is an instant only as a word of its own.
-_EDGE = r"(?<![\w.:/-])"
-_END = r"(?![\w])"
 
 
 @dataclass(frozen=True)
@@ -121,43 +121,6 @@ class LineLayout:
         return self.timed / self.lines if self.lines else 0.0
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A layout of times: the lines that have it, at which character it begins there, and the rest mostly.
-
-    `place` counts the words before it, `parts` what it tells; `steady` is the share of lines of that place.
-    """
-
-    stamp: Stamp
-    begins: Mapping[int, int]
-    place: int
-    parts: int
-    steady: float = 1.0
-
-    @cached_property
-    def rows(self) -> tuple[int, ...]:
-        return tuple(self.begins)
-
-    @property
-    def finesse(self) -> tuple[bool, int]:
-        """How much its times tell."""
-        return self.stamp.has_year, self.parts
-
-    def is_finer_than(self, other: _Found) -> bool:
-        """Whether it tells more than another layout, of all lines that have that but a few.
-
-        Of one that stands elsewhere there are fewer: messages have times of their own.
-        """
-        missing, rows = len(other.rows) - len(self.rows), len(self.rows)
-        if self.finesse <= other.finesse or missing > rows / 2:
-            return False
-        same = sum(other.begins.get(row) == begin for row, begin in self.begins.items())
-        if same >= _USUAL_SHARE * rows:
-            return missing <= max(1, _FOREIGN_SHARE * rows)
-        few = _FOREIGN_SHARE_ELSEWHERE * rows
-        return self.steady >= _USUAL_SHARE and missing <= (max(1, few) if rows >= _FEW // 2 else 0)
-
-
 def sample_lines(head: bytes, most: int | None = _SAMPLE) -> list[str]:
     """The first lines of a file that are not empty, whole ones."""
     text = decoded(head[:HEAD_BYTES]).replace("\r\n", "\n")
@@ -208,32 +171,32 @@ def has_times_somewhere(head: bytes) -> bool:
     return _is_text(lines) and not _MARKUP.match(lines[0]) and _best_anywhere(lines) is not None
 
 
-def _best(lines: Sequence[str]) -> _Found | None:
+def _best(lines: Sequence[str]) -> Found | None:
     """The layout of times of a log: one with a date, else a time of day."""
     records = sum(not line[:1].isspace() for line in lines) or len(lines)
-    found = _finest(_found(lines))
+    found = finest(found_in(lines))
     if found is not None and len(found.rows) >= _FEWEST_SHARE * records:
         return found
-    clock = _finest(_clocks(lines))
+    clock = finest(clocks_in(lines))
     if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * records:
         return clock
     return found if found is not None and found.rows[:1] == (0,) else None
 
 
-def _best_anywhere(lines: Sequence[str]) -> _Found | None:
+def _best_anywhere(lines: Sequence[str]) -> Found | None:
     """The layout with a date that most lines have, wherever it stands in them."""
-    best = _finest([each for each in _found(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch])
+    best = finest([each for each in found_in(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch])
     return best if best is not None and len(best.rows) >= _FEWEST_SHARE * len(lines) else None
 
 
-def _before(best: _Found, *, whole: bool = False) -> str:
+def _before(best: Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
     return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
-def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
+def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:
     """Whether the lines that have such a time have it where records would be told by it; a table may not."""
     fits = re.compile(rf"{_before(best)}{best.stamp.bare}", re.ASCII)
     timed = [lines[row] for row in best.rows]
@@ -246,14 +209,14 @@ def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
 def _is_text(lines: Sequence[str]) -> bool:
     """Whether nearly all lines are of characters: damage may have put others into a few."""
     binary = sum("\0" in line or line.count("\ufffd") * 20 > len(line) for line in lines)
-    return bool(lines) and binary <= _FOREIGN_SHARE * len(lines)
+    return bool(lines) and binary <= FOREIGN_SHARE * len(lines)
 
 
-def _is_table(best: _Found, lines: Sequence[str]) -> bool:
+def _is_table(best: Found, lines: Sequence[str]) -> bool:
     """Whether the first lines are divided alike, as the rows of a table below its header, also at times."""
     behind = Counter[str]()
     for row in best.rows:
-        found = _searched(best.stamp.name).search(lines[row])
+        found = searched(best.stamp.name).search(lines[row])
         behind[lines[row][found.end() : found.end() + 1] if found else ""] += 1
     return any(
         lines[0].count(sign)
@@ -263,108 +226,26 @@ def _is_table(best: _Found, lines: Sequence[str]) -> bool:
     )
 
 
-def _is_document(best: _Found, lines: Sequence[str]) -> bool:
+def _is_document(best: Found, lines: Sequence[str]) -> bool:
     """Whether the first line begins a document of JSON or XML, and is no stray one among lines with times."""
     inside = sum(lines[row].lstrip()[:1] in '"{<,' for row in best.rows)
-    stray = len(best.rows) >= (1 - _FOREIGN_SHARE) * (len(lines) - 1) > 1 and 2 * inside < len(best.rows)
+    stray = len(best.rows) >= (1 - FOREIGN_SHARE) * (len(lines) - 1) > 1 and 2 * inside < len(best.rows)
     return _MARKUP.match(lines[0]) is not None and not stray
-
-
-def _rank(found: _Found) -> tuple[int, bool, int, int]:
-    return len(found.rows), *found.finesse, -found.place
-
-
-def _finest(found: Sequence[_Found]) -> _Found | None:
-    """The layout that most lines have, or a finer one of nearly as many."""
-    best = max(found, key=_rank, default=None)
-    while best is not None:
-        finer = [each for each in found if each.is_finer_than(best)]
-        if not finer:
-            break
-        best = max(finer, key=_rank)
-    return best
-
-
-def _found(lines: Sequence[str], farthest: int = _FARTHEST) -> list[_Found]:
-    """The layouts of times that lines have up to some character, each with the lines."""
-    most = _MOST_WORDS_BEFORE if farthest == _FARTHEST else farthest
-    return _found_in(tuple(line[:farthest] for line in lines), most)
-
-
-def _clocks(lines: Sequence[str]) -> list[_Found]:
-    """The layouts of times of day that lines begin with, each with the lines."""
-    every = []
-    for stamp in stamps():
-        if stamp.has_day:
-            continue
-        matches = {row: _searched(stamp.name).search(line[:_FARTHEST]) for row, line in enumerate(lines)}
-        begins = {row: match.start() for row, match in matches.items() if match is not None}
-        if begins:
-            every.append(_Found(stamp, begins, 0, len(stamp.compiled.groupindex)))
-    return every
-
-
-@lru_cache(maxsize=8)
-def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
-    every: list[_Found] = []
-    dated: dict[str, list[int]] = {}
-    few = _spread(len(lines))
-    for stamp in stamps():
-        if not stamp.has_day:
-            continue
-        if stamp.date not in dated:
-            date = re.compile(stamp.date, re.ASCII)
-            dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
-        expression = _searched(stamp.name)
-        if not any(expression.search(lines[row]) for row in dated[stamp.date]):
-            continue
-        begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
-        for row, line in enumerate(lines):
-            match = expression.search(line)
-            if match is not None and (words := _words_before(line[: match.start()])) <= most_words:
-                begins[row] = match.start()
-                places[words] += 1
-                parts[sum(part is not None for part in match.groups())] += 1
-        if begins:
-            (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
-            every.append(_Found(stamp, begins, place, told, often / len(begins)))
-    return every
-
-
-def _spread(count: int) -> list[int]:
-    """Some numbers below a count, no two of them equally far apart: lines of two layouts may take turns."""
-    return sorted({0, *(int(count * (each * _GOLDEN % 1)) for each in range(_FEW))})
-
-
-@cache
-def _searched(name: str) -> re.Pattern[str]:
-    stamp = stamp_named(name)
-    if stamp.is_uptime:
-        return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
-    if not stamp.has_day:
-        return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
-    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith(("MMDD", "YYYYMMDD hh:mm")) else _EDGE
-    return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
 
 
 def times_in(lines: Sequence[str], stamp: Stamp) -> list[re.Match[str]]:
     """The first time of this layout in each of the lines that have one."""
-    return [found for line in lines if (found := _searched(stamp.name).search(line[:_FARTHEST])) is not None]
+    return [found for line in lines if (found := searched(stamp.name).search(line[:FARTHEST])) is not None]
 
 
-def _words_before(text: str) -> int:
-    words = text.split() if text[-1:].isspace() else text.split()[:-1]
-    return sum(_OF_WORD.search(word) is not None for word in words)
-
-
-def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Stamp:
+def _decided(best: Found, lines: Sequence[str], time_format: str | None) -> Stamp:
     """The layout of several that the digits could be of."""
     choices = [stamp_named(name) for name in best.stamp.choices]
     if not choices:
         return best.stamp
     timed = [lines[row][:_FARTHEST_NAMED] for row in best.rows]
     levels = sum(_LEVEL_BEHIND.match(line) is not None for line in timed)
-    if levels >= (1 - _FOREIGN_SHARE) * len(timed) and best.stamp.name.startswith(
+    if levels >= (1 - FOREIGN_SHARE) * len(timed) and best.stamp.name.startswith(
         ("YY/", "DD/MM/YY ", "MM/DD/YY ")
     ):
         # As every console of log4j and Spark writes it.
@@ -375,7 +256,7 @@ def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Sta
     if len(possible) == 1:
         return possible[0]
     asked = " or ".join(f"--time-format '{form_of(stamp)}'" for stamp in (possible or choices))
-    example = _searched(best.stamp.name).search(timed[0])
+    example = searched(best.stamp.name).search(timed[0])
     written = example[0] if example else timed[0]
     raise LogFormatError(f"the day of times such as '{written}' could be the month; say which: {asked}")
 
@@ -388,7 +269,7 @@ def _possible(choices: Sequence[Stamp], timed: Sequence[str]) -> list[Stamp]:
     wrong = {
         stamp: [row for row, line in enumerate(timed) if not _is_possible(stamp, line)] for stamp in choices
     }
-    few = _FOREIGN_SHARE_ELSEWHERE * len(timed)
+    few = FOREIGN_SHARE_ELSEWHERE * len(timed)
     least = min(map(len, wrong.values()))
     return [
         stamp
@@ -399,7 +280,7 @@ def _possible(choices: Sequence[Stamp], timed: Sequence[str]) -> list[Stamp]:
 
 def _is_possible(stamp: Stamp, line: str) -> bool:
     """Whether the calendar has the day of a line, where that has one."""
-    match = _searched(stamp.name).search(line)
+    match = searched(stamp.name).search(line)
     return match is None or (1 <= int(match["m"]) <= 12 and 1 <= int(match["d"]) <= 31)
 
 
@@ -420,12 +301,12 @@ def form_of(stamp: Stamp) -> str:
     return form
 
 
-def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
-    found = _found(lines)
+def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
+    found = found_in(lines)
     timed = [lines[row] for row in best.rows]
     fitting = [(heading, _fitting(heading, stamp, timed)) for heading in HEADINGS]
     heading, headed = next(
-        ((heading, count) for heading, count in fitting if count >= _USUAL_SHARE * len(timed)),
+        ((heading, count) for heading, count in fitting if count >= USUAL_SHARE * len(timed)),
         max(fitting, key=lambda each: each[1], default=(ANY, 0)),
     )
     if whole or headed < len(timed) / 2:
@@ -434,7 +315,7 @@ def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bo
     seen = set(best.rows)
     alone = [
         (each.stamp.name, len(set(each.rows) - seen))
-        for each in sorted(found, key=_rank, reverse=True)
+        for each in sorted(found, key=rank, reverse=True)
         if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
     ]
     dates = () if stamp.has_year else _dates(lines)
