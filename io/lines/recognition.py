@@ -160,7 +160,7 @@ def is_log_of_lines(head: bytes) -> bool:
     if not _is_text(lines):
         return False
     best = _best(lines)
-    if best is None or (best.rows[:1] != (0,) and (_is_table(best, lines) or _is_document(best, lines))):
+    if best is None or _is_document(best, lines) or (best.rows[:1] != (0,) and _is_table(best, lines)):
         return False
     return _begin_with_times(best, lines)
 
