@@ -269,7 +269,7 @@ def _dump() -> bytes:
 def _xport_json() -> bytes:
     return _each(
         lambda n: f"    [ {n + 1}.0e-01 ]",
-        '{ "about": "RRDtool graph JSON output",\n  "meta": { "start": 1000005, "end": 1000605, "step": 15,'
+        '{ "about": "RRDtool graph JSON output",\n  "meta": { "start": 1000005, "end": 1000590, "step": 15,'
         ' "legend": [ "load one" ] },\n  "data": [\n',
         "\n  ]\n}\n",
         ",\n",
@@ -279,7 +279,7 @@ def _xport_json() -> bytes:
 def _xport_xml() -> bytes:
     return _each(
         lambda n: f"<row><t>{1_000_005 + 15 * n}</t><v>{n + 1}.0e-01</v></row>\n",
-        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<xport><meta><start>1000005</start><end>1000605</end>'
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<xport><meta><start>1000005</start><end>1000590</end>'
         "<step>15</step><rows>40</rows><columns>1</columns>\n<legend><entry>sum</entry></legend></meta>\n<data>\n",
         "</data></xport>\n",
     )

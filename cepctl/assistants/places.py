@@ -8,6 +8,8 @@ from pathlib import Path
 
 from cepctl.errors import UsageError
 
+_SHOWN, _LONGEST_ERROR = 80, 300
+
 
 @dataclass(frozen=True)
 class Places:
@@ -25,7 +27,11 @@ class Places:
 
     def inside(self, path: str) -> str:
         """The path as it may be read; raises UsageError where it leads elsewhere."""
-        found = (self.folders[0] / path).resolve()
+        try:
+            found = (self.folders[0] / path).resolve()
+            found.exists()
+        except (OSError, ValueError) as problem:
+            raise UsageError(f"{path[:_SHOWN]!r} is no path: {problem.args[-1]}"[:_LONGEST_ERROR]) from None
         if not any(found.is_relative_to(folder) for folder in self.folders):
             allowed = ", ".join(map(str, self.folders))
             raise UsageError(f"{path} is outside of the folders that may be read: {allowed}")

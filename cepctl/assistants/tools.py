@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from cepctl.assistants.places import Places
@@ -13,6 +14,10 @@ from cepctl.errors import NoMatchError, UsageError
 MOST_CHARACTERS = 24_000
 _MOST_ITEMS = 50
 _MOST_TEXT = 2_000
+# What we name ourselves, a row say, has fewer members.
+_FEWEST_MEMBERS = 20
+_MOST_CUT = 200
+_NOTE = 300
 
 
 def bounded(answer: dict[str, Any], most: int = MOST_CHARACTERS) -> dict[str, Any]:
@@ -28,9 +33,23 @@ def bounded(answer: dict[str, Any], most: int = MOST_CHARACTERS) -> dict[str, An
         cut: dict[str, str] = {}
         shortened: dict[str, Any] = _shortened(answer, "", items, text, cut)
         found = {**shortened, "cut": list(cut.values())[:20]}
-        if items <= 1 or len(_sent(found)) <= most:
+        if len(_sent(found)) <= most:
             return found
+        if items <= 1:
+            return _without_largest(found, most)
         items, text = items // 2, max(text // 2, 100)
+
+
+def _without_largest(answer: dict[str, Any], most: int) -> dict[str, Any]:
+    """The answer without as many of its members, the largest first, as it takes."""
+    sizes = {name: len(_sent({name: value})) for name, value in answer.items() if name != "cut"}
+    cut = [text[:_MOST_CUT] for text in answer["cut"]]
+    while True:
+        found = {name: value for name, value in answer.items() if name in sizes} | {"cut": cut}
+        if not sizes or len(_sent(found)) <= most:
+            return found
+        largest = max(sizes, key=sizes.__getitem__)
+        cut.append(f"{largest[:_MOST_CUT]}: left out, with {sizes.pop(largest):,} characters")
 
 
 def _sent(answer: dict[str, Any]) -> str:
@@ -40,8 +59,14 @@ def _sent(answer: dict[str, Any]) -> str:
 
 def _shortened(value: Any, name: str, items: int, text: int, cut: dict[str, str]) -> Any:
     if isinstance(value, dict):
+        kept = max(items, _FEWEST_MEMBERS)
+        if any(len(str(key)) > text for key in value):
+            cut.setdefault("names", f"names: the first {text} characters of each")
+        if len(value) > kept:
+            cut.setdefault(name, f"{name}: the first {kept} of {len(value):,}")
         return {
-            key: _shortened(each, f"{name}.{key}".strip("."), items, text, cut) for key, each in value.items()
+            str(key)[:text]: _shortened(each, f"{name}.{key}".strip("."), items, text, cut)
+            for key, each in islice(value.items(), kept)
         }
     if isinstance(value, list):
         if len(value) > items:
@@ -99,7 +124,7 @@ class Tools:
         ) as found:  # fmt: skip
             rows = json.loads(_as_json(found.head(limit)))
             told = {"summary": str(found.summary), "found": found.summary.found, "rows": rows}
-        answer = bounded(told)
+        answer = bounded(told, MOST_CHARACTERS - _NOTE)
         if len(found) > len(rows):
             answer["cut"].append(
                 f"rows: the {len(rows)} most probable of {len(found):,}; limit asks for more"

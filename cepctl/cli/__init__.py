@@ -169,6 +169,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = f" ({problem.filename})" if problem.filename else ""
         say("error", f"{problem.strerror or problem}{place}")
         return JobError.exit_code
+    except (MemoryError, ImportError) as problem:
+        # A library whose code the limit of memory keeps out is not there for Python.
+        _leave_standard_output()
+        told = str(problem).partition("\n")[0]
+        say("error", f"not enough memory, or a part of the installation is missing{told and f': {told}'}")
+        say("hint", "ulimit -v shows the limit of memory; cepctl doctor looks at the installation")
+        return JobError.exit_code
     return outcome if isinstance(outcome, int) else 0
 
 

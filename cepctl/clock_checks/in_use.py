@@ -5,7 +5,6 @@ Everything is read again: the tables, and the rules of the model as the dataset 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from cepctl.clock_checks.stamps import Stamps
 from cepctl.clock_checks.tables import NamedTable, OnClocks, named_tables
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import CLOCK, TimeUnit
+from cepctl.toml_text import toml_document
 from cepctl.uncertainty.assign import fitted
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
@@ -171,7 +171,7 @@ def model_in_use(text: str, files: Mapping[str, str]) -> UncertaintyModel | None
 def _folders(text: str, files: Mapping[str, str]) -> Iterator[Path]:
     """Where the file of a model can have been."""
     yield Path()
-    for rule in tomllib.loads(text).get("rule", []):
+    for rule in toml_document(text).get("rule", []):
         clock = rule.get("clock")
         named = Path(clock["from"]).parts if isinstance(clock, dict) and "from" in clock else ()
         for parts in (Path(file).parts for file in files):

@@ -18,6 +18,7 @@ from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in
+from cepctl.io.source.directories import entries_in
 from cepctl.io.source.locations import Location
 from cepctl.order_laws.law import OrderLaw
 from cepctl.order_laws.storing import laws_in
@@ -95,7 +96,8 @@ def stored_dataset(path: str) -> StoredDataset | None:
     Raises
     ------
     EventSchemaError
-        If the dataset has no completion marker, so that parts may be missing.
+        If the dataset has no completion marker, so that parts may be missing, or a part of it is a link, a
+        named pipe or the like.
     """
     if path == STANDARD_INPUT:
         return None
@@ -105,12 +107,8 @@ def stored_dataset(path: str) -> StoredDataset | None:
         restore(Path(os.path.realpath(directory)))
     if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
         return None
-    if isinstance(filesystem, fs.LocalFileSystem):
-        # Arrow cannot tell names that are not UTF-8, which other files in the directory may have.
-        entries = [f"{directory}/{entry.name}" for entry in Path(directory).iterdir()]
-    else:
-        entries = [entry.path for entry in filesystem.get_file_info(fs.FileSelector(directory))]
-    parts = sorted(path for path in entries if path.endswith(".parquet"))
+    entries = _entries(filesystem, directory)
+    parts = sorted(path for path, other in entries.items() if path.endswith(".parquet") and other is None)
     if not parts:
         return None
     try:
@@ -119,9 +117,24 @@ def stored_dataset(path: str) -> StoredDataset | None:
         return None
     if META_TIME_UNIT not in (schema.metadata or {}):
         return None
-    if f"{directory}/{SUCCESS}" not in entries:
+    for part, other in entries.items():
+        if other is not None and part.endswith(".parquet"):
+            raise EventSchemaError(
+                f"{part} is {other}, and no file of the dataset: put the file itself there, or take it out "
+                "and ingest the log again"
+            )
+    if entries.get(f"{directory}/{SUCCESS}", "missing") is not None:
         raise EventSchemaError(incomplete(path))
     return _described(location, parts, schema)
+
+
+def _entries(filesystem: fs.FileSystem, directory: str) -> dict[str, str | None]:
+    """The paths in a directory, each with what it is if it is no file."""
+    if isinstance(filesystem, fs.LocalFileSystem):
+        # Arrow cannot tell names that are not UTF-8, which other files in the directory may have.
+        return {f"{directory}/{name}": other for name, other in entries_in(directory).items()}
+    found = filesystem.get_file_info(fs.FileSelector(directory))
+    return {each.path: None if each.is_file else "a directory" for each in found}
 
 
 def temporary_dataset(directory: str) -> StoredDataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import Duration, Span
 from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.stream import TokenStream, found_text
@@ -17,8 +18,8 @@ def duration(amount: Token, unit: Token) -> Duration:
     """A number (or the string of an INTERVAL) with its unit."""
     span = Span(amount.span.start, unit.span.end)
     try:
-        length = Fraction(amount.value)
-    except (ValueError, ZeroDivisionError):
+        length = exact_number(amount.value)
+    except ValueError:
         raise QueryProblem(amount.span, f"found {found_text(amount)}, expected a number") from None
     if len(amount.value) > 40 or length > 10**30:
         raise QueryProblem(amount.span, "this duration is too long")

@@ -7,10 +7,10 @@ shows the problems of all clauses.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import reduce
 
 from cepctl.errors import QuerySyntaxError
+from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import (
     Binary,
     Constant,
@@ -288,8 +288,8 @@ class _QueryParser:
             self.stream.fail("a number from 0 to 1, or a percentage, as in 60%")
         self.stream.take()
         number = float(token.value)
-        if self.stream.accept_symbol("%"):
-            number = float(Fraction(token.value) / 100)
+        if self.stream.accept_symbol("%") and number <= 100:
+            number = float(exact_number(token.value) / 100)
         if not 0 <= number <= 1:
             raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
         self.confidence = number

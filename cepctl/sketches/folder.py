@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from pyarrow import fs
 
+from cepctl.errors import LogFormatError
 from cepctl.io.source.locations import Location
 
 Place: TypeAlias = str | os.PathLike[str]
@@ -60,8 +61,8 @@ class SketchFolder:
         return self._kind(self.path) is fs.FileType.NotFound
 
     def holds(self, name: str) -> bool:
-        """Whether a file of this name is in it."""
-        return self._kind(self._of(name)) is fs.FileType.File
+        """Whether a file of this name is in it, and no link to one."""
+        return not self._is_link(name) and self._kind(self._of(name)) is fs.FileType.File
 
     def files(self) -> dict[str, int]:
         """What is in it, by name, and how many bytes each has."""
@@ -74,7 +75,9 @@ class SketchFolder:
             return bytes(file.read())
 
     def open(self, name: str) -> pa.NativeFile:
-        """A file, of which any part can be read."""
+        """A file, of which any part can be read; LogFormatError for a link, which may lead anywhere."""
+        if self._is_link(name):
+            raise LogFormatError(f"{self._of(name)} is a link, and no file of the sketch; make it again")
         return self.filesystem.open_input_file(self._of(name))
 
     def make(self) -> None:
@@ -98,6 +101,9 @@ class SketchFolder:
 
     def _of(self, name: str) -> str:
         return f"{self.path}/{name}"
+
+    def _is_link(self, name: str) -> bool:
+        return self.is_local and Path(self._of(name)).is_symlink()
 
     def _kind(self, path: str) -> fs.FileType:
         try:

@@ -22,6 +22,7 @@ from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.order_laws.reading import read_laws
 from cepctl.schema import TimeUnit, parse_duration
+from cepctl.toml_text import toml_document
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
@@ -116,7 +117,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     Fraction(15000000, 1)
     """
     try:
-        document = tomllib.loads(text)
+        document = toml_document(text)
     except tomllib.TOMLDecodeError as problem:
         raise UncertaintyModelError(f"{file} is not valid TOML: {problem}") from problem
     tables = document.get("rule", [])

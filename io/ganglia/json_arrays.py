@@ -17,9 +17,11 @@ from cepctl.io.source.json_objects import may_hold_half_pairs
 
 DAMAGED = "the JSON is damaged here"
 CUT = "the JSON is cut short"
-_DEEP = 1_000
+# Characters of a value that is nested too deeply, about.
+_DEEP = 5_000
 MOST_BYTES = 256 << 20
 _BETWEEN = re.compile(r"[\s,]*")
+_END = re.compile(r"\]\s*(?:\Z|[}\]]|,\s*[\"'{A-Za-z])")
 _AFTER = re.compile(r"\s*[,\]]")
 # How much may be read in vain behind damage, for each character that there is.
 _MOST_IN_VAIN = 64
@@ -68,9 +70,11 @@ class ArrayElements:
                 return
 
     def _goes_on(self, place: int) -> bool:
-        """Whether another element follows the end of the array, so that it is none."""
+        """Whether what follows the end of the array is what never does, another element say: it is none."""
         found = _BETWEEN.match(self.text, place + 1)
-        return found is not None and "," in found[0] and self.text.startswith(self.opening, found.end())
+        if found is not None and "," in found[0] and self.text.startswith(self.opening, found.end()):
+            return True
+        return _END.match(self.text, place) is None
 
     def _damaged(self, start: int, end: int, cause: str) -> Damaged:
         return Damaged(self.text[start:end], self.text.count("\n", 0, start) + 1, cause)

@@ -27,6 +27,7 @@ from cepctl.io.source.streams import Chunks, numbered_lines
 
 _LONGEST_HEADER = 1 << 16
 _NAME = re.compile(rb"[\w.-]{1,64}")
+_LINES_LOOKED_AT = 10
 _FIRST_ROW = re.compile(rb"\d{1,12}:(?:[^\S\n]+(?:-?nan|-?inf|-?\d+[.,]\d+e[+-]\d+))+\s", re.IGNORECASE)
 _ROW = re.compile(rb"\s*(\d{1,12}):((?:\s+\S+)+)\s*")
 
@@ -35,11 +36,15 @@ class RrdFetch:
     """Reader of what `rrdtool fetch` printed."""
 
     def recognises(self, head: bytes) -> bool:
-        """Tell from the line of names, the empty line and the first row."""
+        """Tell from the line of names, the empty line and the first rows."""
         names, _, rest = head.removeprefix(codecs.BOM_UTF8).partition(b"\n")
         empty, newline, rows = rest.partition(b"\n")
         named = names.split() and all(map(_NAME.fullmatch, names.split()))
-        return bool(named and newline and not empty.strip() and _FIRST_ROW.match(rows.lstrip()))
+        if not (named and newline) or empty.strip():
+            return False
+        lines = rows.lstrip().split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+        fitting = sum(_FIRST_ROW.match(line + b"\n") is not None for line in lines)
+        return bool(_FIRST_ROW.match(rows.lstrip())) or 2 * fitting > len(lines)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

@@ -34,13 +34,15 @@ _LEGEND = re.compile(r"""["']?legend["']?\s*:\s*\[""")
 _LABEL = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?""")
 _LABELS_END = re.compile(r"\s*\]")
 _START = re.compile(r"""["']?start["']?\s*:\s*["']?(\d{1,15})""")
+_LAST = re.compile(r"""["']?\bend["']?\s*:\s*["']?(\d{1,15})""")
 _STEP = re.compile(r"""["']?step["']?\s*:\s*["']?(\d{1,15})""")
 _SHAPE = Shape({"xport": 0, "data": 1}, frozenset({"row"}), placeholder=b"<row/>")
-_TAGS = ("start", "step", "entry", "row", "xport")
+_TAGS = ("start", "step", "end", "entry", "row", "xport")
 _DATA = re.compile(r"""["']?data["']?\s*:\s*\[""")
 _MEMBERS = tuple(
     re.compile(rb"[\"']?\b%s[\"']?\s*:" % name) for name in (b"meta", b"start", b"step", b"legend")
 )
+TRUNCATED = "truncated export"
 _ESCAPED = re.compile(r"\\(.)")
 _XML = re.compile(rb"(?:<\?xml[^>]*>\s*)?<xport[\s>]")
 
@@ -52,6 +54,13 @@ class _Meta:
     start: int
     step: int
     labels: tuple[str, ...]
+    end: int | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are from the first to the last; None where that is not said."""
+        whole = self.end is not None and self.end >= self.start and self.step
+        return (self.end - self.start) // self.step + 1 if self.end is not None and whole else None
 
 
 @dataclass(frozen=True)
@@ -91,19 +100,23 @@ class RrdXport:
             return
         chunks = chain([first], pieces)
         is_xml = first.lstrip(BLANK).startswith(b"<")
-        rows = _xml_rows(chunks, source, report) if is_xml else _json_rows(chunks, source, report)
+        read = _xml_rows(chunks, source, report) if is_xml else _json_rows(chunks, source, report)
+        # Whether one is missing before them tells the times of all.
+        rows = list(read)
+        offset = _missing(rows, source, report)
         waiting: StampedRows | None = None
         for number, row in enumerate(rows):
             if waiting is None:
                 columns = columns_of_labels(row.meta.labels, origin_of(source))
                 waiting = StampedRows(columns, SeriesEvents(options), report, row.meta.step)
-            parsed = _stamped(row, number)
+            parsed = _stamped(row, number + min(offset, 0))
             if parsed is None:
                 report.records += 1
                 cause = f"not a row of {len(row.meta.labels)} numbers"
                 report.rejects.append(Reject(source, row.line, cause, str(row.cells)))
             else:
-                waiting.add(*parsed)
+                told = len(row.cells) > len(row.meta.labels)
+                waiting.add(*parsed, spread=0 if told else abs(offset) * row.meta.step)
             if waiting.full:
                 yield from waiting.take()
         if waiting is not None:
@@ -122,14 +135,36 @@ def _stamped(row: _Row, number: int) -> tuple[int, list[float]] | None:
     return (stamp, known) if fits and stamp is not None else None
 
 
-def _meta(start: object, step: object, labels: Sequence[object], source: str) -> _Meta:
+def _missing(rows: Sequence[_Row], source: str, report: ReadReport) -> int:
+    """How many rows are missing, less than 0 where there are more than the export says; it is told.
+
+    Which, nothing tells: all that do not have their own time are as uncertain as that.
+    """
+    told = rows[0].meta.rows if rows else None
+    cut = any(reject.cause == TRUNCATED for reject in report.rejects)
+    if told is None or cut or told == len(rows):
+        return 0
+    missing = told - len(rows)
+    # A damaged start, or end, tells nothing of rows.
+    count = abs(missing) if missing <= len(rows) else 1
+    wrong = "missing" if missing > 0 else "too many"
+    cause = (
+        f"rows are {wrong}: the export says {told:,}, and has {len(rows):,}; times that do not stand in rows "
+        "are as uncertain as that"
+    )
+    report.records += count
+    report.rejects.append(Reject(source, None, cause, "", count))
+    return missing
+
+
+def _meta(start: object, step: object, labels: Sequence[object], source: str, end: object = None) -> _Meta:
     first, apart = stamp_of(start), stamp_of(step)
     if first is None or apart is None or not labels:
         raise LogFormatError(
             f"{source}: the export does not say its start, its step and the legend of its columns (found "
             f"{start!s:.40}, {step!s:.40} and {len(labels)} labels); export it again with rrdtool xport"
         )
-    return _Meta(first, apart, tuple(str(label) for label in labels))
+    return _Meta(first, apart, tuple(str(label) for label in labels), stamp_of(end))
 
 
 # --- JSON ---------------------------------------------------------------------------------
@@ -146,7 +181,8 @@ def _json_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Iter
     meta, data = members.get("meta"), members.get("data")
     said: dict[str, Any] = meta if isinstance(meta, dict) else {}
     labels = said.get("legend")
-    told = _meta(said.get("start"), said.get("step"), labels if isinstance(labels, list) else [], source)
+    named = labels if isinstance(labels, list) else []
+    told = _meta(said.get("start"), said.get("step"), named, source, said.get("end"))
     if not isinstance(data, list):
         raise LogFormatError(f"{source}: the export has no rows: a list called data was expected")
     for cells in data:
@@ -162,9 +198,10 @@ def _loose_rows(text: str, source: str, report: ReadReport) -> Iterator[_Row]:
             f"{source}: not JSON of rrdtool xport: a legend and data were expected; export it again, or "
             "choose another --format"
         )
-    numbers = [name.search(text, 0, begin.start()) for name in (_START, _STEP)]
-    start, step = (found[1] if found else None for found in numbers)
-    told = _meta(start, step, labels, source)
+    numbers = [name.search(text, 0, begin.start()) for name in (_START, _STEP, _LAST)]
+    start, step, last = (found[1] if found else None for found in numbers)
+    # Of what was cut off, no row before is uncertain.
+    told = _meta(start, step, labels, source, last if text.rstrip().endswith("}") else None)
     for cells in ArrayElements(text, begin.end(), "[", _is_row):
         if not isinstance(cells, Damaged):
             yield _Row(told, None, cells)
@@ -220,17 +257,17 @@ def _xml_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Itera
         if element.tag == "entry":
             labels.append(element.text or "")
         elif element.tag == "row":
-            told = told or _meta(said.get("start"), said.get("step"), labels, source)
+            told = told or _meta(said.get("start"), said.get("step"), labels, source, said.get("end"))
             cells = [(child.text or "").strip() for child in element if child.tag in ("t", "v")]
             yield _Row(told, int(element.sourceline or 0), cells)
             _forget(element)
-        elif element.tag in ("start", "step"):
+        elif element.tag in ("start", "step", "end"):
             said[element.tag] = element.text or ""
     if not prolog.passed:
         raise LogFormatError(f"{source}: no <xport> element in it; choose another --format")
     if not whole:
         report.records += 1
-        report.rejects.append(Reject(source, None, "truncated export", "the rows before it were kept"))
+        report.rejects.append(Reject(source, None, TRUNCATED, "the rows before it were kept"))
     elif elements.complaint:
         report.warnings.append(elements.complaint.warning)
 

@@ -181,14 +181,24 @@ def _damaged_metric(
     if begin is not None and damaged.cause == DAMAGED:
         try:
             element = json.loads(damaged.text[: begin.end()] + "]}")
-            points = [json.loads(found[0]) for found in _POINT.finditer(damaged.text, begin.end())]
         except (ValueError, RecursionError):
-            points = []
+            begin = None
+    if begin is not None and damaged.cause == DAMAGED:
+        found = (_point(match[0]) for match in _POINT.finditer(damaged.text, begin.end()))
+        points = [point for point in found if point is not None]
     lost = max(damaged.text.count("[") - len(points) - bool(points), 1)
     report.records += lost
     report.rejects.append(Reject(source, damaged.line, damaged.cause, damaged.text, lost))
     if points:
         yield from _metric({**element, "datapoints": points}, source, events, report)
+
+
+def _point(text: str) -> Any:
+    """A pair in damaged text; None where its numbers are none of JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport) -> Iterator[pa.RecordBatch]:

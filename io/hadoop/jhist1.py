@@ -55,6 +55,7 @@ BOM = b"\xef\xbb\xbf"
 LONGEST_ENTRY = 1 << 24
 
 _KINDS = rb"(?:Meta|Jobtracker|Job|Task|MapAttempt|ReduceAttempt)"
+_LINES_LOOKED_AT, _FEWEST_LINES = 40, 5
 _FIRST_LINE = re.compile(_KINDS + rb" +[A-Z_]+=\"")
 _KEY = re.compile(rb"[A-Z_]=\"")
 _FILE = re.compile(rb"\f?!!FILE=(.*)!!\s*")
@@ -74,9 +75,12 @@ class Entry:
 
 
 def is_history(head: bytes) -> bool:
-    """Whether a file begins as such a history does."""
-    lines = head.removeprefix(BOM).lstrip().split(b"\n", 1)
-    return bool(_FILE.fullmatch(lines[0]) or _FIRST_LINE.match(lines[0]))
+    """Whether a file begins as such a history does, and more of its first lines are of one."""
+    first, *lines = head.removeprefix(BOM).lstrip().split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+    entries = sum(_FIRST_LINE.match(line) is not None for line in lines)
+    begins = _FILE.fullmatch(first) or _FIRST_LINE.match(first)
+    alone = len(lines) >= _FEWEST_LINES and not entries
+    return bool(begins and not alone) or entries > max(_FEWEST_LINES, len(lines) / 2)
 
 
 @dataclass

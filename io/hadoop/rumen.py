@@ -36,7 +36,7 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents, tell_missing
 from cepctl.io.hadoop.facts import history_facts
 from cepctl.io.hadoop.records import Record, json_text, micros, rack_of, text
-from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.json_documents import Document, Element, first_members, flat_elements, read_documents
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
@@ -84,10 +84,10 @@ class RumenTrace:
         rows = HistoryEvents(source, options, report)
         for part in read_documents(chunks, _TASK_LISTS, source, report, _RECORDS):
             if isinstance(part, Element):
-                records = _task_records(part, source, report)
+                for each in flat_elements(part, source, report):
+                    _add(_task_records(each, source, report), rows, source, report)
             else:
-                records = _job_records(part, source, report)
-            _add(records, rows, source, report)
+                _add(_job_records(part, source, report), rows, source, report)
             if rows.full:
                 yield rows.take().with_hosts(options)
         if len(rows):

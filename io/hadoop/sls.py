@@ -33,7 +33,7 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.hadoop.records import json_text, rack_of, scalar, text
-from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.json_documents import Document, Element, first_members, flat_elements, read_documents
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
@@ -70,7 +70,8 @@ class SchedulerLoad:
         for part in read_documents(chunks, (_TASKS,), source, report, _RECORDS):
             try:
                 if isinstance(part, Element):
-                    load.add_container(part)
+                    for each in flat_elements(part, source, report):
+                        load.add_container(each)
                 else:
                     load.add_job(part)
             except RecursionError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,7 @@ NEARLY = "a line that nearly begins a record: its time is damaged"
 _USUAL_SHARE = 0.2
 _SHORTEST = 12
 """Shorter beginnings are too alike to what messages say."""
-_MOST_INSERTED = 3
+_MOST_INSERTED = 8
 
 
 def usual_beginnings(before: pa.Array, time: pa.Array) -> tuple[str, ...]:
@@ -45,18 +46,22 @@ def _shapes(texts: pa.Array) -> pa.Array:
 
 
 def _differs_little(shape: str, usual: str) -> bool:
-    """Whether one character was changed or is missing, or up to three stand where none was.
+    """Whether one character was changed or is missing, up to eight stand where none was, or the end is gone.
 
     Examples
     --------
     >>> [_differs_little(each, "0000-00-00 00:00") for each in ("0000-0<-00 00:00 aa", "0000-0-00 00:00")]
     [True, True]
+    >>> _differs_little("0000-00-00 00:", "0000-00-00 00:00")
+    True
     >>> _differs_little("aa 0000-00-00", "0000-00-00 00:00")
     False
     """
+    if len(shape) >= _SHORTEST and usual.startswith(shape):
+        return True
     pairs = enumerate(zip(shape, usual, strict=False))
     same = next((i for i, (a, b) in pairs if a != b), min(len(shape), len(usual)))
-    changes = [(1, 1), (0, 1), *((inserted, 0) for inserted in range(1, _MOST_INSERTED + 1))]
+    changes = [(0, 1), *product(range(1, _MOST_INSERTED + 1), (0, 1))]
     return any(shape[same + more :].startswith(usual[same + less :]) for more, less in changes)
 
 
@@ -75,4 +80,6 @@ def begin_otherwise(lines: pa.Array) -> pa.Array:
 def _dated() -> str:
     """Every layout with a date and a time of day, as one expression."""
     dates = dict.fromkeys(stamp.date_bare for stamp in stamps() if stamp.date)
-    return rf"^[^\s\w]{{0,3}}(?:{'|'.join(dates)})[-T :_]\d\d?:\d\d:\d\d"
+    years = dict.fromkeys(stamp.date_bare for stamp in stamps() if stamp.date and stamp.has_year)
+    clock = r"[-T :_]\d\d?:\d\d"
+    return rf"^[^\s\w]{{0,3}}(?:(?:{'|'.join(dates)}){clock}:\d\d|(?:{'|'.join(years)}){clock}\b)"

@@ -81,6 +81,9 @@ def _pairs(signs: Bytes, offsets: Numbers) -> _Pairs:
     kept = ~inside & (sign + 1 < end)
     sign, message, first, end = sign[kept], message[kept], first[kept], end[kept]
     key = np.maximum(np.append(divisions, -1)[np.searchsorted(divisions, sign) - 1] + 1, first)
+    # Of several signs in one word the first ends the key: no key has one in it.
+    ended = np.diff(key, prepend=-1) > 0
+    sign, message, key, end = sign[ended], message[ended], key[ended], end[ended]
     quoted = signs[sign + 1] == _QUOTE
     start = sign + 1 + quoted
     stop = np.where(quoted, _next(quotes, start, len(signs)), _next(divisions, start, len(signs)))

@@ -2,9 +2,9 @@
 
 Every layout of times is looked for in the first lines, at their beginning or a few words behind.  The one
 that most lines have is that of the file; of several that as many have the one that tells most (a year, a
-fraction, a zone), then the one that stands first.  Lines that are indented below one with a time go on with
-its record, and are not counted.  Day and month that could be either are told by values over 12, else asked
-for.
+fraction, a zone), then the one that stands first.  As many are all but a few: no foreign line, and none that
+was cut, takes the seconds from all others.  Lines that are indented below one with a time go on with its
+record, and are not counted.  Day and month that could be either are told by values over 12, else asked for.
 
 A time of day is one only where there is no date, at the beginning of most lines.  Where a file was named to
 be such a log, a time may also stand far into its lines; the whole line then is the message.
@@ -17,36 +17,39 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
+from cepctl.io.lines.candidates import (
+    FARTHEST,
+    FOREIGN_SHARE,
+    FOREIGN_SHARE_ELSEWHERE,
+    USUAL_SHARE,
+    Found,
+    clocks_in,
+    finest,
+    found_in,
+    rank,
+    searched,
+)
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
-from cepctl.io.lines.stamps import Stamp, stamp_named, stamps
+from cepctl.io.lines.stamps import Stamp, stamp_named
 from cepctl.io.source.text_encoding import decoded
 
 HEAD_BYTES = 1 << 16
 _SAMPLE = 400
-_FEW = 40
-_GOLDEN = (5**0.5 - 1) / 2
-_FARTHEST = 160
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
 _FEWEST_CLOCKS = 0.5
-_USUAL_SHARE = 0.9
-_MOST_WORDS_BEFORE = 7
 _NAMED = re.compile(r"\(\?P<\w+>")
-_OF_WORD = re.compile(r"\w")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
 _FULL_DATE = re.compile(r"(?<![\d.-])((?:19|20)\d\d)[-/.](\d\d)[-/.](\d\d)(?![\d.-])", re.ASCII)
-# A number that long is an instant only as a word of its own.
-_EDGE = r"(?<![\w.:/-])"
-_END = r"(?![\w])"
 
 
 @dataclass(frozen=True)
@@ -118,14 +121,6 @@ class LineLayout:
         return self.timed / self.lines if self.lines else 0.0
 
 
-@dataclass(frozen=True)
-class _Found:
-    stamp: Stamp
-    rows: tuple[int, ...]
-    place: int
-    parts: int
-
-
 def sample_lines(head: bytes, most: int | None = _SAMPLE) -> list[str]:
     """The first lines of a file that are not empty, whole ones."""
     text = decoded(head[:HEAD_BYTES]).replace("\r\n", "\n")
@@ -162,11 +157,10 @@ def is_log_of_lines(head: bytes) -> bool:
     if b"\n" not in head:
         return False
     lines = sample_lines(head)
-    text = "\n".join(lines)
-    if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):
+    if not _is_text(lines):
         return False
     best = _best(lines)
-    if best is None or (best.rows[:1] != (0,) and _is_table(lines)):
+    if best is None or _is_document(best, lines) or (best.rows[:1] != (0,) and _is_table(best, lines)):
         return False
     return _begin_with_times(best, lines)
 
@@ -174,37 +168,35 @@ def is_log_of_lines(head: bytes) -> bool:
 def has_times_somewhere(head: bytes) -> bool:
     """Whether lines of a text have times, if far into them: such a file is read where its format is named."""
     lines = sample_lines(head)
-    text = "\n".join(lines)
-    return "\0" not in text and _MARKUP.match(text) is None and _best_anywhere(lines) is not None
+    return _is_text(lines) and not _MARKUP.match(lines[0]) and _best_anywhere(lines) is not None
 
 
-def _best(lines: Sequence[str]) -> _Found | None:
+def _best(lines: Sequence[str]) -> Found | None:
     """The layout of times of a log: one with a date, else a time of day."""
     records = sum(not line[:1].isspace() for line in lines) or len(lines)
-    found = max(_found(lines), key=_rank, default=None)
+    found = finest(found_in(lines))
     if found is not None and len(found.rows) >= _FEWEST_SHARE * records:
         return found
-    clock = max(_clocks(lines), key=_rank, default=None)
+    clock = finest(clocks_in(lines))
     if clock is not None and len(clock.rows) >= _FEWEST_CLOCKS * records:
         return clock
     return found if found is not None and found.rows[:1] == (0,) else None
 
 
-def _best_anywhere(lines: Sequence[str]) -> _Found | None:
+def _best_anywhere(lines: Sequence[str]) -> Found | None:
     """The layout with a date that most lines have, wherever it stands in them."""
-    found = (each for each in _found(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch)
-    best = max(found, key=_rank, default=None)
+    best = finest([each for each in found_in(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch])
     return best if best is not None and len(best.rows) >= _FEWEST_SHARE * len(lines) else None
 
 
-def _before(best: _Found, *, whole: bool = False) -> str:
+def _before(best: Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
     return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
-def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
+def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:
     """Whether the lines that have such a time have it where records would be told by it; a table may not."""
     fits = re.compile(rf"{_before(best)}{best.stamp.bare}", re.ASCII)
     timed = [lines[row] for row in best.rows]
@@ -214,110 +206,81 @@ def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
     )
 
 
-def _is_table(lines: Sequence[str]) -> bool:
-    """Whether the first lines are divided alike, as the rows of a table below its header."""
-    return any(lines[0].count(sign) and lines[0].count(sign) == lines[1].count(sign) for sign in ",;\t|")
+def _is_text(lines: Sequence[str]) -> bool:
+    """Whether nearly all lines are of characters: damage may have put others into a few."""
+    binary = sum("\0" in line or line.count("\ufffd") * 20 > len(line) for line in lines)
+    return bool(lines) and binary <= FOREIGN_SHARE * len(lines)
 
 
-def _rank(found: _Found) -> tuple[int, bool, int, int]:
-    return len(found.rows), found.stamp.has_year, found.parts, -found.place
+def _is_table(best: Found, lines: Sequence[str]) -> bool:
+    """Whether the first lines are divided alike, as the rows of a table below its header, also at times."""
+    behind = Counter[str]()
+    for row in best.rows:
+        found = searched(best.stamp.name).search(lines[row])
+        behind[lines[row][found.end() : found.end() + 1] if found else ""] += 1
+    return any(
+        lines[0].count(sign)
+        and lines[0].count(sign) == lines[1].count(sign)
+        and 2 * (behind[sign] + behind['"'] + behind[""]) > len(best.rows)
+        for sign in ",;\t|"
+    )
 
 
-def _found(lines: Sequence[str], farthest: int = _FARTHEST) -> list[_Found]:
-    """The layouts of times that lines have up to some character, each with the lines."""
-    most = _MOST_WORDS_BEFORE if farthest == _FARTHEST else farthest
-    return _found_in(tuple(line[:farthest] for line in lines), most)
-
-
-def _clocks(lines: Sequence[str]) -> list[_Found]:
-    """The layouts of times of day that lines begin with, each with the lines."""
-    every = []
-    for stamp in stamps():
-        if stamp.has_day:
-            continue
-        rows = tuple(row for row, line in enumerate(lines) if _searched(stamp.name).search(line[:_FARTHEST]))
-        if rows:
-            every.append(_Found(stamp, rows, 0, len(stamp.compiled.groupindex)))
-    return every
-
-
-@lru_cache(maxsize=8)
-def _found_in(lines: tuple[str, ...], most_words: int) -> list[_Found]:
-    every: list[_Found] = []
-    dated: dict[str, list[int]] = {}
-    few = _spread(len(lines))
-    for stamp in stamps():
-        if not stamp.has_day:
-            continue
-        if stamp.date not in dated:
-            date = re.compile(stamp.date, re.ASCII)
-            dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
-        expression = _searched(stamp.name)
-        if not any(expression.search(lines[row]) for row in dated[stamp.date]):
-            continue
-        rows, places, parts = [], Counter[int](), 0
-        for row, line in enumerate(lines):
-            match = expression.search(line)
-            if match is not None and _words_before(line[: match.start()]) <= most_words:
-                rows.append(row)
-                places[_words_before(line[: match.start()])] += 1
-                parts = max(parts, sum(part is not None for part in match.groups()))
-        if rows:
-            every.append(_Found(stamp, tuple(rows), places.most_common(1)[0][0], parts))
-    return every
-
-
-def _spread(count: int) -> list[int]:
-    """Some numbers below a count, no two of them equally far apart: lines of two layouts may take turns."""
-    return sorted({0, *(int(count * (each * _GOLDEN % 1)) for each in range(_FEW))})
-
-
-@cache
-def _searched(name: str) -> re.Pattern[str]:
-    stamp = stamp_named(name)
-    if stamp.is_uptime:
-        return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
-    if not stamp.has_day:
-        return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
-    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith(("MMDD", "YYYYMMDD hh:mm")) else _EDGE
-    return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
+def _is_document(best: Found, lines: Sequence[str]) -> bool:
+    """Whether the first line begins a document of JSON or XML, and is no stray one among lines with times."""
+    inside = sum(lines[row].lstrip()[:1] in '"{<,' for row in best.rows)
+    stray = len(best.rows) >= (1 - FOREIGN_SHARE) * (len(lines) - 1) > 1 and 2 * inside < len(best.rows)
+    return _MARKUP.match(lines[0]) is not None and not stray
 
 
 def times_in(lines: Sequence[str], stamp: Stamp) -> list[re.Match[str]]:
     """The first time of this layout in each of the lines that have one."""
-    return [found for line in lines if (found := _searched(stamp.name).search(line[:_FARTHEST])) is not None]
+    return [found for line in lines if (found := searched(stamp.name).search(line[:FARTHEST])) is not None]
 
 
-def _words_before(text: str) -> int:
-    words = text.split() if text[-1:].isspace() else text.split()[:-1]
-    return sum(_OF_WORD.search(word) is not None for word in words)
-
-
-def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Stamp:
+def _decided(best: Found, lines: Sequence[str], time_format: str | None) -> Stamp:
     """The layout of several that the digits could be of."""
     choices = [stamp_named(name) for name in best.stamp.choices]
     if not choices:
         return best.stamp
     timed = [lines[row][:_FARTHEST_NAMED] for row in best.rows]
-    if all(_LEVEL_BEHIND.match(line) for line in timed) and best.stamp.name.startswith(
+    levels = sum(_LEVEL_BEHIND.match(line) is not None for line in timed)
+    if levels >= (1 - FOREIGN_SHARE) * len(timed) and best.stamp.name.startswith(
         ("YY/", "DD/MM/YY ", "MM/DD/YY ")
     ):
         # As every console of log4j and Spark writes it.
         choices = [stamp for stamp in choices if stamp.name.startswith("YY/")] or choices
-    possible = [stamp for stamp in choices if all(_is_possible(stamp, line) for line in timed)]
+    possible = _possible(choices, timed)
     if time_format is not None:
         possible = [stamp for stamp in choices if form_of(stamp) == time_format]
     if len(possible) == 1:
         return possible[0]
     asked = " or ".join(f"--time-format '{form_of(stamp)}'" for stamp in (possible or choices))
-    example = _searched(best.stamp.name).search(timed[0])
+    example = searched(best.stamp.name).search(timed[0])
     written = example[0] if example else timed[0]
     raise LogFormatError(f"the day of times such as '{written}' could be the month; say which: {asked}")
 
 
+def _possible(choices: Sequence[Stamp], timed: Sequence[str]) -> list[Stamp]:
+    """The layouts with days of a calendar in all lines; of several that fail somewhere, in nearly all.
+
+    One line among many says nothing, but for the last, on which a later day may begin.
+    """
+    wrong = {
+        stamp: [row for row, line in enumerate(timed) if not _is_possible(stamp, line)] for stamp in choices
+    }
+    few = FOREIGN_SHARE_ELSEWHERE * len(timed)
+    least = min(map(len, wrong.values()))
+    return [
+        stamp
+        for stamp, rows in wrong.items()
+        if len(rows) == least or (len(rows) - least <= few and rows[-1] < len(timed) - 1)
+    ]
+
+
 def _is_possible(stamp: Stamp, line: str) -> bool:
     """Whether the calendar has the day of a line, where that has one."""
-    match = _searched(stamp.name).search(line)
+    match = searched(stamp.name).search(line)
     return match is None or (1 <= int(match["m"]) <= 12 and 1 <= int(match["d"]) <= 31)
 
 
@@ -338,12 +301,12 @@ def form_of(stamp: Stamp) -> str:
     return form
 
 
-def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
-    found = _found(lines)
+def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
+    found = found_in(lines)
     timed = [lines[row] for row in best.rows]
     fitting = [(heading, _fitting(heading, stamp, timed)) for heading in HEADINGS]
     heading, headed = next(
-        ((heading, count) for heading, count in fitting if count >= _USUAL_SHARE * len(timed)),
+        ((heading, count) for heading, count in fitting if count >= USUAL_SHARE * len(timed)),
         max(fitting, key=lambda each: each[1], default=(ANY, 0)),
     )
     if whole or headed < len(timed) / 2:
@@ -352,7 +315,7 @@ def _with_heading(stamp: Stamp, best: _Found, lines: Sequence[str], *, whole: bo
     seen = set(best.rows)
     alone = [
         (each.stamp.name, len(set(each.rows) - seen))
-        for each in sorted(found, key=_rank, reverse=True)
+        for each in sorted(found, key=rank, reverse=True)
         if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
     ]
     dates = () if stamp.has_year else _dates(lines)

@@ -55,6 +55,8 @@ _OF_HADOOP = r"\.hadoop\.|^(?:dfs|hdfs|mapred|mapreduce|ipc|fs|util)\."
 # In a file that begins in the middle of a record, at least this many lines begin one.
 _HEADED_LINES = 3
 _HEADED_SHARE = 0.05
+_TIMED_LINE = re.compile(rb"^(?:\{|[^\s\n][^\n]{0,40}?(?:\b\d\d[:.]\d\d|\b\d{10}))", re.MULTILINE)
+_OTHER_TIMED = 4
 _TEXT_ATTRIBUTES = frozenset({"level", "logger", "thread", "message", "daemon", NODE, NODE_RAW})
 
 
@@ -66,12 +68,17 @@ class Log4jLog:
         return self.has_headers(head) and _is_of_hadoop(head)
 
     def has_headers(self, head: bytes) -> bool:
-        """Tell from the lines that begin with a time, a level and a logger: the first one, or enough."""
+        """Tell from the lines that begin with a time, a level and a logger: the first one, or enough.
+
+        The first is not enough among many lines with times of another kind.
+        """
         text = decoded(head).replace("\r\n", "\n").strip("\n\0").encode() + b"\n"
         starts, ends = line_bounds(text)
         lines = find_headers(text, starts, ends).line
-        enough = len(lines) >= max(_HEADED_LINES, _HEADED_SHARE * len(starts))
-        return enough or (len(lines) > 0 and int(lines[0]) == 0)
+        if len(lines) >= max(_HEADED_LINES, _HEADED_SHARE * len(starts)):
+            return True
+        first = len(lines) > 0 and int(lines[0]) == 0
+        return first and len(_TIMED_LINE.findall(text)) <= _OTHER_TIMED * len(lines)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 
 from cepctl.errors import LogPatternError
 from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.toml_text import toml_document
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _KEYS = ("event_type", "logger", "level", "regex")
@@ -64,7 +65,7 @@ def parse_patterns(content: bytes, path: str) -> tuple[LogPattern, ...]:
     """The patterns of a TOML text; `path` names it in messages.  Raises as `load_patterns` does."""
     try:
         text = content.decode()
-        tables = tomllib.loads(text)
+        tables = toml_document(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise LogPatternError(f"{path} is not valid TOML: {problem}") from problem
     for key in tables:

@@ -7,6 +7,7 @@ name, and a circle of links ends.  A link out of the directory is followed on re
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 
 SKETCH = ".sketch"
 """What the names of sketches of datasets end with, which hold no events."""
+_LINE_END = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 SHOWN = frozenset({"__SummaryInfo__"})
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -38,6 +40,24 @@ class Entry:
 def kind_of(mode: int) -> str | None:
     """What something is that is neither file nor directory; None if it is one of these."""
     return _KINDS.get(stat.S_IFMT(mode))
+
+
+def entries_in(directory: str) -> dict[str, str | None]:
+    """What lies in a directory, without what is below: by name, None for its own files, else what it is.
+
+    For folders that are written as a whole, of which no part is a link.
+    """
+    with os.scandir(directory) as found:
+        return {item.name: _other_than_file(item) for item in sorted(found, key=lambda item: item.name)}
+
+
+def _other_than_file(item: os.DirEntry[str]) -> str | None:
+    if item.is_symlink():
+        return f"a link, to {os.path.realpath(item.path)}"
+    if item.is_dir(follow_symlinks=False):
+        return "a directory"
+    stated = _stated(item)
+    return "gone" if stated is None else kind_of(stated.st_mode)
 
 
 def is_hidden(name: str) -> bool:
@@ -85,7 +105,8 @@ class _Walk:
                 with os.scandir(directory) as found:
                     items = sorted(found, key=lambda item: item.name)
             except OSError as problem:
-                yield Entry(directory, name, left_out=f"{name or directory}: {problem.strerror}")
+                told = _shown(name or directory)
+                yield Entry(_shown(directory), _shown(name), left_out=f"{told}: {problem.strerror}")
                 continue
             for item in items:
                 own = f"{name}/{item.name}" if name else item.name
@@ -106,11 +127,10 @@ class _Walk:
         self.seen.add(real)
         kind = kind_of(found.st_mode)
         if kind is not None:
-            yield Entry(path, name, left_out=f"{name}: {kind}, not a file; name it as a PATH to read it")
-        elif not _is_text(name):
-            yield Entry(
-                _shown(path), _shown(name), left_out=f"{_shown(name)}: its name is not UTF-8; rename it"
-            )
+            told = f"{_shown(name)}: {kind}, not a file; name it as a PATH to read it"
+            yield Entry(_shown(path), _shown(name), left_out=told)
+        elif (wrong := wrong_in_name(name)) is not None:
+            yield Entry(_shown(path), _shown(name), left_out=f"{_shown(name)}: its name {wrong}; rename it")
         else:
             yield Entry(path, name, found.st_size, found.st_mtime_ns // 1_000)
 
@@ -119,14 +139,17 @@ class _Walk:
         try:
             found = Path(real).stat()
         except OSError as problem:
-            yield Entry(path, name, left_out=f"{name}: a link that leads nowhere ({problem.strerror})")
+            told = f"{_shown(name)}: a link that leads nowhere ({problem.strerror})"
+            yield Entry(_shown(path), _shown(name), left_out=told)
             return
         if real in self.seen:
             return
         inside = real == self.root or real.startswith(f"{self.root.rstrip('/')}/")
         if not (inside or self.follow_links or self.is_named(name)):
-            told = f"{name}: a link out of {self.directory}, to {real}; --follow-links reads it"
-            yield Entry(path, name, left_out=told)
+            told = (
+                f"{_shown(name)}: a link out of {self.directory}, to {_shown(real)}; --follow-links reads it"
+            )
+            yield Entry(_shown(path), _shown(name), left_out=told)
         elif stat.S_ISDIR(found.st_mode):
             yield from self._below(path, name, real)
         else:
@@ -141,14 +164,18 @@ def _stated(item: os.DirEntry[str]) -> os.stat_result | None:
         return None
 
 
-def _is_text(name: str) -> bool:
+def wrong_in_name(name: str) -> str | None:
+    """Why a file of this name is not read; None where it is."""
+    if _LINE_END.search(name):
+        return "has a line end in it"  # which would begin a line of ours wherever it is told
     try:
         name.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return "is not UTF-8"
+    return None
 
 
 def _shown(name: str) -> str:
-    """A name with U+FFFD for what is not UTF-8."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """A name with U+FFFD for what is not UTF-8, and line ends written out."""
+    text = os.fsencode(name).decode("utf-8", "replace")
+    return _LINE_END.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

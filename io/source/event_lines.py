@@ -43,7 +43,7 @@ _BATCH_EVENTS = 20_000
 _BATCH_BYTES = 16 << 20
 _BLANKS = b" \t\r\v\f\0"
 _LINES_LOOKED_AT = 40
-_FEWEST_LINES = 3
+_FEWEST_LINES, _FEWEST_SHARE = 3, 0.25
 
 MESSAGE, PROGRAM, SEVERITY = "message", "program", "severity"
 SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
@@ -228,16 +228,19 @@ def _event_of(line: str, event_of: EventOf) -> LineEvent | str:
 
 
 def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:
-    """Whether the first line of a file is a record, or most of its first lines are.
+    """Whether the first line of a file is a record and so are others, or most of its first lines are.
 
-    A log that was cut off at the front, or that begins with a banner, is still one.
+    A log that was cut off at the front, or that begins with a banner, is still one; and one line of this
+    kind makes none of a log of another.
     """
     text = decoded(head)
     whole, _, rest = text.rpartition("\n")
     # The last line is cut where the head is, but for a file of one line.
     lines = [line.strip() for line in (whole or rest).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]]
     known = [_fits(line, fits) for line in lines if line.strip("\0")]
-    return bool(known) and (known[0] or (sum(known) >= _FEWEST_LINES and 2 * sum(known) > len(known)))
+    count = sum(known)
+    begins = count > 0 and known[0] and count >= _FEWEST_SHARE * len(known)
+    return begins or (count >= _FEWEST_LINES and 2 * count > len(known))
 
 
 def _fits(line: str, fits: Callable[[str], object]) -> bool:

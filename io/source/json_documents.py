@@ -11,7 +11,7 @@ the next line that begins with `{`, where printed documents begin.
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cepctl.io.contract.reader import ReadReport, Reject
@@ -19,6 +19,8 @@ from cepctl.io.contract.unicode_text import NOT_UNICODE
 from cepctl.io.source.json_recovery import DAMAGED, Records, Search
 from cepctl.io.source.json_text import DamagedError, JsonText, NotUnicodeError
 
+NESTED = "an array stands where a record should: its elements are read"
+_SHOWN = 1_000
 ELEMENTS = "[]"
 """The member that an array at the outside of a file is read as."""
 
@@ -107,17 +109,25 @@ class _Documents:
         return self.text.next_of(",}") == "}"
 
     def _count_hidden(self) -> None:
-        if self.records is not None:
-            self.hidden += self.text.text.count(self.records.sign, self.text.begun, self.text.position)
+        self.hidden += self._records_in(self.text.begun, self.text.position)
+
+    def _records_in(self, begin: int, end: int) -> int:
+        """How many records stand in a part of the text, by their sign."""
+        return 0 if self.records is None else self.text.text.count(self.records.sign, begin, end)
 
     def _leave_out(self, problem: NotUnicodeError) -> None:
-        """Go on behind a member whose value, or whose name, is not Unicode."""
-        self.report.records += 1
-        self.report.rejects.append(Reject(self.source, self.text.line(), NOT_UNICODE, repr(problem.value)))
+        """Go on behind a member whose value, or whose name, is not Unicode: all records in it are lost."""
+        line, lost = self.text.line(), self._records_in(self.text.position, problem.end)
         self.text.position = problem.end
         if self.text.peek() == ":":
             self.text.next_of(":")
             self.text.value()
+            lost += self._records_in(self.text.begun, self.text.position)
+        count = max(lost, 1)
+        self.report.records += count
+        self.report.rejects.append(
+            Reject(self.source, line, NOT_UNICODE, repr(problem.value)[:_SHOWN], count)
+        )
 
     def _name(self) -> str:
         if self.text.peek() != '"':
@@ -201,6 +211,20 @@ def read_documents(
         else:
             missing = tuple(name for name in streamed if name not in documents.names)
             yield Document(line, documents.members, missing=missing, hidden=documents.hidden)
+
+
+def flat_elements(element: Element, source: str, report: ReadReport) -> Iterator[Element]:
+    """An element; where a stray bracket made an array of several, these, and the bracket is told.
+
+    For formats in which no record is an array.
+    """
+    if not isinstance(element.value, list):
+        yield element
+        return
+    report.records += 1
+    report.rejects.append(Reject(source, element.line, NESTED, ""))
+    for value in element.value:
+        yield replace(element, value=value)
 
 
 def first_members(head: bytes, streamed: Collection[str]) -> frozenset[str]:

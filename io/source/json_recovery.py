@@ -135,13 +135,15 @@ class Search:
         try:
             value = text.value()
         except NotUnicodeError as problem:
-            if self._found(problem.value) is None:
+            raw = text.text[text.position : problem.end]
+            if raw.count(self.records.sign) > 1 or self._found(problem.value) is None:
+                # It may be one of the records in it alone.
+                self._in_vain += len(raw)
                 self._pass(text.position + 1)
                 return None
             self._told += 1
-            raw = text.text[text.position : problem.end][:_SHOWN]
             self.report.records += 1
-            self.report.rejects.append(Reject(self.source, text.line(), NOT_UNICODE, raw))
+            self.report.rejects.append(Reject(self.source, text.line(), NOT_UNICODE, raw[:_SHOWN]))
             text.position = problem.end
             return None
         except DamagedError as problem:

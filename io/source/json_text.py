@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ _REPLACEMENT = "\ufffd"
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # A number, a literal or an escape that the end of the text cuts is shorter than this.
 _LONGEST_CUT_TOKEN = 16
+# Characters of a level of nesting: of `{"a":`.
+_FEWEST_OF_A_LEVEL = 5
 _DECODER = json.JSONDecoder()
 
 
@@ -138,7 +141,9 @@ class JsonText:
                     continue
                 raise DamagedError(problem.msg, max(problem.pos - self.position, 0)) from problem
             except RecursionError as problem:
-                raise DamagedError("nested too deeply") from problem
+                raise DamagedError(
+                    "nested too deeply", _FEWEST_OF_A_LEVEL * sys.getrecursionlimit()
+                ) from problem
             except ValueError as problem:
                 raise DamagedError(f"no number: {problem}") from problem
             # A number that ends with the text may go on after it.

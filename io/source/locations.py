@@ -20,7 +20,7 @@ from pyarrow import fs
 
 from cepctl.atomic.replacing import restore
 from cepctl.errors import LogFormatError
-from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of
+from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of, wrong_in_name
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,10 @@ class Location:
         LogFormatError
             If the scheme is unknown, or the path is not UTF-8, as those of Arrow are.
         """
-        if any("\udc80" <= letter <= "\udcff" for letter in self.uri):
+        if (wrong := wrong_in_name(self.uri)) is not None:
             shown = self.uri.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-            raise LogFormatError(f"{shown}: this name is not UTF-8; rename it")
+            shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in shown)
+            raise LogFormatError(f"{shown}: this name {wrong}; rename it")
         if not _SCHEME.match(self.uri):
             return fs.LocalFileSystem(), self.uri
         try:

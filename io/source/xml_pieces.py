@@ -8,6 +8,8 @@ from xml.parsers import expat
 from lxml import etree
 
 _BARE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
+# Bytes that are not UTF-8, as Python escapes them, as Latin-1.
+_LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 
 
@@ -44,15 +46,7 @@ def gently_mended(text: bytes, encoding: str) -> bytes | None:
 
 
 def _as_latin(text: bytes) -> bytes:
-    pieces, rest = [], text
-    while rest:
-        try:
-            pieces.append(rest.decode())
-            break
-        except UnicodeDecodeError as problem:
-            pieces += [rest[: problem.start].decode(), rest[problem.start : problem.end].decode("latin-1")]
-            rest = rest[problem.end :]
-    return "".join(pieces).encode()
+    return text.decode("utf-8", "surrogateescape").translate(_LATIN).encode()
 
 
 def recovered(text: bytes, encoding: str) -> bytes | None:

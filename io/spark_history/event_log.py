@@ -30,10 +30,11 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
+from cepctl.io.source.event_lines import lines_fit
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
-from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.spark_history.fields import attributes_of
 
 NOT_AN_EVENT = "not an event of Spark: a JSON object with Event"
@@ -75,7 +76,7 @@ class SparkEventLog:
     """Reader of event logs."""
 
     def recognises(self, head: bytes) -> bool:
-        return _FIRST.match(decoded(head[:4096])) is not None
+        return lines_fit(head, _FIRST.match)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

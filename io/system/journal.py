@@ -26,10 +26,9 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND, LogTime
-from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events
+from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
 from cepctl.io.source.plain_lines import plain_lines
-from cepctl.io.source.text_encoding import decoded
 
 NOT_AN_ENTRY = "not an entry of a journal: a JSON object with __REALTIME_TIMESTAMP"
 _RECEIVED, _GIVEN = "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP"
@@ -43,8 +42,7 @@ class Journal:
     """Reader of exported journals."""
 
     def recognises(self, head: bytes) -> bool:
-        line = decoded(head).lstrip().split("\n", 1)[0]
-        return line.startswith("{") and f'"{_RECEIVED}"' in line
+        return lines_fit(head, lambda line: line.startswith("{") and f'"{_RECEIVED}"' in line)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

@@ -21,7 +21,7 @@ from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
+from cepctl.io.source.json_documents import Document, Element, as_documents, flat_elements, read_documents
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.plain_lines import PlainLines
@@ -188,7 +188,7 @@ def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadRep
         records = Records(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
     for part in read_documents(as_documents(chunks), streamed, source, report, records):
         if isinstance(part, Element):
-            yield _found(part.value, part.line)
+            yield from (_found(each.value, each.line) for each in flat_elements(part, source, report))
         elif isinstance(part, Document) and part.hidden:
             report.records += part.hidden
             report.rejects.append(Reject(source, part.line, NOT_AN_OBJECT, records=part.hidden))

@@ -36,6 +36,7 @@ from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import (
     delimiter_of,
     first_line,
+    has_rows,
     header_names,
     is_cut,
     names_events,
@@ -64,7 +65,8 @@ class DelimitedReader:
 
     def recognises(self, head: bytes) -> bool:
         line = first_line(head)
-        return names_events(header_names(line, delimiter_of(line, self.name, ())), ())
+        delimiter = delimiter_of(line, self.name, ())
+        return names_events(header_names(line, delimiter), ()) and has_rows(head, delimiter)
 
     def has_header(self, head: bytes) -> bool:
         """Whether the file begins with a line of more than one name: all that a mapping can ask for."""

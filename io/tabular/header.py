@@ -21,12 +21,21 @@ from cepctl.io.tabular.mapping import RESERVED, has_events, mapping_of, raw_name
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+_LINES_LOOKED_AT, _FEWEST_ROWS = 40, 5
 _COMMAS = "numbers with a decimal comma, kept as text: {:,}"
 
 
 def first_line(head: bytes) -> str:
     """The first line of a file that begins so."""
     return decoded(head).split("\n", 1)[0]
+
+
+def has_rows(head: bytes, delimiter: str) -> bool:
+    """Whether the lines below the first may be rows of it: of several one has as many delimiters, or more."""
+    first, *lines = decoded(head).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+    columns = first.count(delimiter)
+    rows = [line for line in lines if line.strip()]
+    return len(rows) < _FEWEST_ROWS or any(row.count(delimiter) >= columns for row in rows)
 
 
 def header_names(line: str, delimiter: str) -> list[str]:

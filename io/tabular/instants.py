@@ -7,7 +7,8 @@
     text                  ISO 8601, or of the form that the user names (written_times.py)
     timestamp             itself
 
-What the first number and the first written time of a column are, all of its file must be.
+What most numbers in the first block of a column are, and its written times, all of its file must be: one that
+is damaged is no time, wherever it stands.  So is a lone number among many written times.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TIME_TYPE, TimeUnit
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"
 _TEXTS_LOOKED_AT = 100
+_FEWEST_WRITTEN = 20
 SECOND, DAY, NO_UNIT = 1_000_000, 86_400_000_000, -1
 
 
@@ -134,10 +136,14 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     if read.options.time_format is not None and (is_text or pa.types.is_integer(column.type)):
         return _written(column.cast(pa.string()), name, read)
     numbers = counts(column)
-    found = _from_numbers(numbers, name, as_ticks, read)
     if not is_text:
-        return found
+        return _from_numbers(numbers, name, as_ticks, read)
     texts = _written(_without(column, numbers.known), name, read)
+    lone = numbers.known & ~as_ticks
+    if not 0 < _FEWEST_WRITTEN * np.count_nonzero(lone) <= np.count_nonzero(texts.known):
+        lone = np.zeros(len(lone), np.bool_)
+    found = _from_numbers(replace(numbers, known=numbers.known & ~lone), name, as_ticks, read)
+    found = replace(found, misfits=found.misfits | lone)
     return Instants(
         np.where(numbers.known, found.microseconds, texts.microseconds),
         texts.zone_seconds,
@@ -217,13 +223,16 @@ def _of_ticks(values: Numbers, known: Flags, unit: TimeUnit) -> tuple[Numbers, N
 
 
 def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: ReadContext) -> str | None:
-    """The unit of a column, told from its first number in the file; None where there is none yet."""
+    """The unit of a column, told from most of its first numbers in the file; None where it has none yet."""
     places = np.flatnonzero(guessed)
     if not len(places):
         return None
     unit = read.report.time_forms.get(f"{name} numbers")
     if unit is None:
-        unit = _told(numbers, int(places[0]), name, read)
+        sizes = [fitting(numbers, each) & guessed for each in (*UNITS, TICKS)]
+        most = max(sizes, key=np.count_nonzero)
+        row = int(np.argmax(most)) if 2 * np.count_nonzero(most) > len(places) else int(places[0])
+        unit = _told(numbers, row, name, read)
         read.report.time_forms[f"{name} numbers"] = unit
     column = _spelt(read.column(name))
     if unit == TICKS:
@@ -282,12 +291,17 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
 
 
 def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) -> None:
-    """Raise LogFormatError when the first written date of a column is in another form than ISO 8601."""
+    """Raise LogFormatError when written dates of a column are in another form than ISO 8601.
+
+    One among many that are of ISO 8601 is damaged.
+    """
     forms = read.report.time_forms
     if f"{name} texts" in forms or not len(known):
         return
     first = int(np.argmax(known)) if known.any() else len(known)
     unread = np.flatnonzero(_flags(texts.is_valid())[:first])
+    if _FEWEST_WRITTEN * len(unread) <= np.count_nonzero(known):
+        unread = unread[:0]
     for row in unread[:_TEXTS_LOOKED_AT]:
         text = texts[int(row)].as_py()
         found = possible_forms(text)

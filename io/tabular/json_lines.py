@@ -20,6 +20,7 @@ from cepctl.io.contract.batches import BATCH_CELLS
 from cepctl.io.contract.natural_columns import mixture, natural_array
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
+from cepctl.io.source.event_lines import lines_fit
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
@@ -46,8 +47,7 @@ class JsonLinesReader:
     """One JSON object per line."""
 
     def recognises(self, head: bytes) -> bool:
-        line = decoded(head).lstrip().split("\n", 1)[0]
-        return line.startswith("{") and '"event_type"' in line
+        return lines_fit(head, lambda line: line.startswith("{") and '"event_type"' in line)
 
     def has_object(self, head: bytes) -> bool:
         """Whether the file begins with a line that is one object: all that a mapping can ask for."""

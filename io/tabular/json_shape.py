@@ -57,6 +57,7 @@ _SIGNS = re.compile(r"[-_@$\s]")
 _DATED = (".$date", ".$numberLong")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _CLOCK = re.compile(r"\d[T ]?\d\d?:\d\d|:\d\d:\d\d")
+_MOST_NUMBER = 1e300
 _DECODER = json.JSONDecoder()
 
 
@@ -154,9 +155,9 @@ def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
     The fields that a `mapping` names tell time and type whatever they are called.
     """
     text = decoded(head).lstrip("\ufeff \t\r\n")
-    if text[:1] not in ("{", "["):
-        return None
     by_lines, values = _values(text)
+    if not by_lines and text[:1] not in ("{", "["):
+        return None
     chosen = dict(mapping)
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for value in values[:_SAMPLE]:
@@ -192,6 +193,8 @@ def _values(text: str) -> tuple[bool, list[Any]]:
             break
         values.append(value)
         place += len(text[place:]) - len(text[place:].lstrip())
+        if text[place : place + 1] not in ("{", "[") and 2 * sum('"' in line for line in lines) < len(lines):
+            break  # a stray value before lines of something else
     return False, values
 
 
@@ -303,8 +306,12 @@ def _is_time(value: Any) -> bool:
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, int | float):
-        return _is_epoch(pa.array([float(value)]))
-    return isinstance(value, str) and (_is_written(value) or _is_epoch(pa.array([value], pa.string())))
+        # No time has as many digits as a float does not hold.
+        return abs(value) < _MOST_NUMBER and _is_epoch(pa.array([float(value)]))
+    if not isinstance(value, str):
+        return False
+    # Digits of numbers are ASCII; other text may be no Unicode.
+    return _is_written(value) or (value.isascii() and _is_epoch(pa.array([value], pa.string())))
 
 
 def _is_epoch(column: pa.Array) -> bool:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import GRAIN, RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.times import parse_time
+from cepctl.io.source.event_lines import lines_fit
 from cepctl.io.source.streams import Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import raw_batch
@@ -50,12 +51,8 @@ class LogfmtReader:
     """Lines of keys and values."""
 
     def recognises(self, head: bytes) -> bool:
-        """Tell from the first line: it has a time under a usual name, and something more."""
-        pairs = _first_pairs(head)
-        if len(pairs) < _FEWEST_PAIRS:
-            return False
-        time = next((pairs[name] for name in TIMES if name in pairs), None)
-        return time is not None and (parse_time(time) is not None or _is_epoch(time))
+        """Tell from lines that have a time under a usual name, and something more."""
+        return lines_fit(head, _is_timed)
 
     def has_pairs(self, head: bytes) -> bool:
         """Whether the first line is of keys and values: all that a mapping can ask for."""
@@ -124,8 +121,19 @@ def _by_template(
 
 
 def _first_pairs(head: bytes) -> dict[str, str]:
-    line = decoded(head).lstrip().split("\n", 1)[0]
+    return _pairs_of(decoded(head).lstrip().split("\n", 1)[0])
+
+
+def _pairs_of(line: str) -> dict[str, str]:
     return {} if "=" not in line else _pairs(line) or {}
+
+
+def _is_timed(line: str) -> bool:
+    pairs = _pairs_of(line)
+    if len(pairs) < _FEWEST_PAIRS:
+        return False
+    time = next((pairs[name] for name in TIMES if name in pairs), None)
+    return time is not None and (parse_time(time) is not None or _is_epoch(time))
 
 
 def _pairs(line: str) -> dict[str, str] | None:

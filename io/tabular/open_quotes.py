@@ -2,8 +2,9 @@
 
 A quote before a value takes all rows up to the next quote into that value.  It is told from a value of
 several lines by these lines: where each is a row, with as many delimiters as the header, the quote is
-damage.  Its line is then handed on as one that is no row.  Only stretches of lines with an odd number of
-quotes are looked at: all others begin and end outside of them.
+damage, and where a quarter of them are and no quote closes it.  Its line is then handed on as one that is no
+row.  Only stretches of lines with an odd number of quotes are looked at: all others begin and end outside of
+them.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ class OpenQuotes(io.RawIOBase):
             begin = int(places[first - 1]) + 1 if first else 0
             end = int(places[first]) + 1
             rows = text[end : int(places[stop - 1]) + 1].split(b"\n")[:-1]
-            if self._are_rows(rows):
+            open_still = stop == len(places) and (last or len(text) - begin >= _LONGEST_LOOK)
+            if self._are_rows(rows, open_still):
                 return begin, end, _DAMAGED
             if stop == len(places) and not last and len(text) - begin < _LONGEST_LOOK:
                 return begin, end, _WAITS
@@ -103,11 +105,11 @@ class OpenQuotes(io.RawIOBase):
         safe = int(places[outside[-1]]) + 1 if len(outside) else len(text)
         return safe, safe, _WHOLE
 
-    def _are_rows(self, lines: list[bytes]) -> bool:
+    def _are_rows(self, lines: list[bytes], open_still: bool) -> bool:
+        """Whether all lines are, or a quarter of them where no quote ever closes what was opened before."""
         fewest = _FEWEST_OF_PAIRS if self._columns == 2 else 1
-        return len(lines) >= fewest and all(
-            line.count(self._delimiter) == self._columns - 1 for line in lines
-        )
+        fitting = sum(line.count(self._delimiter) == self._columns - 1 for line in lines)
+        return len(lines) >= fewest and (4 if open_still else 1) * fitting >= len(lines)
 
 
 def _odd_stretch(text: bytes) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.contract.written_times import parse_written
 from cepctl.schema import TIME_TYPE
 
+_DAY = 86_400_000_000
+_CUT_DAY = re.compile(r"\s*\d{4}([-/.])\d\d\1\d\s*", re.ASCII)
 # Notes for the report, each completed with a number.
 NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
 IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
@@ -36,6 +39,17 @@ class ParsedTimes:
     nanos: pa.Array
 
 
+def _without_cut(texts: Sequence[str | None], found: Sequence[LogTime | None]) -> list[LogTime | None]:
+    """The times but those of dates that were cut in their day, as among times of day `2026-06-1` is."""
+    clocks = sum(time is not None and time.grain < _DAY for time in found)
+    if 2 * clocks <= len(found):
+        return list(found)
+    return [
+        None if text is not None and _CUT_DAY.fullmatch(text) else time
+        for text, time in zip(texts, found, strict=True)
+    ]
+
+
 def parse_times(
     texts: pa.Array, time_zone: str | None, report: ReadReport, form: str | None = None
 ) -> ParsedTimes:
@@ -48,7 +62,7 @@ def parse_times(
     zone = named_zone(time_zone)
     distinct = encoded.dictionary.to_pylist()
     if form is None:
-        found = [parse_time(text, zone) for text in distinct]
+        found = _without_cut(distinct, [parse_time(text, zone) for text in distinct])
     else:
         found = [parse_written(text, form, zone) for text in distinct]
     _note(found, encoded.indices, time_zone, report)

@@ -13,6 +13,7 @@ from typing import Any
 from cepctl.errors import LogPatternError
 from cepctl.io.contract.message_template import WILDCARD, MessageTemplate
 from cepctl.io.templates.masking import words_of
+from cepctl.toml_text import toml_document
 
 _TABLE = "template"
 _KEYS = ("event_type", "template", "names", "example")
@@ -34,7 +35,7 @@ def load_templates(path: str) -> tuple[MessageTemplate, ...]:
         cause = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
         raise LogPatternError(f"cannot read the templates {path}: {cause}") from problem
     try:
-        content = tomllib.loads(text)
+        content = toml_document(text)
     except tomllib.TOMLDecodeError as problem:
         raise LogPatternError(f"{path}: {problem}") from problem
     entries = content.get(_TABLE)

@@ -133,6 +133,22 @@ def test_an_answer_is_no_larger_than_its_bound() -> None:
     assert bounded({"rows": [1]}) == {"rows": [1], "cut": []}
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"types": {f"type {n}": {"count": n, "first": "x" * 50} for n in range(5_000)}},
+        {"a" * 30_000: 1},
+        {f"k{n}": "x" * 2_000 for n in range(19)},
+        {"rows": [{f"{'column' * 100}{n}": "y" * 500 for n in range(30)}] * 9},
+        {"deep": {str(n): {str(m): "z" * 300 for m in range(30)} for n in range(30)}},
+    ],
+)
+def test_no_answer_is_longer_than_it_may_be(answer: dict[str, Any]) -> None:
+    found = bounded(answer)
+    assert len(json.dumps(found, ensure_ascii=False, indent=2)) <= MOST_CHARACTERS
+    assert found["cut"]
+
+
 def test_a_folder_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", str(tmp_path / "nowhere")]) == 2
     assert "is not a folder; name the folders that assistants may read" in capsys.readouterr().err

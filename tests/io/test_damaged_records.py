@@ -18,7 +18,7 @@ from tests.forty_records import COUNT, EVENTS_OF_A_RECORD, FORTY_RECORDS, WHOLE_
 from tests.reader_account import RECORDS_IN, account_of
 
 EVERYDAY_DAMAGES = 25
-SIGNS = (b"<", b'"', b"{", b"\0")
+SIGNS = (b"<", b'"', b"{", b"\0", b"]", b"[", b"}", b",", b"\\ud800")
 # Here a mismatch is told by the reader itself.
 UNCOUNTED = ("ganglia", "xes")
 # Two lines that damage makes one are one record; other JSON of this format is not counted in lines.
@@ -28,7 +28,7 @@ SKIPS = {"text": "no pattern fits the line"}
 
 
 def damaged(data: bytes, number: int) -> bytes:
-    """Damage of a log by number: of eight kinds, at each of its bytes."""
+    """Damage of a log by number: of every kind, at each of its bytes."""
     place, kind = divmod(number, len(SIGNS) + 3)
     before, at, behind = data[:place], data[place], data[place + 1 :]
     if kind < len(SIGNS):
@@ -92,6 +92,14 @@ def test_damage_is_told_in_records(name: str) -> None:
         ("rumen", b'{\n "jobID"', b'{{ "jobID"'),
         ("sls", b'"job.start.ms": 0', b'"job.start.ms": '),
         ("sls", b"{\n", b"<\n"),
+        ("sls", b'"job.tasks": [', b'"job.tasks": [['),
+        ("sls", b'"container.start.ms": 8', b'[{"container.start.ms": 8'),
+        ("rumen", b'"mapTasks"', b'"map\\ud800Tasks"'),
+        ("otlp", b'"name":"s7"', b'"name":"\\ud800"'),
+        ("otlp", b'"stringValue":"pay"', b'"stringValue":"\\ud800"'),
+        ("rrd-xport", b"[ 8.0e-01 ]", b"] 8.0e-01 ]"),
+        ("rrd-xport", b"    [ 8.0e-01 ],\n", b""),
+        ("rrd-xport, XML", b"<row><t>1000110</t><v>8.0e-01</v></row>", b""),
         ("jhist", b"}}}\n", b"}}}\0"),
         ("jhist1", b" .\n", b" .\0"),
         ("ganglia-csv", b",0.1\n", b',"0.1\n'),

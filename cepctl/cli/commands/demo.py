@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 import shutil
 import sys
@@ -57,6 +58,7 @@ def write_samples(folder: Path) -> None:
     JobError
         If something cannot be written.
     """
+    was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in COPIED:
@@ -65,7 +67,20 @@ def write_samples(folder: Path) -> None:
             else:
                 shutil.copyfile(SAMPLES / name, folder / name)
     except OSError as problem:
-        raise JobError(f"cannot write {problem.filename or folder}: {problem.strerror}") from None
+        # It was empty: what is in it now is half of the samples.
+        for name in COPIED:
+            place = folder / name
+            shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        if not was_there and folder.is_dir():
+            folder.rmdir()
+        raise JobError(f"cannot write {problem.filename or folder}: {_why(problem)}") from None
+
+
+def _why(problem: OSError) -> str:
+    """What went wrong; of many files that were copied together, with the first."""
+    several = isinstance(problem, shutil.Error) and problem.args and isinstance(problem.args[0], list)
+    told = str(problem.args[0][0][-1]) if several else problem.strerror or str(problem)
+    return re.sub(r"^\[Errno \d+\] |: '.*", "", told)
 
 
 def _refuse(folder: Path) -> None:

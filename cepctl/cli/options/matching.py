@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ import click
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.laws import LAW_OPTIONS
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
+from cepctl.exact_numbers import exact_number
 from cepctl.library.laws import LawChoice
 from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.plan.evaluation_order import ORDERS
@@ -24,7 +24,7 @@ class Probability(click.FloatRange):
         """The number as a float; anything else is refused as FloatRange refuses it."""
         if isinstance(value, str) and value.endswith("%"):
             with suppress(ValueError, OverflowError):
-                value = float(Fraction(value[:-1].strip()) / 100)
+                value = float(exact_number(value[:-1].strip()) / 100)
         return super().convert(value, param, ctx)
 
 

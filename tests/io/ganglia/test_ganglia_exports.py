@@ -294,6 +294,26 @@ def test_an_export_cut_short_keeps_the_rows_before_the_cut(text: str) -> None:
     assert 1 <= len(report.rejects) <= 2
 
 
+@pytest.mark.parametrize("row", ["    [ 1.0e-01, null ],\n", "    [ 2.0e-01, 5.0e+00 ],\n"])
+def test_where_a_row_is_missing_the_times_of_all_are_as_uncertain_as_that(row: str) -> None:
+    report = ReadReport()
+    found = spans(read(RrdXport(), XPORTED.replace(row, ""), report=report))
+    # Whichever it was: what was written at 1,000,020 lies in the interval of its value.
+    true = {value: (low, high) for _, low, high, value in XPORTED_EVENTS}
+    assert all(low <= true[value][0] and true[value][1] <= high for _, low, high, value in found)
+    (reject,) = report.rejects
+    assert reject.cause.startswith("rows are missing: the export says 3, and has 2")
+
+
+def test_an_export_with_a_row_too_many_says_so() -> None:
+    report = ReadReport()
+    row = "    [ 2.0e-01, 5.0e+00 ],\n"
+    found = spans(read(RrdXport(), XPORTED.replace(row, 2 * row), report=report))
+    assert ("load_one", 1_000_006, 1_000_035, 6.0) not in found
+    assert any(low <= 1_000_021 and high >= 1_000_035 for _, low, high, value in found if value == 6.0)
+    assert report.rejects[0].cause.startswith("rows are too many")
+
+
 def test_a_row_of_another_width_is_rejected_and_the_others_keep_their_times() -> None:
     report = ReadReport()
     rows = read(RrdXport(), XPORTED.replace("[ 2.0e-01, 5.0e+00 ]", "[ 2.0e-01 ]"), report=report)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.io.contract.message_template import templates_in
+from cepctl.io.lines.pairs import pairs_in
 from cepctl.schema import META_TEMPLATES
 
 AUDIT = (
@@ -41,3 +43,11 @@ def test_no_templates_are_mined_from_them(tmp_path: Path) -> None:
     ingest([str(tmp_path / "audit.log")], str(tmp_path / "events"), IngestOptions())
     (part,) = (tmp_path / "events").glob("*.parquet")
     assert templates_in(pq.read_schema(part).metadata.get(META_TEMPLATES, b"[]")) == ()
+
+
+def test_one_line_of_signs_costs_no_more_than_its_bytes() -> None:
+    found = pairs_in(pa.array(["uid=0 " + "=" * 1_000_000 + " gid=7", "uid=a=b=c"]))
+    assert {name: values.to_pylist() for name, values in found.items()} == {
+        "uid": ["0", "a=b=c"],
+        "gid": ["7", None],
+    }

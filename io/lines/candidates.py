@@ -1,0 +1,143 @@
+"""The layouts of times that the first lines of a log have, and which tells most of nearly all lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+from cepctl.io.lines.stamps import Stamp, stamp_named, stamps
+
+_FEW = 40
+_GOLDEN = (5**0.5 - 1) / 2
+FARTHEST = 160
+USUAL_SHARE = 0.9
+# As many lines of something else may be among those of a log, and beside a time that stands elsewhere.
+FOREIGN_SHARE = 0.1
+FOREIGN_SHARE_ELSEWHERE = 0.01
+_MOST_WORDS_BEFORE = 7
+_OF_WORD = re.compile(r"\w")
+# A number that long is an instant only as a word of its own.
+_EDGE = r"(?<![\w.:/-])"
+_END = r"(?![\w])"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A layout of times: the lines that have it, at which character it begins there, and the rest mostly.
+
+    `place` counts the words before it, `parts` what it tells; `steady` is the share of lines of that place.
+    """
+
+    stamp: Stamp
+    begins: Mapping[int, int]
+    place: int
+    parts: int
+    steady: float = 1.0
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        return tuple(self.begins)
+
+    @property
+    def finesse(self) -> tuple[bool, int]:
+        """How much its times tell."""
+        return self.stamp.has_year, self.parts
+
+    def is_finer_than(self, other: Found) -> bool:
+        """Whether it tells more than another layout, of all lines that have that but a few.
+
+        Of one that stands elsewhere there are fewer: messages have times of their own.
+        """
+        missing, rows = len(other.rows) - len(self.rows), len(self.rows)
+        if self.finesse <= other.finesse or missing > rows / 2:
+            return False
+        same = sum(other.begins.get(row) == begin for row, begin in self.begins.items())
+        if same >= USUAL_SHARE * rows:
+            return missing <= max(1, FOREIGN_SHARE * rows)
+        few = FOREIGN_SHARE_ELSEWHERE * rows
+        return self.steady >= USUAL_SHARE and missing <= (max(1, few) if rows >= _FEW // 2 else 0)
+
+
+def rank(found: Found) -> tuple[int, bool, int, int]:
+    return len(found.rows), *found.finesse, -found.place
+
+
+def finest(found: Sequence[Found]) -> Found | None:
+    """The layout that most lines have, or a finer one of nearly as many."""
+    best = max(found, key=rank, default=None)
+    while best is not None:
+        finer = [each for each in found if each.is_finer_than(best)]
+        if not finer:
+            break
+        best = max(finer, key=rank)
+    return best
+
+
+def found_in(lines: Sequence[str], farthest: int = FARTHEST) -> list[Found]:
+    """The layouts of times that lines have up to some character, each with the lines."""
+    most = _MOST_WORDS_BEFORE if farthest == FARTHEST else farthest
+    return _dated_in(tuple(line[:farthest] for line in lines), most)
+
+
+def clocks_in(lines: Sequence[str]) -> list[Found]:
+    """The layouts of times of day that lines begin with, each with the lines."""
+    every = []
+    for stamp in stamps():
+        if stamp.has_day:
+            continue
+        matches = {row: searched(stamp.name).search(line[:FARTHEST]) for row, line in enumerate(lines)}
+        begins = {row: match.start() for row, match in matches.items() if match is not None}
+        if begins:
+            every.append(Found(stamp, begins, 0, len(stamp.compiled.groupindex)))
+    return every
+
+
+@lru_cache(maxsize=8)
+def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
+    every: list[Found] = []
+    dated: dict[str, list[int]] = {}
+    few = _spread(len(lines))
+    for stamp in stamps():
+        if not stamp.has_day:
+            continue
+        if stamp.date not in dated:
+            date = re.compile(stamp.date, re.ASCII)
+            dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
+        expression = searched(stamp.name)
+        if not any(expression.search(lines[row]) for row in dated[stamp.date]):
+            continue
+        begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
+        for row, line in enumerate(lines):
+            match = expression.search(line)
+            if match is not None and (words := _words_before(line[: match.start()])) <= most_words:
+                begins[row] = match.start()
+                places[words] += 1
+                parts[sum(part is not None for part in match.groups())] += 1
+        if begins:
+            (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
+            every.append(Found(stamp, begins, place, told, often / len(begins)))
+    return every
+
+
+def _spread(count: int) -> list[int]:
+    """Some numbers below a count, no two of them equally far apart: lines of two layouts may take turns."""
+    return sorted({0, *(int(count * (each * _GOLDEN % 1)) for each in range(_FEW))})
+
+
+@cache
+def searched(name: str) -> re.Pattern[str]:
+    stamp = stamp_named(name)
+    if stamp.is_uptime:
+        return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
+    if not stamp.has_day:
+        return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
+    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith(("MMDD", "YYYYMMDD hh:mm")) else _EDGE
+    return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
+
+
+def _words_before(text: str) -> int:
+    words = text.split() if text[-1:].isspace() else text.split()[:-1]
+    return sum(_OF_WORD.search(word) is not None for word in words)
