@@ -53,8 +53,8 @@ def test_ticks_become_so_fine_that_all_records_have_room(tmp_path: Path) -> None
     widths = pc.subtract(stored.column("upper"), stored.column("lower")).to_pylist()
     assert stored.schema.metadata[b"cepctl.time_unit"] == b"1 ns"
     assert dict(zip(stored.column("event_id").to_pylist(), widths, strict=True)) == {
-        "a": 999,
-        "b": 999,
+        "a": 999_999,
+        "b": 999_999,
         "c": 0,
     }
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -67,10 +68,11 @@ def planted_folder(folder: Path) -> Path:
 def run(words: Sequence[str], folder: Path, kernels: Path) -> subprocess.CompletedProcess[str]:
     """A command in a folder, by a process that keeps no kernel elsewhere."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(kernels), "NUMBA_DISABLE_JIT": "0"}
-    command, said = python_command(PROGRAM, *words), {"capture_output": True, "text": True}
-    return subprocess.run(
-        command, cwd=folder, env=environment, input=QUESTION, timeout=SECONDS, check=False, **said
+    run_in = partial(subprocess.run, cwd=folder, env=environment, timeout=SECONDS, check=False)
+    done: subprocess.CompletedProcess[str] = run_in(
+        python_command(PROGRAM, *words), input=QUESTION, capture_output=True, text=True
     )
+    return done
 
 
 @pytest.fixture(scope="module")

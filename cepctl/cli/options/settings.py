@@ -31,6 +31,7 @@ import click
 from click.core import ParameterSource
 
 from cepctl.errors import UsageError
+from cepctl.toml_text import toml_document
 from cepctl.trust.ownership import fault_of, unsafe_because
 
 DEFAULT_FILE = "cepctl.toml"
@@ -302,7 +303,7 @@ def _load(path: Path, *, named: bool) -> dict[str, Any]:
         with path.open("rb") as stream:
             if not named:
                 _refuse_others(path, os.fstat(stream.fileno()))
-            return tomllib.load(stream)
+            return toml_document(stream.read().decode())
     except OSError as problem:
         raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
