@@ -16,8 +16,8 @@ from cepctl.plan.plan import Plan
 Engine: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 Row: TypeAlias = Mapping[str, Any]
 
-EVERYDAY_EXAMPLES = 40
-MOST_EVERYDAY_EXAMPLES = 2 * EVERYDAY_EXAMPLES
+EVERYDAY_EXAMPLES = 16
+MOST_EVERYDAY_EXAMPLES = 80
 """Of some tests, whose cases are small."""
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))

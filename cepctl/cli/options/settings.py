@@ -44,13 +44,14 @@ OF_ANY_FOLDER = frozenset((
     "hold", "host", "input-format", "intervals", "json", "keep-unmatched", "kleene", "law-limit", "limit",
     "log-format", "map", "max-errors", "max-keys", "max-matches", "max-memory", "min-confidence", "name",
     "no-given", "no-laws", "order", "per-object", "quiet", "since", "step", "strict", "time", "time-format",
-    "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose", "why-not", "window",
+    "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose", "why-not", "window", "writer",
 ))  # fmt: skip
 """Options that a file may set which nobody named: how logs are read, what is asked, how answers look."""
 OF_TESTS = frozenset(
     f"{_PREFIX}_{name}"
     for name in (
         *("REALDATA", "LABELLED_LOGS", "EXAMPLES", "KILLS", "MUTATIONS", "CRON_MINUTES", "SCREENSHOTS"),
+        "FOREIGN_LINES",
         "WRITE_GOLDEN",
     )
 )
