@@ -169,7 +169,8 @@ class PreparedAlternative:
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         parts: Sequence[Callable[[], Iterator[Indexes]]]
-        parts = enumeration_parts(self.search_within_gaps(), self.searched, columns, owned, fewest=fewest)
+        search, events = self._in_known_order() or (self.search_within_gaps(), self.searched)
+        parts = enumeration_parts(search, events, columns, owned, fewest=fewest)
         if any(len(block) > 2 for block in self.alternative.positive_blocks):
             from cepctl.engines.event.and_groups import few_matches
 
@@ -180,6 +181,21 @@ class PreparedAlternative:
     def search_within_gaps(self) -> Search:
         """The search, with the gaps that some rival may break in every world."""
         return self.within_gaps_of(self.shape)
+
+    def _in_known_order(self) -> tuple[Search, Events] | None:
+        """The search among events whose order is known; None where it is not, or groups are to grow."""
+        if not self.plan.given or self.lasting or any(each.kleene for each in self.alternative.components):
+            return None
+        from cepctl.engines.search.certain_gaps import certain_gaps
+        from cepctl.engines.search.one_writer import at_earliest_ticks, loosened
+
+        events = at_earliest_ticks(self.plan.given, self.searched)
+        if events is None:
+            return None
+        candidates = self.search.candidates
+        gaps = certain_gaps(self.shape, events, candidates, self.plan.partition_by)
+        system = loosened(self.search.system, self.searched.masses)
+        return replace(self.search, system=system, gaps=gaps), events
 
     def within_gaps_of(self, shape: Shape) -> Search:
         """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
