@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from cepctl.library.probe import Probe, probe
     from cepctl.library.sketch import Sketched, sketch
     from cepctl.library.summary import MatchSummary
+    from cepctl.notices import CepctlWarning
 
 __version__ = "0.1.0"
 __all__ = [
     "Calibration",
     "CepctlError",
+    "CepctlWarning",
     "Explanation",
     "Exported",
     "FollowsGraph",
@@ -70,6 +72,7 @@ __all__ = [
 _HOMES = {
     "Calibration": "calibration.result",
     "CepctlError": "errors",
+    "CepctlWarning": "notices",
     "Explanation": "library.explain",
     "Exported": "library.export",
     "FollowsGraph": "directly_follows.graph",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cepctl.notices import QUERY, READING, tell
 from cepctl.render.counting import counted
@@ -11,7 +11,12 @@ from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.ingestion.summary import IngestSummary
+    from cepctl.library.summary import MatchSummary
+    from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
+
+_BY_DEFAULT = "read as UTC"
+"""What a notice on reading says where a default has decided which instants are meant."""
 
 
 def tell_reading(summary: IngestSummary | None) -> None:
@@ -22,7 +27,8 @@ def tell_reading(summary: IngestSummary | None) -> None:
 
 def _tell_reading(summary: IngestSummary) -> None:
     for notice in summary.notices:
-        tell(READING, "note", notice)
+        kind: Literal["note", "warning"] = "warning" if _BY_DEFAULT in notice else "note"
+        tell(READING, kind, notice)
     for cause, count in sorted(summary.skipped.items()):
         tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
     if summary.unreadable:
@@ -49,4 +55,26 @@ def _tell_plan(plan: Plan) -> None:
     for warning in plan.warnings:
         tell(QUERY, "warning", warning)
     if plan.never is not None:
-        tell(QUERY, "note", f"the query can never match: {plan.never}")
+        tell(QUERY, "warning", f"the query can never match: {plan.never}")
+
+
+def tell_doubts(summary: MatchSummary) -> None:
+    """Say what of an answer was left out, is an estimate, or cost too much."""
+    beside(SideFigure.SUMMARY, partial(_tell_doubts, summary), None)
+
+
+def _tell_doubts(summary: MatchSummary) -> None:
+    for doubt in filter(None, (summary.left_out, summary.estimates, summary.refusals)):
+        tell(QUERY, "warning", doubt)
+
+
+def tell_absent_values(plan: Plan, inputs: EventInputs) -> None:
+    """Say which texts that a query without a match asks for no event has."""
+
+    def tell_all() -> None:
+        from cepctl.matching.absent_values import absent_values
+
+        for absent in absent_values(plan, inputs):
+            tell(QUERY, "warning", absent)
+
+    beside(SideFigure.QUERY_NOTICES, tell_all, None)

@@ -12,6 +12,7 @@ from cepctl.cli.options.shared import (
     json_option,
     memory_option,
     raw_input_options,
+    strict_option,
     verbosity_options,
     words_or_json,
 )
@@ -39,6 +40,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
 @memory_option
 @click.option("--support", is_flag=True, help="Show what runs on which engine instead; takes no QUERY.")
 @raw_input_options("--input-format")
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],

@@ -28,6 +28,7 @@ from cepctl.cli.options.shared import (
     metrics_option,
     raw_input_options,
     runner_options,
+    strict_option,
     verbosity_options,
 )
 from cepctl.cli.output.answers import answer_around
@@ -116,6 +117,7 @@ MATCHES_IN_PARTS = 10_000_000_000
 @state_options
 @raw_input_options("--input-format")
 @runner_options
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],

@@ -10,7 +10,7 @@ from cepctl.cli.match.summary import tell_summary
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
+from cepctl.cli.options.shared import raw_input_options, runner_options, strict_option, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_whole
 from cepctl.errors import UsageError
@@ -39,6 +39,7 @@ from cepctl.side_figures import SideFigure, beside
 @matching_options
 @raw_input_options("--input-format")
 @runner_options
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],

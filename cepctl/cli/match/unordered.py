@@ -19,6 +19,7 @@ from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import write_rows
 from cepctl.io.rows.forms import RowFile
+from cepctl.library.notices import tell_doubts
 from cepctl.library.rows_as_found import RowsAsFound, searched
 from cepctl.matching.run import AUTO
 from cepctl.runners.kinds import RUNNERS
@@ -62,6 +63,7 @@ def run_unordered(request: MatchRequest, target: RowFile, folder: RowFolder | No
     ):
         _write(request, rows, target, folder, guarded=guarded)
     summary = rows.summary
+    tell_doubts(summary)
     if request.why_not:
         beside(SideFigure.WHY_NOT, partial(tell_why_not, rows.plan, rows.inputs, target.form), None)
     if not request.quiet:

@@ -358,8 +358,29 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+class _Quietness(click.IntRange):
+    """How often -q was said; the environment and the file may also say true or false."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not value.strip().isdecimal():
+            return int(click.BOOL.convert(value, param, ctx))
+        return super().convert(value, param, ctx)
+
+
+strict_option = grouped_option(
+    "--strict",
+    "warnings_are_errors",
+    is_flag=True,
+    help="Make warnings errors (exit code 2), such as of a type that no event has.",
+    group=HelpGroup.MESSAGES,
+)
+
+
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps.
+    """`--quiet` and `-v`: parameters quiet, verbose; notices.py keeps `--log-format` and `--strict`.
 
     A command first says what a file sets that nobody named, and with -v which options it takes from the
     environment and the file.
@@ -367,15 +388,17 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def telling(**values: Any) -> Any:
+        level, strict = values["quiet"], values.pop("warnings_are_errors", False)
+        values["quiet"] = level > 0
         context = click.get_current_context()
         found = found_beside_the_logs(context)
         # Such a file cannot hide itself.
-        if found and not (values["quiet"] and "quiet" not in context.meta[SETTINGS]):
+        if found and not (level and "quiet" not in context.meta[SETTINGS]):
             say("note", found)
-        if values["verbose"] and not values["quiet"]:
+        if values["verbose"] and not level:
             for line in borrowed(context):
                 say("note", line)
-        with heard(quiet=values["quiet"]):
+        with heard(quiet=level, strict=strict):
             return command(**values)
 
     return with_options(
@@ -384,8 +407,9 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
             grouped_option(
                 "--quiet",
                 "-q",
-                is_flag=True,
-                help="Print only problems.",
+                count=True,
+                type=_Quietness(),
+                help="Print only results, warnings and errors; -qq no warnings either.",
                 group=HelpGroup.MESSAGES,
             ),
             grouped_option(

@@ -76,7 +76,7 @@ def write_rows(
             blocks,
             file.form,
             shown,
-            empty_header=not quiet,
+            empty_header=not quiet or output is not None,
             header=header,
         )
     write_pieces(pieces, output, file.compression)
