@@ -10,6 +10,7 @@ from typing import Any
 
 from cepctl.assistants.places import Places
 from cepctl.errors import NoMatchError, UsageError
+from cepctl.uncertainty.short_rules import short_rule
 
 MOST_CHARACTERS = 24_000
 _MOST_ITEMS = 50
@@ -93,8 +94,8 @@ class Tools:
     ) -> dict[str, Any]:
         """Tell what is in events: types, attributes and their values, keys that join types, example queries.
 
-        `events` are paths of logs, event files or datasets.  `uncertainty` is the path of an uncertainty
-        model (TOML) for raw logs; `names` gives event types new names.
+        `events` are paths of logs, event files or datasets.  `uncertainty` is for raw logs: how far their
+        times can be off, such as `±500 ms`, or the path of a model (TOML); `names` renames event types.
         """
         from cepctl.library.inspect import inspect
 
@@ -187,7 +188,9 @@ class Tools:
         return [self.places.inside(path) for path in events]
 
     def _reading(self, uncertainty: str | None, names: dict[str, str] | None) -> dict[str, Any]:
-        model = None if uncertainty is None else self.places.inside(uncertainty)
+        model = uncertainty
+        if uncertainty is not None and short_rule(uncertainty) is None:
+            model = self.places.inside(uncertainty)
         return {"uncertainty": model, "name": names or {}}
 
     def _options(self, uncertainty: str | None, names: dict[str, str] | None) -> Any:

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.library.matches import Found, Matches, Times
-from cepctl.library.notices import tell_absent_values, tell_doubts, tell_plan, tell_reading
+from cepctl.library.notices import (
+    tell_absent_values,
+    tell_doubts,
+    tell_exact_times,
+    tell_plan,
+    tell_reading,
+)
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SketchUse, told_by_sketches
@@ -104,6 +110,7 @@ def find_matches(
         tell_doubts(summary)
         if not counts.rows:
             tell_absent_values(plan, inputs)
+        tell_exact_times(plan, inputs, counts)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"

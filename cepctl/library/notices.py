@@ -10,13 +10,14 @@ from cepctl.render.counting import counted
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
+    from cepctl.engines.rows.counts import RowCounts
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 
-_BY_DEFAULT = "read as UTC"
-"""What a notice on reading says where a default has decided which instants are meant."""
+_DOUBTS = ("read as UTC", "applies to no event", "no event has")
+"""What a notice on reading says where a default decided which instants are meant, or an option is for nothing."""
 
 
 def tell_reading(summary: IngestSummary | None) -> None:
@@ -27,7 +28,7 @@ def tell_reading(summary: IngestSummary | None) -> None:
 
 def _tell_reading(summary: IngestSummary) -> None:
     for notice in summary.notices:
-        kind: Literal["note", "warning"] = "warning" if _BY_DEFAULT in notice else "note"
+        kind: Literal["note", "warning"] = "warning" if any(doubt in notice for doubt in _DOUBTS) else "note"
         tell(READING, kind, notice)
     for cause, count in sorted(summary.skipped.items()):
         tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
@@ -78,3 +79,20 @@ def tell_absent_values(plan: Plan, inputs: EventInputs) -> None:
             tell(QUERY, "warning", absent)
 
     beside(SideFigure.QUERY_NOTICES, tell_all, None)
+
+
+def tell_exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> None:
+    """Say what it means where every interval is one tick, and how to say more."""
+
+    def tell_once() -> None:
+        from cepctl.matching.exact_times import exact_times
+
+        if exact_times(plan, inputs, counts):
+            tell(
+                QUERY,
+                "note",
+                f"every time is taken as exact, to one tick of {plan.time_unit}: nothing else could have "
+                "happened; --uncertainty '±500 ms' says how far times can be off",
+            )
+
+    beside(SideFigure.QUERY_NOTICES, tell_once, None)

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RawInput:
-    """How raw logs are read, in the words of the user; paths and texts are not looked at yet."""
+    """How raw logs are read, in the words of the user; paths and texts are not looked at yet.
+
+    `uncertainty`: the path of a model, or rules in one line each (cepctl/uncertainty/short_rules.py).
+    """
 
     input_format: str | None = None
-    uncertainty: str | None = None
+    uncertainty: tuple[str, ...] = ()
     tz: str | None = None
     renames: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
@@ -68,9 +71,9 @@ def ingest_options(
     from cepctl.io.log4j.patterns import load_patterns
     from cepctl.io.tabular.mapping import parse_mapping
     from cepctl.io.templates.files import load_templates
-    from cepctl.uncertainty.model import UncertaintyModel, load_model
+    from cepctl.uncertainty.short_rules import model_of
 
-    model = load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel()
+    model = model_of(raw_input.uncertainty)
     unit = _unit(raw_input.time_unit)
     return IngestOptions(
         input_format=raw_input.input_format,

@@ -19,6 +19,7 @@ from cepctl.atomic.files import write_whole_file
 from cepctl.errors import UsageError
 from cepctl.library.raw_input import RawInput
 from cepctl.trust.ownership import make_private, unsafe_because
+from cepctl.uncertainty.short_rules import short_rule
 
 if TYPE_CHECKING:
     from cepctl.library.finding import Question
@@ -55,7 +56,9 @@ def remember_match(asked: Question, paths: Sequence[str], ids: Sequence[str]) ->
     """Keep what was asked of which events, and the ids of the first rows."""
     raw_input = replace(
         asked.raw_input,
-        uncertainty=absolute(asked.raw_input.uncertainty),
+        uncertainty=tuple(
+            word if short_rule(word) else absolute(word) or word for word in asked.raw_input.uncertainty
+        ),
         patterns=absolute(asked.raw_input.patterns),
     )
     events, under = tuple(absolute(path) or path for path in paths), asked.matching.under
@@ -94,6 +97,7 @@ def _read(kept: dict[str, Any]) -> LastMatch:
     reading = dict(kept["raw_input"])
     reading["renames"] = tuple((old, new) for old, new in reading["renames"])
     reading["columns"] = tuple(reading["columns"])
+    reading["uncertainty"] = tuple(reading["uncertainty"])
     laws, no_laws = kept.get("laws"), bool(kept.get("no_laws"))
     read = RawInput(**reading)
     return LastMatch(kept["query"], tuple(kept["events"]), read, tuple(kept["matches"]), laws, no_laws)

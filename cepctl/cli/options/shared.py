@@ -187,12 +187,24 @@ def _formats(context: click.Context, option: click.Parameter, incomplete: str) -
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+HOW_UNCERTAIN = (
+    "How far times can be off: a model file (TOML); or '±500 ms', '-16 s..+2 s', '1 day' (its unit), for all "
+    "events or for a file, a type or attribute=value, such as 'fw.csv=±90 s'; may be given several times."
+)
+write_model_option = grouped_option(
+    "--write-model",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write what --uncertainty says as a model file (TOML), to build on.",
+    group=HelpGroup.WRITE_FURTHER,
+)
 _RAW_INPUT_OPTIONS = (
     grouped_option(
         "--uncertainty",
+        multiple=True,
         type=click.Path(),
-        metavar="MODEL",
-        help="Uncertainty model (TOML) that gives raw events their intervals.",
+        metavar="[WHICH=]HOW",
+        help=HOW_UNCERTAIN,
         group=HelpGroup.LOGS,
     ),
     grouped_option(
