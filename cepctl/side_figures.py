@@ -28,7 +28,6 @@ class SideFigure(Enum):
     SUMMARY = "the summary"
     READING_NOTICES = "the notes on reading"
     QUERY_NOTICES = "the notes on the query"
-    RUNNER_HINT = "the hint at another runner"
     KERNEL_HINT = "the hint at kernels"
     PROGRESS = "the progress"
     WHY_NOT = "why nothing matched"

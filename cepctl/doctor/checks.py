@@ -34,14 +34,19 @@ class Finding:
     remedy: str | None = None
 
 
-def findings(master: str, conf: Sequence[tuple[str, str]], *, java_too: bool) -> Iterator[Finding]:
-    """All checks, one after the other; Java and Spark only for runners that need them."""
+def findings(
+    master: str, conf: Sequence[tuple[str, str]], *, java_too: bool, needed: bool
+) -> Iterator[Finding]:
+    """All checks, one after the other; Java and Spark only for runners that use them.
+
+    `needed`: it is wrong if there is no Java.
+    """
     yield python()
     yield disk()
     yield memory()
     yield kernel_cache()
     if java_too:
-        found = java()
+        found = java(needed=needed)
         yield found
         if found.verdict == "ok":
             yield spark(master, conf)
@@ -109,7 +114,7 @@ def _named(faults: list[str]) -> list[str]:
     return [*faults[:_NAMED], *([f"{more:,} more are not used either"] if more > 0 else [])]
 
 
-def java() -> Finding:
+def java(*, needed: bool) -> Finding:
     """The Java that Spark would run on."""
     from cepctl.spark.java import find_java
 
@@ -117,7 +122,7 @@ def java() -> Finding:
         found = find_java()
     except CepctlError as problem:
         fault, _, remedy = str(problem).partition(": ")
-        return Finding("Java", "failed", fault, remedy)
+        return Finding("Java", "failed" if needed else "warning", fault, remedy)
     return Finding("Java", "ok", f"{found.full_version}, {found.home}")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cepctl.plan.plan import Plan
 
 _DOUBTS = ("read as UTC", "applies to no event", "no event has")
-"""What a notice on reading says where a default decided which instants are meant, or an option is for nothing."""
+"""What a notice on reading says where a default decided which instants are meant, or an option has no use."""
 
 
 def tell_reading(summary: IngestSummary | None) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from cepctl.cli.match.kernel_hint import hint_at_kernels
 from cepctl.cli.match.last_match import ROWS_REMEMBERED, remember_match
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
-from cepctl.cli.match.runner_hint import hint_at_kernels, hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.unordered import applies, run_unordered
 from cepctl.cli.match.why_not import tell_why_not
@@ -248,7 +248,6 @@ def _tell(request: MatchRequest, matches: Matches) -> None:
     execution, hint = request.question.execution, not request.why_not and matches.found.plan.never is None
     tell = partial(tell_summary, matches.summary, hint=hint, limit=request.rows.limit)
     beside(SideFigure.SUMMARY, tell, None)
-    beside(SideFigure.RUNNER_HINT, partial(hint_at_runner, execution, matches.summary.events), None)
     beside(SideFigure.KERNEL_HINT, partial(hint_at_kernels, execution), None)
 
 

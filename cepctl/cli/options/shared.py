@@ -16,7 +16,7 @@ from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_log
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.library.raw_input import RawInput
-from cepctl.matching.run import AUTO, LOCAL_EVENTS, RunnerChoice
+from cepctl.matching.run import AUTO, RunnerChoice
 from cepctl.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,
@@ -139,7 +139,7 @@ def _with_runner(command: Callable[..., Any]) -> Callable[..., Any]:
         choice = RunnerChoice(runner, master, conf)
         source = click.get_current_context().get_parameter_source
         said = {name for name in ("master", "conf") if source(name) is not ParameterSource.DEFAULT}
-        return command(**values, runner=choice.for_events(LOCAL_EVENTS + 1) if said else choice)
+        return command(**values, runner=choice.on_spark_where_open() if said else choice)
 
     return choosing
 
@@ -152,10 +152,10 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
             grouped_option(
                 "--runner",
                 type=click.Choice([AUTO, *RUNNERS]),
-                default="spark",
+                default=AUTO,
                 show_default=True,
-                help="Where the work is done; local needs no Java, auto uses Spark for more than 5,000,000 "
-                "events or 256 MB of logs, or if --master or --conf is given. All write the same bytes.",
+                help="Where the work is done; auto uses Spark for more than 5,000,000 events or 256 MB of "
+                "logs, or if --master or --conf is given; local needs no Java. All write the same bytes.",
                 group=HelpGroup.WHERE,
             ),
             grouped_option(
