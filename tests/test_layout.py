@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.kernels": set(),
     "interrupts": set(),
     "memory": {"errors"},
-    "notices": set(),
+    "notices": {"errors"},
     "side_figures": {"errors", "notices"},
     "precision": set(),
     "schema": {"errors"},
@@ -397,7 +397,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "render",
     },
     "frames": {"library"},
-    "assistants": {"language", "matching", "engines.diagnosis", "library", "render"},
+    "assistants": {"language", "uncertainty", "matching", "engines.diagnosis", "library", "render"},
     "cli.output": {"spark", "io.rows", "library", "render"},
     "cli.options": {
         "order_laws",

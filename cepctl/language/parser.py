@@ -291,7 +291,9 @@ class _QueryParser:
         if self.stream.accept_symbol("%") and number <= 100:
             number = float(exact_number(token.value) / 100)
         if not 0 <= number <= 1:
-            raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
+            percent = f"; {token.value} percent is {token.value}%" if number <= 100 else ""
+            message = f"found {found_text(token)}, expected a confidence from 0 to 1{percent}"
+            raise QueryProblem(token.span, message)
         self.confidence = number
 
     # --- GIVEN --------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from cepctl.library.notices import (
     tell_absent_values,
     tell_doubts,
     tell_exact_times,
+    tell_missing_window,
     tell_plan,
     tell_reading,
 )
@@ -111,6 +112,7 @@ def find_matches(
         if not counts.rows:
             tell_absent_values(plan, inputs)
         tell_exact_times(plan, inputs, counts)
+        tell_missing_window(plan, counts)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 
+_DAY = 86_400_000_000
 _DOUBTS = ("read as UTC", "applies to no event", "no event has")
 """What a notice on reading says where a default decided which instants are meant, or an option has no use."""
 
@@ -96,3 +97,18 @@ def tell_exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> None
             )
 
     beside(SideFigure.QUERY_NOTICES, tell_once, None)
+
+
+def tell_missing_window(plan: Plan, counts: RowCounts) -> None:
+    """Say that a query sets no limit to the time that its matches take, where they take more than a day."""
+    alone = all(len(each.components) < 2 for each in plan.alternatives)
+    if plan.window is not None or alone or counts.start is None or counts.end is None:
+        return
+    days = (counts.end - counts.start) * plan.time_unit.microseconds / _DAY
+    if days > 1:
+        tell(
+            QUERY,
+            "note",
+            f"the query has no WITHIN, and these matches are spread over {days:,.0f} days; WITHIN 1 hour "
+            "keeps those whose events are near",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,13 @@ class RawInput:
     exact_times: bool = False
     templates: str | None = None
     writer: tuple[str, ...] = ()
+
+    def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
+        """The same choices, with the model and the patterns as `named` calls these files."""
+        from cepctl.uncertainty.short_rules import short_rule
+
+        words = (word if short_rule(word) else named(word) or word for word in self.uncertainty)
+        return replace(self, uncertainty=tuple(words), patterns=named(self.patterns))
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:

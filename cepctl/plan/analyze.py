@@ -249,6 +249,8 @@ class _Analysis:
     def _unknown_type(self, name: str, component: ComponentPattern, known: list[str]) -> str:
         line, column = line_and_column(self.query.text, component.span.start)
         nearest = nearest_names(name, known)
+        if name.upper() == "ANY":
+            return f"line {line}, column {column}: no event has the type '{name}'; any type is written *"
         hint = (
             f"; the nearest {'type is' if len(nearest) == 1 else 'types are'} {', '.join(nearest)}"
             if nearest

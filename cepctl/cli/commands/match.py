@@ -33,7 +33,7 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.metrics import write_metrics
-from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
+from cepctl.cli.output.rows import names_folder, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import RowFile
 from cepctl.library.finding import Question, find_matches
@@ -170,8 +170,8 @@ def command(
         as_json=as_json,
         unordered=unordered,
     )
-    if incremental.state is None and rows.output is not None:
-        refuse_unwritable(rows.output)
+    if incremental.state is None:
+        rows.refuse_unwritable()
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     file = query_file_of(arguments, query_file)
     replaced = "-o" if in_parts else None

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from cepctl.atomic.files import write_whole_file
 from cepctl.errors import UsageError
 from cepctl.library.raw_input import RawInput
 from cepctl.trust.ownership import make_private, unsafe_because
-from cepctl.uncertainty.short_rules import short_rule
 
 if TYPE_CHECKING:
     from cepctl.library.finding import Question
@@ -54,13 +53,7 @@ def remember(last: LastMatch) -> None:
 
 def remember_match(asked: Question, paths: Sequence[str], ids: Sequence[str]) -> None:
     """Keep what was asked of which events, and the ids of the first rows."""
-    raw_input = replace(
-        asked.raw_input,
-        uncertainty=tuple(
-            word if short_rule(word) else absolute(word) or word for word in asked.raw_input.uncertainty
-        ),
-        patterns=absolute(asked.raw_input.patterns),
-    )
+    raw_input = asked.raw_input.with_files(absolute)
     events, under = tuple(absolute(path) or path for path in paths), asked.matching.under
     laws = None if under.laws is None else absolute(under.laws.path)
     remember(LastMatch(asked.text, events, raw_input, tuple(ids), laws, under.no_laws))

@@ -25,7 +25,13 @@ class Probability(click.FloatRange):
         if isinstance(value, str) and value.endswith("%"):
             with suppress(ValueError, OverflowError):
                 value = float(exact_number(value[:-1].strip()) / 100)
-        return super().convert(value, param, ctx)
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as problem:
+            with suppress(TypeError, ValueError):
+                if 1 < (number := float(value)) <= 100:
+                    problem.message += f"; {number:g} percent is {number:g}%"
+            raise
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
