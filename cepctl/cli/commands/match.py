@@ -44,6 +44,7 @@ from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.order_laws.choices import LAWLESS
+from cepctl.plan.returned_items import with_keys
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
@@ -154,6 +155,8 @@ def command(
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
     query = parse(text)
     unordered = applies(unordered, query)
+    if _is_table(rows, incremental) and not (query.returns or matching.exists or unordered):
+        query = with_keys(query) if query.group_by is None and kleene == "groups" else query
     if in_parts or unordered:
         matching = _without_cap(matching, query)
     question = Question(
@@ -179,6 +182,13 @@ def command(
     question.execution.require_startable()
     count = _run_once(request) if incremental.state is None else _run_with_state(request)
     return MATCHES_FOUND if count and fail_on_match else 0
+
+
+def _is_table(rows: RowChoice, incremental: Incremental) -> bool:
+    """Whether people are to read the rows, and have not said which columns."""
+    if incremental.state is not None or rows.chosen:
+        return False
+    return row_target(rows.form, rows.output).form == "table"
 
 
 def _without_cap(matching: Matching, query: Query) -> Matching:
