@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.match.progress import shown_progress
-from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
+from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
@@ -25,7 +26,7 @@ from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 
 
-@click.command("explain", cls=CheckedCommand)
+@click.command("explain", cls=GroupedCommand)
 @query_argument("[EVENTS...]")
 @words_or_json
 @json_option

@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.shared import json_option, raw_input_options, reading_memory_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
@@ -17,7 +17,7 @@ from cepctl.memory import MemoryBudget
 from cepctl.notices import READING, tell
 
 
-@click.command("inspect", cls=CheckedCommand)
+@click.command("inspect", cls=GroupedCommand)
 @click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option(
     "--format",

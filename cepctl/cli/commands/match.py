@@ -57,7 +57,7 @@ MATCHES_IN_PARTS = 10_000_000_000
 """The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
 
 
-@click.command("match", cls=GroupedCommand, moved={HelpGroup.ASK: ["uncertainty"]})
+@click.command("match", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @matching_options
 @grouped_option(

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from cepctl.cli.match.summary import tell_summary
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import raw_input_options, runner_options, strict_option, verbosity_options
@@ -23,7 +23,7 @@ from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.side_figures import SideFigure, beside
 
 
-@click.command("report", cls=CheckedCommand)
+@click.command("report", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "-o", "--output", required=True, type=click.Path(), metavar="FILE", help="Write the page (HTML) to FILE."
