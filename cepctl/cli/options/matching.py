@@ -28,10 +28,15 @@ class Probability(click.FloatRange):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as problem:
-            with suppress(TypeError, ValueError):
-                if 1 < (number := float(value)) <= 100:
-                    problem.message += f"; {number:g} percent is {number:g}%"
-            raise
+            raise click.BadParameter(f"{problem.message}{_as_percentage(value)}", ctx, param) from None
+
+
+def _as_percentage(value: Any) -> str:
+    """What somebody means who writes 50 for a half."""
+    with suppress(TypeError, ValueError):
+        if 1 < (number := float(value)) <= 100:
+            return f"; {number:g} percent is {number:g}%"
+    return ""
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
