@@ -124,8 +124,10 @@ def _warn(message: str) -> None:
 
 
 def _frames_of_ours() -> int:
-    """How many frames up the first one is that is not of this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "cepctl":
+    """How many frames up the program is that has called this package, as `warnings.warn` counts them."""
+    frame, level, last = sys._getframe(1), 1, 1
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+            last = level
         frame, level = frame.f_back, level + 1
-    return level
+    return last + 1
