@@ -318,7 +318,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.diagnosis",
     },
     "learning": {"calibration", "engines.columns", "engines.concurrency", "engines.order_laws", "order_laws"},
-    "report": {
+    "pages": {
         "order_laws",
         "calibration",
         "io.rows",
@@ -392,7 +392,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.runners",
         "matching",
         "inspection",
-        "report",
+        "pages",
         "state",
         "render",
     },
@@ -442,7 +442,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "doctor",
         "engines.diagnosis",
         "matching",
-        "report",
+        "pages",
         "state",
         "render",
         "cli.output",

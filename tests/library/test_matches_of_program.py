@@ -136,7 +136,7 @@ def test_nothing_is_printed_and_notes_are_records(
     caplog.set_level("INFO", "cepctl")
     cepctl.match(QUERY, EVENTS, name={"C": "D"})
     assert capfd.readouterr() == ("", "")
-    assert [(record.name, record.levelname) for record in caplog.records] == [("cepctl.reading", "INFO")]
+    assert [(record.name, record.levelname) for record in caplog.records] == [("cepctl.reading", "WARNING")]
     assert "--name" in caplog.records[0].getMessage()
     assert vars(caplog.records[0])["notice"].kind == "note"
 

@@ -61,7 +61,7 @@ def command(
     """
     raw_input = RawInput(uncertainty=uncertainty)
     options = ingest_options(raw_input, overwrite=overwrite, memory=memory)
-    refuse_overwriting({"-o": output, "--write-model": write_model}, [events], raw_input, replaced="-o")
+    refuse_overwriting({"--write-model": write_model}, [events], raw_input)
     report(assigned(events, output, options, runner, verbose=verbose), quiet=quiet)
     if write_model is not None:
         write_whole(write_model, [options.model.text.encode()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -188,7 +189,7 @@ def _is_table(rows: RowChoice, incremental: Incremental) -> bool:
     """Whether people are to read the rows, and have not said which columns."""
     if incremental.state is not None or rows.chosen:
         return False
-    return row_target(rows.form, rows.output).form == "table"
+    return rows.form == "table" or (rows.form is None and rows.output is None and sys.stdout.isatty())
 
 
 def _without_cap(matching: Matching, query: Query) -> Matching:
@@ -329,8 +330,8 @@ def _beside_rows(request: MatchRequest, matches: Matches) -> dict[str, object]:
 
 def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
     """The matches as a trace, or the keys of GROUP BY."""
-    from cepctl.report.matched_events import matched_events
-    from cepctl.report.trace import trace_pieces
+    from cepctl.pages.matched_events import matched_events
+    from cepctl.pages.trace import trace_pieces
 
     plan, inputs, rows = matches.found.plan, matches.found.inputs, matches.table()[:limit]
     if plan.group_by is None:

@@ -69,11 +69,11 @@ def command(
         text, parse(text), matching, "groups", raw_input, execution, judged=True, lawless=True, sketch="auto"
     )
     refuse_unwritable(output, no_clobber=no_clobber)
-    refuse_other_page(output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     file = query_file_of(arguments, query_file)
     refuse_overwriting({"-o": output}, events, raw_input, file, laws=matching.under.laws)
+    refuse_other_page(output)
     execution.require_startable()
     with find_matches(question, events) as matches:
         tell_replaced(output)
