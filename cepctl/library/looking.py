@@ -24,7 +24,7 @@ from cepctl.library.selection import Matching
 from cepctl.memory import budget_of, default_budget
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.one_match import OneMatch
+    from cepctl.engines.diagnosis.shown import OneMatch
     from cepctl.engines.diagnosis.why_not import WhyNot
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
