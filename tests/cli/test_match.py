@@ -98,8 +98,8 @@ def test_estimates_carry_their_error_and_are_announced(
     assert first.startswith("0.")
     assert first.endswith(",0.05,1,5,a1 c2")
     assert captured.err.splitlines()[0] == (
-        "warning: 2 of 2 confidences are estimates from 2,902 sampled worlds each, off by more than 0.05 with "
-        "a probability of at most 1e-06"
+        "warning: 2 of 2 confidences are estimates from 2,902 sampled worlds each, off by more than 0.05 "
+        "with a probability of at most 1e-06"
     )
 
 
