@@ -49,7 +49,7 @@ def findings(
         found = java(needed=needed)
         yield found
         if found.verdict == "ok":
-            yield spark(master, conf)
+            yield spark(master, conf, needed=needed)
 
 
 def python() -> Finding:
@@ -126,13 +126,13 @@ def java(*, needed: bool) -> Finding:
     return Finding("Java", "ok", f"{found.full_version}, {found.home}")
 
 
-def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
+def spark(master: str, conf: Sequence[tuple[str, str]], *, needed: bool) -> Finding:
     """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
     try:
         worker = worker_of(master, conf)
     except CepctlError as problem:
         remedy = "cepctl match -v shows what Spark says; --runner local does without it"
-        return Finding("Spark", "failed", str(problem), remedy)
+        return Finding("Spark", "failed" if needed else "warning", str(problem), remedy)
     told = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
     if worker.missing:
         remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"
