@@ -1,6 +1,6 @@
 """Draw docs/match.png, the picture of the README: the best match of sample_data, as `cepctl report` draws it.
 
-    .venv-test/bin/python scripts/make_picture.py      wants the packages chromium and chromium-driver
+.venv-test/bin/python scripts/make_picture.py      wants the packages chromium and chromium-driver
 """
 
 from __future__ import annotations
