@@ -9,6 +9,9 @@
     learn      events with true times -> a law of the order in which they usually happen
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
+    show       a query, events and a match -> when its events can have happened, and why it has its confidence
+    why_not    a query and events -> what stopped partial matches
+    report     a query and events -> its matches as a page for a browser
     probe      a query and sketches -> where it can occur
     assign     a dataset -> one with other uncertainty intervals
     derive     a query and events -> events that last, made of runs of samples
@@ -33,16 +36,19 @@ if TYPE_CHECKING:
     from cepctl.library.ingest import Ingested, ingest
     from cepctl.library.inspect import Inspected, inspect
     from cepctl.library.learn import learn
+    from cepctl.library.looking import Reasons, Shown, report, show, why_not
     from cepctl.library.match import match
     from cepctl.library.matches import Matches
     from cepctl.library.probe import Probe, probe
     from cepctl.library.sketch import Sketched, sketch
     from cepctl.library.summary import MatchSummary
+    from cepctl.notices import CepctlWarning
 
 __version__ = "0.1.0"
 __all__ = [
     "Calibration",
     "CepctlError",
+    "CepctlWarning",
     "Explanation",
     "Exported",
     "FollowsGraph",
@@ -52,6 +58,8 @@ __all__ = [
     "MatchSummary",
     "Matches",
     "Probe",
+    "Reasons",
+    "Shown",
     "Sketched",
     "__version__",
     "assign",
@@ -65,11 +73,15 @@ __all__ = [
     "learn",
     "match",
     "probe",
+    "report",
+    "show",
     "sketch",
+    "why_not",
 ]
 _HOMES = {
     "Calibration": "calibration.result",
     "CepctlError": "errors",
+    "CepctlWarning": "notices",
     "Explanation": "library.explain",
     "Exported": "library.export",
     "FollowsGraph": "directly_follows.graph",
@@ -78,6 +90,8 @@ _HOMES = {
     "Learned": "learning.learned",
     "MatchSummary": "library.summary",
     "Probe": "library.probe",
+    "Reasons": "library.looking",
+    "Shown": "library.looking",
     "Sketched": "library.sketch",
     "Matches": "library.matches",
     "assign": "library.assign",
@@ -91,7 +105,10 @@ _HOMES = {
     "learn": "library.learn",
     "match": "library.match",
     "probe": "library.probe",
+    "report": "library.looking",
+    "show": "library.looking",
     "sketch": "library.sketch",
+    "why_not": "library.looking",
 }
 
 

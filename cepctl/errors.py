@@ -19,6 +19,10 @@ class UsageError(CepctlError):
     """The command line itself is wrong."""
 
 
+class WarningError(CepctlError):
+    """A warning, where `--strict` makes it an error."""
+
+
 class NoMatchError(CepctlError):
     """Events that are to be shown as a match are none."""
 

@@ -183,6 +183,11 @@ def _call(function: str, arguments: Sequence[Expression], build: Callable[[Expre
             return first.cast(pl.String).str.len_chars().cast(pl.Int64)
         case "coalesce":
             return pl.coalesce([build(argument) for argument in arguments])
+        case "greatest" | "least":
+            values = [build(argument) for argument in arguments]
+            known = pl.all_horizontal([value.is_not_null() for value in values])
+            chosen = pl.max_horizontal(values) if function == "greatest" else pl.min_horizontal(values)
+            return pl.when(known).then(chosen)
         case "regexp_like":
             pattern = arguments[1]
             if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TypeVar
 
-from cepctl.errors import CepctlError, EventSchemaError, LogFormatError
-from cepctl.notices import QUERY, tell
+from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, WarningError
+from cepctl.notices import QUERY, CepctlWarning, tell
 
 _Computed = TypeVar("_Computed")
 _Instead = TypeVar("_Instead")
@@ -28,7 +28,6 @@ class SideFigure(Enum):
     SUMMARY = "the summary"
     READING_NOTICES = "the notes on reading"
     QUERY_NOTICES = "the notes on the query"
-    RUNNER_HINT = "the hint at another runner"
     KERNEL_HINT = "the hint at kernels"
     PROGRESS = "the progress"
     WHY_NOT = "why nothing matched"
@@ -92,10 +91,10 @@ def computed(figure: SideFigure, compute: Callable[[], _Computed]) -> _Computed:
 
 
 def _ends(problem: BaseException) -> bool:
-    """Whether the program is to end; Rich asks for it where the reader of what it writes has gone."""
+    """Whether the program is to end, also by a warning; Rich asks for it where its reader has gone."""
     if isinstance(problem, SystemExit):
         return not isinstance(problem.__context__, BrokenPipeError)
-    return isinstance(problem, KeyboardInterrupt | GeneratorExit)
+    return isinstance(problem, KeyboardInterrupt | GeneratorExit | WarningError | CepctlWarning)
 
 
 def left_out(figure: SideFigure, because: str) -> str:

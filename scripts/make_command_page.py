@@ -22,8 +22,9 @@ HEAD = """# Command line
 Every option can also be set in the environment (`CEPCTL_MATCH_TOP_K=10` for `cepctl match --top-k 10`)
 or in a file, `cepctl.toml`: [configuration](configuration.md).
 
-`cepctl match --help` and `cepctl ingest --help` show the dozen options that most runs need; `--help-all`
-shows all, as this page does.  What answers a question also [answers as JSON](json.md), by one schema.
+`--help` of a command shows the options that most runs need; `--help-all` shows all, as this page does, and
+`cepctl --help-all` those of every command.  What answers a question also [answers as JSON](json.md), by one
+schema.
 
 Only results go to standard output; progress, warnings and the summary go to standard error.
 

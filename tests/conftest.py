@@ -38,6 +38,19 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--one-of-each` is for `scripts/test --quick`."""
+    parser.addoption("--one-of-each", action="store_true", help="the first test of each file alone")
+
+
+@pytest.hookimpl(trylast=True)  # after marks have left out theirs
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out all but the first test of each file, where that is asked for."""
+    if config.getoption("--one-of-each"):
+        first = {item.path: item for item in reversed(items)}
+        items[:] = [item for item in items if first[item.path] is item]
+
+
 def pytest_collection_finish() -> None:
     """What is there before the first test stays to the end, and is not looked through for cycles."""
     gc.freeze()

@@ -154,10 +154,19 @@ def test_every_link_of_the_page_leads_somewhere(page: Path) -> None:
     assert dead == []
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=lambda page: page.name)
+def test_a_first_page_shows_a_small_picture_before_its_commands(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert 1_000 < (page.parent / picture).stat().st_size < 60_000
+    assert text.index(picture) < text.index("$ cepctl demo") < text.index("##")
+
+
 def test_the_index_leads_to_every_page() -> None:
     links = set(LINK.findall((ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
     pages = {page.name for page in (ROOT / "docs").glob("*.md")}
-    assert pages - links == {"index.md", "package.md"}  # the latter is for an index of packages
+    # One is for an index of packages, one is led to by the page on performance.
+    assert pages - links == {"index.md", "package.md", "performance-tables.md"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -20,6 +20,10 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"?(?:https?:)?//|@impo
 ELSEWHERE = re.compile(r"(?:src|href)=\"?(?:https?:)?//")
 
 
+UNLISTED = {"derivations.md", "performance-tables.md"}
+"""For who works on the code, or checks it: pages lead to them, the navigation does not."""
+
+
 def copy_of_docs(folder: Path) -> Path:
     shutil.copy(ROOT / "zensical.toml", folder)
     shutil.copytree(ROOT / "docs", folder / "docs")
@@ -48,7 +52,14 @@ def listed_pages(entry: Any) -> Iterator[str]:
 
 def test_every_page_has_its_place_in_the_navigation() -> None:
     navigation = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
-    assert sorted(listed_pages(navigation)) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")}
+    assert sorted(listed_pages(navigation)) == sorted(pages - UNLISTED)
+
+
+def test_the_first_page_is_one_to_read() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert "| --- |" not in page.replace("|---|", "| --- |"), "no table of links"
+    assert page.index("match.png") < page.index("cepctl demo") < page.index("tutorial.md")
 
 
 def test_the_site_holds_every_page_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Any
 
 from cepctl.assistants.places import Places
-from cepctl.errors import NoMatchError, UsageError
+from cepctl.errors import UsageError
+from cepctl.notices import gathering
+from cepctl.uncertainty.short_rules import short_rule
 
 MOST_CHARACTERS = 24_000
 _MOST_ITEMS = 50
@@ -78,8 +80,26 @@ def _shortened(value: Any, name: str, items: int, text: int, cut: dict[str, str]
     return value
 
 
+_FEW_CHARACTERS = 3_800
+"""Of an answer that is read before each question; what it leaves out is named below it."""
+_FIRST = frozenset(
+    ("events", "time_unit", "first", "last", "uncertain", "types", "attributes", "keys", "examples")
+)
 _MOST_ROWS = 50
 _MOST_MATCHES = 1_000_000
+
+
+def _in_short(facts: dict[str, Any]) -> dict[str, Any]:
+    """What a query is written from: types, attributes, keys, and examples, a line each."""
+    return {
+        **{name: facts[name] for name in ("events", "time_unit", "first", "last", "uncertain")},
+        "examples": [each["query"] for each in facts["examples"]],
+        "keys": [" = ".join(filter(None, (each["name"], each["other"]))) for each in facts["keys"]],
+        "types": [f"{each['event_type']}: {each['events']}" for each in facts["types"]],
+        "attributes": [
+            f"{each['name']}: {each['type']}, {each['values']} values" for each in facts["attributes"]
+        ],
+    }
 
 
 @dataclass(frozen=True)
@@ -89,16 +109,26 @@ class Tools:
     places: Places
 
     def inspect(
-        self, events: list[str], uncertainty: str | None = None, names: dict[str, str] | None = None
+        self,
+        events: list[str],
+        uncertainty: str | None = None,
+        names: dict[str, str] | None = None,
+        full: bool = False,
     ) -> dict[str, Any]:
         """Tell what is in events: types, attributes and their values, keys that join types, example queries.
 
-        `events` are paths of logs, event files or datasets.  `uncertainty` is the path of an uncertainty
-        model (TOML) for raw logs; `names` gives event types new names.
+        `events` are paths of logs, event files or datasets.  `uncertainty` is for raw logs: how far their
+        times can be off, such as `±500 ms`, or the path of a model (TOML); `names` renames event types.
+        `full` asks for all that is known of them, which is long.
         """
         from cepctl.library.inspect import inspect
 
-        return bounded(inspect(self._paths(events), **self._reading(uncertainty, names)).to_json())
+        facts = inspect(self._paths(events), **self._reading(uncertainty, names)).to_json()
+        if full:
+            return bounded(facts)
+        answer = bounded(_in_short(facts), _FEW_CHARACTERS)
+        answer["more"] = f"full=true tells all, also of {', '.join(sorted(facts.keys() - _FIRST))}"
+        return answer
 
     def match(
         self,
@@ -118,13 +148,21 @@ class Tools:
         if not 1 <= limit <= _MOST_ROWS:
             raise UsageError(f"limit is from 1 to {_MOST_ROWS}")
         reading = self._reading(uncertainty, names)
-        with match(
+        with gathering() as told, match(
             query, self._paths(events), min_confidence=min_confidence, max_matches=_MOST_MATCHES,
             runner="local", **reading,
         ) as found:  # fmt: skip
             rows = json.loads(_as_json(found.head(limit)))
-            told = {"summary": str(found.summary), "found": found.summary.found, "rows": rows}
-        answer = bounded(told, MOST_CHARACTERS - _NOTE)
+            warnings = [each.message for each in told if each.kind == "warning"]
+            answer = bounded(
+                {
+                    "summary": str(found.summary),
+                    **({"warnings": warnings} if warnings else {}),
+                    "found": found.summary.found,
+                    "rows": rows,
+                },
+                MOST_CHARACTERS - _NOTE,
+            )
         if len(found) > len(rows):
             answer["cut"].append(
                 f"rows: the {len(rows)} most probable of {len(found):,}; limit asks for more"
@@ -139,20 +177,10 @@ class Tools:
         names: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Tell why a query matches so little: how far partial matches got, and what stopped them."""
-        from cepctl.engines.diagnosis.why_not import why_not
-        from cepctl.language.parser import parse
-        from cepctl.library.finding import planned
-        from cepctl.library.selection import Matching
-        from cepctl.matching.inputs import open_events
-        from cepctl.matching.run import types_read
-        from cepctl.render.why_not import why_not_json
+        from cepctl.library.looking import why_not
 
-        with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
-            plan = planned(parse(query), inputs, Matching())
-            if plan.never is not None:
-                return bounded({"never": str(plan.never)})
-            why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
-            return bounded(json.loads(why_not_json(why)))
+        found = why_not(query, self._paths(events), **self._reading(uncertainty, names))
+        return bounded(found.to_json())
 
     def show(
         self,
@@ -166,20 +194,10 @@ class Tools:
 
         `match` is what the tool match gives as `match`: the ids of the events, with blanks between.
         """
-        from cepctl.engines.diagnosis.one_match import ids_of, one_match
-        from cepctl.language.parser import parse
-        from cepctl.library.finding import planned
-        from cepctl.library.selection import Matching
-        from cepctl.matching.inputs import open_events
-        from cepctl.render.one_match_facts import match_facts
+        from cepctl.library.looking import show
 
-        with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
-            plan = planned(parse(query), inputs, Matching())
-            shown = one_match(plan, inputs.read(plan.attributes), ids_of(match))
-        facts = match_facts(shown)
-        if facts["reasons"]:
-            raise NoMatchError(f"'{match}' is not a match of the query: {'; '.join(facts['reasons'])}")
-        return bounded({"match": match, **facts})
+        shown = show(query, self._paths(events), match=match, **self._reading(uncertainty, names))
+        return bounded(shown.to_json())
 
     def _paths(self, events: Sequence[str]) -> list[str]:
         if not events:
@@ -187,14 +205,10 @@ class Tools:
         return [self.places.inside(path) for path in events]
 
     def _reading(self, uncertainty: str | None, names: dict[str, str] | None) -> dict[str, Any]:
-        model = None if uncertainty is None else self.places.inside(uncertainty)
+        model = uncertainty
+        if uncertainty is not None and short_rule(uncertainty) is None:
+            model = self.places.inside(uncertainty)
         return {"uncertainty": model, "name": names or {}}
-
-    def _options(self, uncertainty: str | None, names: dict[str, str] | None) -> Any:
-        from cepctl.library.options import raw_input
-        from cepctl.library.raw_input import given_ingest_options
-
-        return given_ingest_options(raw_input(self._reading(uncertainty, names)))
 
 
 def _as_json(table: Any) -> str:

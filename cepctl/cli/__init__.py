@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from cepctl.cli.options.help_groups import help_of_all_options
 from cepctl.cli.options.settings import (
     CONFIG_VARIABLE,
     SETTINGS,
@@ -33,30 +34,52 @@ from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.interrupts import being_told
 from cepctl.start_up import light_start
 
+COMMAND_GROUPS: dict[str, dict[str, str]] = {
+    "Begin": {
+        "demo": "Write sample logs into a folder, ask them a question, and name what to try next.",
+    },
+    "Take logs in": {
+        "ingest": "Turn logs into a dataset of Parquet events.",
+        "formats": "List the log formats that can be read, and their events.",
+        "assign": "Assign new uncertainty intervals to the events of a dataset.",
+        "derive": "Make interval events from runs of samples.",
+        "clocks": "Turn logs of clocks into a table of their errors, with hard bounds.",
+    },
+    "See what can be asked": {
+        "inspect": "Show types, attributes, counts, span and granularity of events.",
+        "explain": "Show how a query would run.",
+    },
+    "Ask": {
+        "match": "Run a query and print its probable matches.",
+        "state": "Show the progress of incremental runs, and what their state holds.",
+    },
+    "Look at answers": {
+        "show": "Draw one match and explain its confidence.",
+        "report": "Draw the matches of a query as a page for a browser.",
+    },
+    "Test a model of your times, and learn": {
+        "calibrate": "Tell whether stated probabilities are right, on events with true times.",
+        "learn": "Learn from events with true times in which order they usually happen.",
+    },
+    "Search an archive without reading it": {
+        "sketch": "Sketch datasets, so probes and matches need not read all events.",
+        "probe": "Tell from sketches where a pattern can occur, without reading events.",
+    },
+    "Work with other tools": {
+        "export": "Write events as an event log in XES, uncertain times and all.",
+        "follows": "Count which types of events directly follow which in a case.",
+        "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",
+    },
+    "Set up": {
+        "doctor": "Check what cepctl needs on this machine, and say what to do.",
+        "config": "Show the values of options, and where each comes from.",
+        "completion": "Print a script with which a shell completes commands, options and files.",
+        "man": "Print manual pages, made from the help of the commands.",
+    },
+}
+"""What each command is for, in the groups and the order in which they are shown."""
 COMMANDS: dict[str, str] = {
-    "demo": "Write sample logs into a folder, ask them a question, and name what to try next.",
-    "ingest": "Turn logs into a dataset of Parquet events.",
-    "assign": "Assign new uncertainty intervals to the events of a dataset.",
-    "clocks": "Turn logs of clocks into a table of their errors, with hard bounds.",
-    "derive": "Make interval events from runs of samples.",
-    "formats": "List the log formats that can be read, and their events.",
-    "inspect": "Show types, attributes, counts, span and granularity of events.",
-    "sketch": "Sketch datasets, so probes and matches need not read all events.",
-    "probe": "Tell from sketches where a pattern can occur, without reading events.",
-    "follows": "Count which types of events directly follow which in a case.",
-    "export": "Write events as an event log in XES, uncertain times and all.",
-    "match": "Run a query and print its probable matches.",
-    "report": "Draw the matches of a query as a page for a browser.",
-    "calibrate": "Tell whether stated probabilities are right, on events with true times.",
-    "learn": "Learn from events with true times in which order they usually happen.",
-    "show": "Draw one match and explain its confidence.",
-    "explain": "Show how a query would run.",
-    "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",
-    "state": "Show the progress of incremental runs, and what their state holds.",
-    "config": "Show the values of options, and where each comes from.",
-    "completion": "Print a script with which a shell completes commands, options and files.",
-    "man": "Print manual pages, made from the help of the commands.",
-    "doctor": "Check what cepctl needs on this machine, and say what to do.",
+    name: purpose for group in COMMAND_GROUPS.values() for name, purpose in group.items()
 }
 INTERRUPTED = 130
 
@@ -86,8 +109,10 @@ class LazyGroup(click.Group):
             raise RuntimeError("something ended before its end was read") from problem
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), purpose) for name, purpose in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -128,12 +153,31 @@ def all_commands() -> list[click.Command]:
     metavar="FILE",
     help="Options in TOML; without it cepctl.toml of the working directory, if there is one.",
 )
+@click.option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, asked: _show_all_help(context) if asked else None,
+    help="Show the help of all commands, with all options, and exit.",
+)
 def cli(config: str | None) -> None:
     """Find every match that could have happened in logs with uncertain timestamps.
 
-    Logs become a dataset of events (`ingest`), a query is run on it (`match`), and every match is printed
-    with its probability.  `cepctl help COMMAND` shows the options of a command.
+    Begin with `cepctl demo`.  Logs become a dataset of events (`ingest`), a query is run on it (`match`), and
+    every match is printed with its probability.  `cepctl help COMMAND` shows the options of a command.
     """
+
+
+def _show_all_help(context: click.Context) -> None:
+    """Print the help of the group and of each command, and end."""
+    if context.resilient_parsing:
+        return
+    click.echo(context.get_help(), color=context.color)
+    for command in all_commands():
+        own = click.Context(command, context, command.name)
+        click.echo(f"\n\n{help_of_all_options(own)}", color=context.color)
+    context.exit()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

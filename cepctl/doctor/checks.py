@@ -34,17 +34,22 @@ class Finding:
     remedy: str | None = None
 
 
-def findings(master: str, conf: Sequence[tuple[str, str]], *, java_too: bool) -> Iterator[Finding]:
-    """All checks, one after the other; Java and Spark only for runners that need them."""
+def findings(
+    master: str, conf: Sequence[tuple[str, str]], *, java_too: bool, needed: bool
+) -> Iterator[Finding]:
+    """All checks, one after the other; Java and Spark only for runners that use them.
+
+    `needed`: it is wrong if there is no Java.
+    """
     yield python()
     yield disk()
     yield memory()
     yield kernel_cache()
     if java_too:
-        found = java()
+        found = java(needed=needed)
         yield found
         if found.verdict == "ok":
-            yield spark(master, conf)
+            yield spark(master, conf, needed=needed)
 
 
 def python() -> Finding:
@@ -109,7 +114,7 @@ def _named(faults: list[str]) -> list[str]:
     return [*faults[:_NAMED], *([f"{more:,} more are not used either"] if more > 0 else [])]
 
 
-def java() -> Finding:
+def java(*, needed: bool) -> Finding:
     """The Java that Spark would run on."""
     from cepctl.spark.java import find_java
 
@@ -117,17 +122,17 @@ def java() -> Finding:
         found = find_java()
     except CepctlError as problem:
         fault, _, remedy = str(problem).partition(": ")
-        return Finding("Java", "failed", fault, remedy)
+        return Finding("Java", "failed" if needed else "warning", fault, remedy)
     return Finding("Java", "ok", f"{found.full_version}, {found.home}")
 
 
-def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
+def spark(master: str, conf: Sequence[tuple[str, str]], *, needed: bool) -> Finding:
     """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
     try:
         worker = worker_of(master, conf)
     except CepctlError as problem:
         remedy = "cepctl match -v shows what Spark says; --runner local does without it"
-        return Finding("Spark", "failed", str(problem), remedy)
+        return Finding("Spark", "failed" if needed else "warning", str(problem), remedy)
     told = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
     if worker.missing:
         remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"

@@ -14,6 +14,7 @@ from cepctl import __version__
 from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
+from cepctl.errors import LogFormatError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.ordering import Order, order
@@ -224,9 +225,15 @@ def _refuse(options: IngestOptions, summary: IngestSummary) -> None:
     """Raise LogFormatError where a file was unreadable, or more records bad than are allowed."""
     refuse_unreadable(summary)
     counted = (summary.rejects, summary.rejected, summary.records)
-    refuse_too_many(*counted, options.max_errors)
-    if not options.is_rest:
-        refuse_mostly_bad(*counted, summary.events, options.max_errors)
+    try:
+        refuse_too_many(*counted, options.max_errors)
+        if not options.is_rest:
+            refuse_mostly_bad(*counted, summary.events, options.max_errors)
+    except LogFormatError as problem:
+        form = options.read.time_format
+        if form is None or summary.rejected["no time"] < summary.records:
+            raise
+        raise LogFormatError(f"{problem}\n  no time has the form '{form}' of --time-format") from None
 
 
 def _nothing(summary: IngestSummary) -> list[str]:

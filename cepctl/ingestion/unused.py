@@ -95,13 +95,23 @@ def _why(rule: Rule, results: Sequence[FileResult], types: Mapping[str, int]) ->
     """Which condition has no chance, if one has not."""
     if rule.event_type is not None and not fnmatch.filter(types, rule.event_type):
         return f": no event has the type '{rule.event_type}'{_nearest(rule.event_type, types)}"
+    files = [result.name for result in results]
+    for name, value in rule.attributes:
+        have = sorted({each for result in results for each in result.named})
+        return (
+            f": no event has a '{name}'{_nearest(name, have)}"
+            if name not in have
+            else f": no {name} is {value}"
+        )
+    if rule.of is not None:
+        return f": no type or file has the name '{rule.of}'{_nearest(rule.of, [*types, *files])}"
     by = None if rule.clock is None else rule.clock.by
     known = {name for result in results for name in result.named} | {"source", "event_type"}
     if by is not None and by not in known:
         return f": no event has a '{by}'{_nearest(by, sorted(known))}"
     if rule.unconditional:
         return ": events without a time keep the interval that they bring"
-    return _nearest(rule.source or "", [result.name for result in results])
+    return _nearest(rule.source or "", files)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

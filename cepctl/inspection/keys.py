@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import polars as pl
@@ -26,6 +27,8 @@ _ALIKE = 0.9
 _FEWEST_ALIKE = 3
 _FEWEST_NUMBERS = 20
 _TIME = "time"
+_CASES = ("case_id", "case", "caseid", "case id", "case_concept_name", "case:concept:name")
+"""What logs of cases call the case of an event, in which its activities belong together."""
 _OF_STAMPS = "zone_seconds"
 
 
@@ -49,13 +52,21 @@ class JoinKey:
 
 
 def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[JoinKey, ...]:
-    """Those of the attributes that join types, the one with most values first."""
+    """Those of the attributes that join types: the case first, if most have it, then by their values."""
     usable = {name: each for name, each in compared.items() if _can_be_key(name, each)}
     same = [key for name, each in usable.items() if (key := _of_one(name, each.values)) is not None]
     other = [
         key for one, two in combinations(sorted(usable), 2) if (key := _of_two(one, two, usable)) is not None
     ]
-    return tuple(sorted([*same, *other], key=lambda key: (-key.shared, key.other is not None, key.name)))
+    types = set[str]().union(*(_types(each.values) for each in compared.values()))
+    return tuple(sorted([*same, *other], key=partial(_rank, types=len(types))))
+
+
+def _rank(key: JoinKey, types: int) -> tuple[int, int, bool, str]:
+    """Smaller for what is proposed first, of events of so many types."""
+    of_most = key.other is None and 2 * len(key.types) >= types
+    case = _CASES.index(key.name.lower()) if of_most and key.name.lower() in _CASES else len(_CASES)
+    return case, -key.shared, key.other is not None, key.name
 
 
 def _can_be_key(name: str, values: ComparedValues) -> bool:

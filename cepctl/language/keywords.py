@@ -20,7 +20,19 @@ LOGIC = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FAL
 MATCH_FIELDS = ("start", "end", "confidence")
 GROUP_FIELDS = ("occurrence", "expected", "matches", "best", "confidence", "start", "end")
 """What rows of GROUP BY have beside their key; RETURN may name it there."""
-FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like", "prob", "reached")
+FUNCTIONS = (
+    "abs",
+    "lower",
+    "upper",
+    "length",
+    "coalesce",
+    "regexp_like",
+    "prob",
+    "reached",
+    "greatest",
+    "least",
+    "duration",
+)
 ALLEN_RELATIONS: tuple[AllenRelation, ...] = get_args(AllenRelation)
 RELATIONS: tuple[str, ...] = (*ALLEN_RELATIONS, "intersects")
 

@@ -13,6 +13,7 @@ from cepctl.errors import QuerySyntaxError
 from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import (
     Binary,
+    Call,
     Constant,
     Duration,
     Expression,
@@ -22,6 +23,7 @@ from cepctl.language.ast import (
     ReturnItem,
     Span,
     StrategyClause,
+    Variable,
 )
 from cepctl.language.expressions import ExpressionParser
 from cepctl.language.habits import Place
@@ -291,7 +293,9 @@ class _QueryParser:
         if self.stream.accept_symbol("%") and number <= 100:
             number = float(exact_number(token.value) / 100)
         if not 0 <= number <= 1:
-            raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
+            percent = f"; {token.value} percent is {token.value}%" if number <= 100 else ""
+            message = f"found {found_text(token)}, expected a confidence from 0 to 1{percent}"
+            raise QueryProblem(token.span, message)
         self.confidence = number
 
     # --- GIVEN --------------------------------------------------------------------------
@@ -336,6 +340,8 @@ class _QueryParser:
             self.stream.take()
             self.group_by = ()
             return
+        if self.stream.current.is_symbol("*"):
+            self.stream.fail_because("GROUP BY names its keys, as in GROUP BY a.x")
         self.group_by = self._items()
         for item in self.group_by:
             if item.alias is not None:
@@ -345,11 +351,6 @@ class _QueryParser:
         self.returns = self._items()
 
     def _items(self) -> tuple[ReturnItem, ...]:
-        if self.stream.current.is_symbol("*"):
-            self.stream.fail_because(
-                "RETURN names its columns, as in RETURN a.x, b.y; without it a row has confidence, start, "
-                "end and the ids of its events"
-            )
         items = self._return_items()
         while self.stream.accept_symbol(","):
             items += self._return_items()
@@ -359,7 +360,14 @@ class _QueryParser:
         stream = self.stream
         start = stream.current.span.start
         parser = ExpressionParser(stream)
+        if stream.accept_symbol("*"):
+            return [ReturnItem(Call("*", ()), None, "*", stream.span_from(start))]
         is_name = stream.current.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME)
+        if is_name and stream.ahead().is_symbol(".") and stream.ahead(2).is_symbol("*"):
+            variable = Variable(stream.take().value)
+            stream.take()
+            stream.take()
+            return [ReturnItem(Call("*", (variable,)), None, f"{variable.name}.*", stream.span_from(start))]
         if is_name and stream.ahead().is_symbol(".") and stream.ahead(2).is_symbol("("):
             return self._attribute_list(parser)
         expression = parser.expression()

@@ -161,8 +161,8 @@ def _text(expression: Expression) -> tuple[str, int]:
     match expression:
         case Constant() | Duration() | Attribute() | EventTime() | Variable() | MatchField() | Aggregate():
             return _atom(expression), _ATOM
-        case Call(function, arguments):
-            return f"{function}({', '.join(_text(each)[0] for each in arguments)})", _ATOM
+        case Call():
+            return _call(expression), _ATOM
         case Probability() | ReachedTick():
             return _of_worlds(expression), _ATOM
         case Unary("NOT", operand):
@@ -188,6 +188,13 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"{_inside(operand, _ADD)} IS {_not(negated)}NULL", _COMPARE
         case Allen():
             return _relation(expression), _COMPARE
+
+
+def _call(call: Call) -> str:
+    arguments = [_text(each)[0] for each in call.arguments]
+    if call.function == "*":
+        return "".join(f"{each}.*" for each in arguments) or "*"
+    return f"{call.function}({', '.join(arguments)})"
 
 
 def _of_worlds(expression: Probability | ReachedTick) -> str:

@@ -6,12 +6,21 @@ SciPy's L-BFGS-B climbs to a summit.  A concave sum has one; of several the high
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
 from cepctl.arrays import Reals
+from cepctl.errors import UsageError
 
 _STEPS = 500
+
+
+def require_scipy() -> None:
+    """Raise UsageError where SciPy is not installed, which nothing but learning needs."""
+    if find_spec("scipy") is None:
+        raise UsageError("learn needs SciPy, which is not installed; pip install 'cepctl[learn]'")
+
 
 Sum = Callable[[Reals], tuple[float, Reals]]
 
@@ -33,6 +42,7 @@ def fitted(summed: Sum, starts: Sequence[Reals], sigma: float, share: float) -> 
     """
     if not len(starts[0]):
         return starts[0]
+    require_scipy()
     # SciPy takes a third of a second to import, and nothing else needs it.
     from scipy.optimize import minimize
 

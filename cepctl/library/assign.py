@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from cepctl.library.execution import runner_of
 from cepctl.library.ingest import Ingested, written
 from cepctl.library.keywords import told_in_keywords
-from cepctl.library.options import PathText
+from cepctl.library.options import PathText, Uncertainty
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import AUTO
 from cepctl.memory import reading_budget
+from cepctl.uncertainty.short_rules import words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +27,7 @@ def assign(
     events: PathText,
     output: PathText,
     *,
-    uncertainty: PathText,
+    uncertainty: Uncertainty,
     overwrite: bool = False,
     max_memory: str | None = None,
     runner: str = AUTO,
@@ -41,7 +42,8 @@ def assign(
     events, output
         Directories of the dataset that is read, and of the one that is written.
     uncertainty
-        File of the uncertainty model (TOML); an event that no rule fits keeps its interval.
+        File of the uncertainty model (TOML), or rules as `cepctl.match` has them; an event that none fits
+        keeps its interval.
     overwrite
         Replace the dataset at `output`.
     max_memory
@@ -55,7 +57,7 @@ def assign(
         What the user can mend.
     """
     options = ingest_options(
-        RawInput(uncertainty=os.fspath(uncertainty)), overwrite=overwrite, memory=reading_budget(max_memory)
+        RawInput(uncertainty=words_of(uncertainty)), overwrite=overwrite, memory=reading_budget(max_memory)
     )
     return assigned(os.fspath(events), os.fspath(output), options, runner_of(runner, spark, master, conf))
 

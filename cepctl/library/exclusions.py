@@ -73,6 +73,7 @@ EXCLUSIONS = (
         "its answer begins with facts that are known only when all rows are found",
     ),
     Exclusion(("unordered",), "format", ("table", "trace"), "it is drawn only when all rows are found"),
+    Exclusion(("no-clobber",), "state", (), "each run writes a file of its own"),
     Exclusion(("limit",), "state", (), "the rows that it leaves out would never be emitted"),
     Exclusion(
         (
@@ -101,7 +102,7 @@ EXCLUSIONS = (
     Exclusion(("match",), "last", (True,), "it shows a row of the last match; --rank says which"),
     Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, even one of digits alone"),
     Exclusion(
-        ("format", "output", "csv-safe", "overwrite", "state", "show"),
+        ("format", "output", "csv-safe", "overwrite", "no-clobber", "state", "show"),
         "json",
         (True,),
         "it has its own form, on standard output",

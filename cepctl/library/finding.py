@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.library.matches import Found, Matches, Times
-from cepctl.library.notices import tell_plan, tell_reading
+from cepctl.library.notices import (
+    tell_absent_values,
+    tell_doubts,
+    tell_exact_times,
+    tell_missing_window,
+    tell_plan,
+    tell_reading,
+)
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SketchUse, told_by_sketches
@@ -101,6 +108,11 @@ def find_matches(
         answer = beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered)
         found = counts.rows if options.exists else rows.found
         summary = summary_of(plan, inputs, found, counts, ran, judged=judged, answer=answer)
+        tell_doubts(summary)
+        if not counts.rows:
+            tell_absent_values(plan, inputs)
+        tell_exact_times(plan, inputs, counts)
+        tell_missing_window(plan, counts)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"

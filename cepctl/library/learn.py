@@ -112,6 +112,9 @@ def learned_from(
     paths: Sequence[str], asked: Asked, most_keys: int, choices: RawInput, memory: MemoryBudget
 ) -> Learned:
     """The law of events at some paths; logs the notes on reading them."""
+    from cepctl.learning.fitting import require_scipy
+
+    require_scipy()
     if most_keys < 1:
         raise UsageError(f"--max-keys {most_keys} takes no key; take 1 or more")
     if sum(each is not None for each in asked.blur) != 1:

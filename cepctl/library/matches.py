@@ -35,6 +35,26 @@ ROWS_SHOWN = 20
 _WIDTH = 120
 
 
+_HABITS = {
+    **dict.fromkeys(("to_pandas", "toPandas", "df", "to_df", "DataFrame"), ".pandas() is a frame of pandas"),
+    **dict.fromkeys(("to_polars", "pl"), ".polars() is a frame of Polars"),
+    **dict.fromkeys(("to_arrow", "fetch_arrow_table", "table_arrow"), ".arrow() is a table of Arrow"),
+    **dict.fromkeys(
+        ("fetchall", "collect", "to_dicts", "to_pylist", "rows", "to_list"),
+        "list(matches) are its rows as dicts, and head() the first of them",
+    ),
+    **dict.fromkeys(
+        ("to_csv", "write_csv", "to_parquet", "write_parquet", "to_json"),
+        "frames are written: .polars().write_csv(...), .pandas().to_csv(...)",
+    ),
+    **dict.fromkeys(("shape", "count", "size"), "len(matches) is how many there are"),
+    **dict.fromkeys(("show", "plot", "explain"), "cepctl.show(query, events) explains one match"),
+    **dict.fromkeys(("report", "to_html"), "cepctl.report(query, events, 'page.html') draws them"),
+    "why_not": "cepctl.why_not(query, events) tells what stopped partial matches",
+}
+"""What other libraries call it, and how it is done here."""
+
+
 @dataclass(frozen=True)
 class Found:
     """What a run has found: rows in their one order, and what they were found in.
@@ -71,6 +91,12 @@ class Matches:
     def found(self) -> Found:
         """Plan, events and rows as the engines know them, for code that goes on with them."""
         return self._found
+
+    if not TYPE_CHECKING:  # for them only what there is
+
+        def __getattr__(self, name: str) -> object:
+            hint = _HABITS.get(name)
+            raise AttributeError(f"Matches has no '{name}'{f'; {hint}' if hint else ''}")
 
     def arrow(self) -> pa.Table:
         """All rows as one table; times are timestamps in UTC, or ticks where these were asked for.

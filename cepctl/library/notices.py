@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cepctl.notices import QUERY, READING, tell
 from cepctl.render.counting import counted
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
+    from cepctl.engines.rows.counts import RowCounts
     from cepctl.ingestion.summary import IngestSummary
+    from cepctl.library.summary import MatchSummary
+    from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
+
+_DAY = 86_400_000_000
+_DOUBTS = ("read as UTC", "applies to no event", "no event has")
+"""What a notice on reading says where a default decided which instants are meant, or an option has no use."""
 
 
 def tell_reading(summary: IngestSummary | None) -> None:
@@ -22,7 +29,8 @@ def tell_reading(summary: IngestSummary | None) -> None:
 
 def _tell_reading(summary: IngestSummary) -> None:
     for notice in summary.notices:
-        tell(READING, "note", notice)
+        kind: Literal["note", "warning"] = "warning" if any(doubt in notice for doubt in _DOUBTS) else "note"
+        tell(READING, kind, notice)
     for cause, count in sorted(summary.skipped.items()):
         tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
     if summary.unreadable:
@@ -49,4 +57,58 @@ def _tell_plan(plan: Plan) -> None:
     for warning in plan.warnings:
         tell(QUERY, "warning", warning)
     if plan.never is not None:
-        tell(QUERY, "note", f"the query can never match: {plan.never}")
+        tell(QUERY, "warning", f"the query can never match: {plan.never}")
+
+
+def tell_doubts(summary: MatchSummary) -> None:
+    """Say what of an answer was left out, is an estimate, or cost too much."""
+    beside(SideFigure.SUMMARY, partial(_tell_doubts, summary), None)
+
+
+def _tell_doubts(summary: MatchSummary) -> None:
+    for doubt in filter(None, (summary.left_out, summary.estimates, summary.refusals)):
+        tell(QUERY, "warning", doubt)
+
+
+def tell_absent_values(plan: Plan, inputs: EventInputs) -> None:
+    """Say which texts that a query without a match asks for no event has."""
+
+    def tell_all() -> None:
+        from cepctl.matching.absent_values import absent_values
+
+        for absent in absent_values(plan, inputs):
+            tell(QUERY, "warning", absent)
+
+    beside(SideFigure.QUERY_NOTICES, tell_all, None)
+
+
+def tell_exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> None:
+    """Say what it means where every interval is one tick, and how to say more."""
+
+    def tell_once() -> None:
+        from cepctl.matching.exact_times import exact_times
+
+        if exact_times(plan, inputs, counts):
+            tell(
+                QUERY,
+                "note",
+                f"every time is taken as exact, to one tick of {plan.time_unit}: nothing else could have "
+                "happened; --uncertainty '±500 ms' says how far times can be off",
+            )
+
+    beside(SideFigure.QUERY_NOTICES, tell_once, None)
+
+
+def tell_missing_window(plan: Plan, counts: RowCounts) -> None:
+    """Say that a query sets no limit to the time that its matches take, where they take more than a day."""
+    alone = all(len(each.components) < 2 for each in plan.alternatives)
+    if plan.window is not None or alone or counts.start is None or counts.end is None:
+        return
+    days = (counts.end - counts.start) * plan.time_unit.microseconds / _DAY
+    if days > 1:
+        tell(
+            QUERY,
+            "note",
+            f"the query has no WITHIN, and these matches are spread over {days:,.0f} days; WITHIN 1 hour "
+            "keeps those whose events are near",
+        )

@@ -11,9 +11,12 @@ from typing import Any, Literal, TypedDict
 from cepctl.errors import UsageError
 from cepctl.library.exclusions import refuse_excluded
 from cepctl.library.raw_input import RawInput
+from cepctl.uncertainty.short_rules import words_of
 
 PathText = str | os.PathLike[str]
 """A path of this machine or, as text, a URI of any filesystem that Arrow knows."""
+Uncertainty = PathText | Sequence[str] | Mapping[str, str]
+"""A model file, a rule in one line, several, or the same by what they are about."""
 EpochUnit = Literal["s", "ms", "us", "ns"]
 _EPOCH_UNITS = ("s", "ms", "us", "ns")
 
@@ -22,7 +25,8 @@ class ReadingOptions(TypedDict, total=False):
     """How raw logs, plain event files and tables are read; a dataset needs none of it.
 
     uncertainty
-        File of the uncertainty model (TOML) that gives raw events their intervals.
+        How far times can be off: the file of a model (TOML); a rule such as `±500 ms`, `-16 s..+2 s` or
+        `1 day`; or such by what they are about, `{"fw.csv": "±90 s", "node=n7": "±2 s", "*": "±1 s"}`.
     tz
         IANA zone of times that are written without one.
     name
@@ -59,7 +63,7 @@ class ReadingOptions(TypedDict, total=False):
         in which they happened, and ticks are so fine that all have room.
     """
 
-    uncertainty: PathText | None
+    uncertainty: Uncertainty | None
     tz: str | None
     name: Mapping[str, str]
     drop_domain: bool
@@ -104,7 +108,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
     require_choice("epoch_unit", given.get("epoch_unit"), (None, *_EPOCH_UNITS))
     return RawInput(
         input_format=given.get("input_format", input_format),
-        uncertainty=_path(given.get("uncertainty")),
+        uncertainty=words_of(given.get("uncertainty")),
         tz=given.get("tz"),
         renames=tuple(given.get("name", {}).items()),
         drop_domain=given.get("drop_domain", False),

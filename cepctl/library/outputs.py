@@ -10,6 +10,7 @@ from pathlib import Path
 from cepctl.errors import UsageError
 from cepctl.library.laws import LawFile
 from cepctl.library.raw_input import RawInput
+from cepctl.uncertainty.short_rules import file_among
 
 
 def refuse_overwriting(
@@ -47,7 +48,7 @@ def refuse_overwriting(
             raise UsageError(f"{option} and {other} would overwrite one another; name another file")
     read = {
         "the query": query_file,
-        "the uncertainty model": raw_input.uncertainty,
+        "the uncertainty model": file_among(raw_input.uncertainty),
         "the patterns": raw_input.patterns,
         "the laws": None if laws is None else laws.path,
     }

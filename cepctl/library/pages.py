@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from cepctl.library.matches import Matches
     from cepctl.matching.inputs import EventInputs
+    from cepctl.pages.document import About
+    from cepctl.pages.matched_events import MatchedEvents
     from cepctl.plan.plan import Plan
-    from cepctl.report.document import About
-    from cepctl.report.matched_events import MatchedEvents
 
 
 def report_page(matches: Matches, listed: int) -> str:
@@ -66,12 +66,12 @@ def _why_not(matches: Matches) -> str | None:
 
 def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> str:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts, found_or_missed
+    from cepctl.pages.document import About, document
+    from cepctl.pages.matched_events import matched_events
+    from cepctl.pages.overview import overview_beside
+    from cepctl.pages.page import page_html
+    from cepctl.pages.strip import strip_of
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
-    from cepctl.report.document import About, document
-    from cepctl.report.matched_events import matched_events
-    from cepctl.report.overview import overview_beside
-    from cepctl.report.page import page_html
-    from cepctl.report.strip import strip_of
 
     found, counts = matches.found, matches.summary.counts
     judged = None
@@ -114,12 +114,12 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     import pyarrow as pa
 
     from cepctl.engines.event.raw_time_counts import found_or_missed
+    from cepctl.pages.document import document
+    from cepctl.pages.matched_events import matched_events
+    from cepctl.pages.overview import overview_beside
+    from cepctl.pages.records import NO_KEY, KeyLines, owners
     from cepctl.plan.grouping import ungrouped
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
-    from cepctl.report.document import document
-    from cepctl.report.matched_events import matched_events
-    from cepctl.report.overview import overview_beside
-    from cepctl.report.records import NO_KEY, KeyLines, owners
 
     found = matches.found
     plan = ungrouped(found.plan)
@@ -143,8 +143,8 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
 
 def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEvents:
     """The best match of each key, in their order, without those of which it is not known."""
+    from cepctl.pages.matched_events import matched_events
     from cepctl.plan.grouping import ungrouped
-    from cepctl.report.matched_events import matched_events
 
     matches = ungrouped(plan)
     known = keys.filter(keys.column("signature").is_valid())

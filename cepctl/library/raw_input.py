@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RawInput:
-    """How raw logs are read, in the words of the user; paths and texts are not looked at yet."""
+    """How raw logs are read, in the words of the user; paths and texts are not looked at yet.
+
+    `uncertainty`: the path of a model, or rules in one line each (cepctl/uncertainty/short_rules.py).
+    """
 
     input_format: str | None = None
-    uncertainty: str | None = None
+    uncertainty: tuple[str, ...] = ()
     tz: str | None = None
     renames: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
@@ -35,6 +39,13 @@ class RawInput:
     exact_times: bool = False
     templates: str | None = None
     writer: tuple[str, ...] = ()
+
+    def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
+        """The same choices, with the model and the patterns as `named` calls these files."""
+        from cepctl.uncertainty.short_rules import short_rule
+
+        words = (word if short_rule(word) else named(word) or word for word in self.uncertainty)
+        return replace(self, uncertainty=tuple(words), patterns=named(self.patterns))
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -68,9 +79,9 @@ def ingest_options(
     from cepctl.io.log4j.patterns import load_patterns
     from cepctl.io.tabular.mapping import parse_mapping
     from cepctl.io.templates.files import load_templates
-    from cepctl.uncertainty.model import UncertaintyModel, load_model
+    from cepctl.uncertainty.short_rules import model_of
 
-    model = load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel()
+    model = model_of(raw_input.uncertainty)
     unit = _unit(raw_input.time_unit)
     return IngestOptions(
         input_format=raw_input.input_format,

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UnsupportedQueryError
+from cepctl.notices import READING, tell
 from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.support import Engine
 from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
@@ -59,6 +60,10 @@ class RunnerChoice:
         """The runner, for as long as the context lasts; raises as `spark_session` does."""
         return RUNNERS[self.runner].opened(RunnerSettings(self.master, self.conf, verbose))
 
+    def on_spark_where_open(self) -> RunnerChoice:
+        """The choice of who says how Spark runs, and so wants it."""
+        return replace(self, runner="spark") if self.runner == AUTO else self
+
     def for_events(self, count: int) -> RunnerChoice:
         """The choice for so many events of datasets."""
         return self._decided(small=count <= LOCAL_EVENTS)
@@ -70,7 +75,15 @@ class RunnerChoice:
     def _decided(self, *, small: bool) -> RunnerChoice:
         if self.runner != AUTO:
             return self
-        return replace(self, runner="local" if small else "spark")
+        if small:
+            return replace(self, runner="local")
+        from cepctl.spark.session import why_not_startable
+
+        because = why_not_startable()
+        if because is None:
+            return replace(self, runner="spark")
+        tell(READING, "note", f"one process does all of it, although it is large: {because}")
+        return replace(self, runner="local")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_v
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import related
+from cepctl.plan.returned_items import written_out
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
 from cepctl.plan.timing_cases import timing_cases
@@ -78,6 +79,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
     window = analysis.window()
+    query = query if query.group_by is not None else written_out(query, schema, unit, window, problems)
     checker = Checker(names, schema, problems, "RETURN")
     keys = group_columns(query, patterns, checker)
     columns = return_columns(query, checker) if keys is None else ()
@@ -249,6 +251,8 @@ class _Analysis:
     def _unknown_type(self, name: str, component: ComponentPattern, known: list[str]) -> str:
         line, column = line_and_column(self.query.text, component.span.start)
         nearest = nearest_names(name, known)
+        if name.upper() == "ANY":
+            return f"line {line}, column {column}: no event has the type '{name}'; any type is written *"
         hint = (
             f"; the nearest {'type is' if len(nearest) == 1 else 'types are'} {', '.join(nearest)}"
             if nearest

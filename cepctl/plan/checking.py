@@ -50,7 +50,8 @@ READABLE_COLUMNS = ("event_id", "event_type")
 """Fixed columns of the event table that a query may read like attributes."""
 
 _ARGUMENTS = {"abs": (1, 1), "lower": (1, 1), "upper": (1, 1), "length": (1, 1),
-              "coalesce": (1, 100), "regexp_like": (2, 2), "prob": (1, 1), "reached": (1, 1)}  # fmt: skip
+              "coalesce": (1, 100), "regexp_like": (2, 2), "prob": (1, 1), "reached": (1, 1),
+              "greatest": (1, 100), "least": (1, 100), "duration": (2, 2), "*": (0, 1)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,8 @@ class Checker:
     def _number(self, expression: Expression, operator: str) -> ValueType:
         found = self.value(expression)
         if found in (ValueType.TIME, ValueType.DURATION):
-            self.problems.error(expression.span, _TIME_RULE)
+            returned = self.clause == "RETURN"
+            self.problems.error(expression.span, _RETURNED_TIME_RULE if returned else _TIME_RULE)
             return ValueType.ANY
         if not found.is_number:
             message = f"'{operator}' takes numbers, {_shown(expression)} is {found.value}"
@@ -298,6 +300,15 @@ class Checker:
             return self._number(arguments[0], "abs")
         if call.function == "coalesce":
             return self._coalesce(arguments, call.span)
+        if call.function in ("greatest", "least"):
+            kinds = [self._number(each, call.function) for each in arguments]
+            return common(kinds) or ValueType.FLOAT
+        if call.function in ("duration", "*"):
+            message = f"{_shown(call)} stands alone in RETURN, of matches"
+            if call.function == "duration":
+                message += "; in WHERE two times are compared, as in b.time - a.time <= 5 s"
+            self.problems.error(call.span, message)
+            return ValueType.FLOAT
         self._text(arguments[0], call.function)
         if call.function == "regexp_like":
             pattern = arguments[1]
@@ -321,6 +332,9 @@ _TIME_RULE = (
     "a time may only be compared with another time or an ISO constant, plus or minus a duration "
     "(b.time - a.time <= 5 s), as a condition of its own joined by AND; a.lower and a.upper are numbers"
 )
+
+
+_RETURNED_TIME_RULE = "RETURN duration(a, b) gives how long it took from a to b, least and most"
 
 
 def _constant_type(value: int | float | str | bool | None) -> ValueType:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from cepctl.clock_ties import ties_of
+from cepctl.language.ast import Duration
 from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.strategies import Strategy
@@ -30,6 +32,7 @@ from cepctl.plan.plan import (
     members_of_sides,
 )
 from cepctl.plan.support import ENGINES, engine_refusals
+from cepctl.schema import TimeUnit
 
 _CHECKED = {
     Scope.EVENT: "when {0} is bound",
@@ -101,9 +104,14 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
             for each in alternative.equalities
         ],
-        "timings": [_timing(timing, names) for timing in (*alternative.timings, *alternative.member_timings)],
+        "timings": [
+            _timing(timing, names, plan.time_unit)
+            for timing in (*alternative.timings, *alternative.member_timings)
+        ],
         **(
-            {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
+            {"choices": [_choice(each, names, plan.time_unit) for each in alternative.choices]}
+            if alternative.choices
+            else {}
         ),
         **({"absent": list(alternative.absent)} if alternative.absent else {}),
         "kleene_predicates": dict(_kleene_predicates(alternative)),
@@ -147,19 +155,26 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _timing(timing: Timing, names: list[str]) -> str:
+def _timing(timing: Timing, names: list[str], unit: TimeUnit) -> str:
     members = members_of_sides(timing)
     sides = (timing.left, timing.left_end), (timing.right, timing.right_end)
     left, right = (
         "0" if component is None else f"{'end' if end else 't'}({names[component]}{f'[{of}]' if of else ''})"
         for (component, end), of in zip(sides, members, strict=True)
     )
-    return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
+    return f"{left} - {right} {'<>' if timing.not_equal else '<='} {_length(timing.bound, unit)}"
 
 
-def _choice(cases: tuple[tuple[Timing, ...], ...], names: list[str]) -> list[str]:
+def _length(ticks: int, unit: TimeUnit) -> str:
+    """A length in people's units; a tick more or less is a matter of order."""
+    if abs(ticks) <= 1:
+        return f"{ticks} ticks"
+    return duration_text(Duration(Fraction(ticks) * Fraction(unit.microseconds)))
+
+
+def _choice(cases: tuple[tuple[Timing, ...], ...], names: list[str], unit: TimeUnit) -> list[str]:
     """What holds in each case of a relation."""
-    return [" AND ".join(_timing(timing, names) for timing in case) for case in cases]
+    return [" AND ".join(_timing(timing, names, unit) for timing in case) for case in cases]
 
 
 def _kleene_predicates(alternative: Alternative) -> Iterator[tuple[str, str]]:
@@ -194,8 +209,8 @@ def _head(plan: Plan) -> Iterator[str]:
     if plan.window is None:
         yield "Window      none: a match may last forever; events are split by key only"
     else:
-        bounded = f"last tick - first tick of the whole match < {plan.window:,} ticks"
-        yield f"Window      {_window(plan)}: {bounded}"
+        apart = f"first and last event of a match are less than that apart (one tick is {plan.time_unit})"
+        yield f"Window      {_window(plan)}: {apart}"
     keys = ", ".join(plan.partition_by)
     yield f"Partition   {f'by {keys}: all components share the value' if keys else 'none'}"
     if plan.group_by is not None:
@@ -222,12 +237,12 @@ def _groups(keys: tuple[ReturnColumn, ...]) -> str:
 def _window(plan: Plan) -> str:
     assert plan.window is not None
     within = plan.query.within
-    text = duration_text(within) if within and within.microseconds is not None else f"{plan.window:,} ticks"
-    return f"{text} (one tick is {plan.time_unit})"
+    written = within is not None and within.microseconds is not None
+    return duration_text(within) if written and within is not None else f"{plan.window:,} ticks"
 
 
 def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> Iterator[str]:
-    under = None if plan.window is None else f"< {plan.window:,} ticks"
+    under = None if plan.window is None else f"< {_window(plan)}"
     yield from (f"    {line}" for line in drawing(alternative, plan.strategy, under).splitlines())
     yield ""
     facts = _alternative(plan, alternative, counts, order)

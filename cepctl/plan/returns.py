@@ -25,7 +25,9 @@ def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
     for item in query.returns:
         kind = checker.value(item.expression)
         if kind is ValueType.DURATION:
-            checker.problems.error(item.span, "a duration cannot be returned")
+            checker.problems.error(
+                item.span, "a duration stands in conditions; RETURN duration(a, b) gives how long it took"
+            )
         if isinstance(item.expression, MatchField) and item.alias is None:
             continue
         name = item.alias if item.alias is not None else item.text

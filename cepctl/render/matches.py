@@ -19,9 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
+from cepctl.plan.returned_items import LEAST, MOST
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import percent
 from cepctl.render.short_ids import short_ids
+from cepctl.render.spans import span_text
 from cepctl.terminal import visible
 
 _ANY_WIDTH = 1_000_000
@@ -113,8 +115,13 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _whole(matches: pa.Table, names: Sequence[str], *, ascii_only: bool) -> _Layout:
     """Every column, with short ids."""
-    columns, legends = {}, {}
+    columns: dict[str, list[str]] = {}
+    legends = {}
     for name in names:
+        if (whole := _of_duration(name, names)) is not None:
+            ends = (matches.column(f"{whole}{end}").to_pylist() for end in (LEAST, MOST))
+            columns[whole] = [span_text(least, most) for least, most in zip(*ends, strict=True)]
+            continue
         values = matches.column(name).to_pylist()
         cells = [visible(_cell(name, value, ascii_only=ascii_only)) for value in values]
         if name in _IDS and pa.types.is_string(matches.field(name).type):
@@ -123,6 +130,15 @@ def _whole(matches: pa.Table, names: Sequence[str], *, ascii_only: bool) -> _Lay
                 legends[name] = legend
         columns[name] = cells
     return _Layout(columns, legends)
+
+
+def _of_duration(name: str, names: Sequence[str]) -> str | None:
+    """What a column is an end of, where both ends are there."""
+    for end in (LEAST, MOST):
+        whole = name.removesuffix(end)
+        if whole != name and {f"{whole}{LEAST}", f"{whole}{MOST}"} <= {*names}:
+            return whole
+    return None
 
 
 def _without_dates(layout: _Layout) -> _Layout:

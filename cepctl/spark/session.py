@@ -66,6 +66,18 @@ def require_startable(master: str) -> None:
         require_reachable(require_master(master))
 
 
+def why_not_startable() -> str | None:
+    """Why no session can be started here, in one line; None where one can."""
+    from cepctl.spark.java import find_java
+
+    try:
+        _require_pyspark()
+        find_java()
+    except JobError as problem:
+        return str(problem)
+    return None
+
+
 def _require_pyspark() -> None:
     """Raise JobError where PySpark is not installed, which an installation may do without."""
     if find_spec("pyspark") is None:

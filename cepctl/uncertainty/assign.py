@@ -229,6 +229,12 @@ def fitted(
             rows &= _matches(events["event_type"], rule.event_type, basename=False)
         if rule.source is not None:
             rows &= _matches(events["source"], rule.source, basename=True)
+        if rule.of is not None:
+            rows &= _matches(events["event_type"], rule.of, basename=False) | _matches(
+                events["source"], rule.of, basename=True
+            )
+        for name, value in rule.attributes:
+            rows &= _has(events.get(name), value, len(known))
         if rule.where is not None and rows.any():
             rows &= _holds(rule, rule.where, events, len(known))
         if rule.clock is not None:
@@ -252,6 +258,21 @@ def _matches(column: pa.Array | pa.ChunkedArray, glob: str, *, basename: bool) -
         for text in encoded.dictionary.to_pylist()
     ]
     found: Flags = np.asarray([*values, False], dtype=np.bool_)[pc.fill_null(encoded.indices, len(values))]
+    return found
+
+
+def _has(column: pa.Array | pa.ChunkedArray | None, value: str, count: int) -> Flags:
+    """Rows with this value as text; numbers are compared as numbers."""
+    if column is None:
+        return np.zeros(count, np.bool_)
+    if pa.types.is_floating(column.type):
+        try:
+            same = pc.equal(column, float(value))
+        except ValueError:
+            return np.zeros(count, np.bool_)
+    else:
+        same = pc.equal(pc.cast(column, pa.string()), value)
+    found: Flags = np.asarray(pc.fill_null(same, False).to_numpy(zero_copy_only=False), np.bool_)
     return found
 
 

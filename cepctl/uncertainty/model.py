@@ -1,7 +1,7 @@
 """The uncertainty model: TOML text -> frozen rules, with every mistake named by file and rule.
 
-A rule says which events it fits (`event_type`, `source`, `where`) and which true times a logged
-time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
+A rule says which events it fits (`event_type`, `source`, `of`, `attribute`, `where`) and which true times a
+logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
 (clock_rules.py).  Beside the rules a model may state what every world satisfies (`[[given]]`) and laws of
 order (`[[law]]`, cepctl/order_laws/reading.py).
 """
@@ -27,12 +27,14 @@ from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
 
-_CONDITIONS = ("event_type", "source", "where")
+_CONDITIONS = ("event_type", "source", "of", "attribute", "where")
 
 
 @dataclass(frozen=True)
 class Rule:
     """Which events, and what their time means.  A condition that is None fits every event.
+
+    `of` is a glob of the type or of the source, `attributes` have values as text.
 
     Where there is a `clock` alone, an event's own part is what its interval would be without the rule.
     Of interval events `end` is what the time of the end means, as that of the start where it is None, and
@@ -48,13 +50,16 @@ class Rule:
     clock: ClockRule | None = None
     end: Interval | None = None
     length: Interval | None = None
+    of: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
 
     @property
     def unconditional(self) -> bool:
         """Whether it fits every event, so that no later rule is ever asked."""
         # Every event has a source; another column of a clock may be null.
         by_attribute = self.clock is not None and self.clock.by not in (None, "source")
-        everything = self.event_type in (None, "*") and self.source in (None, "*") and self.where is None
+        names = {self.event_type, self.source, self.of}
+        everything = names <= {None, "*"} and self.where is None and not self.attributes
         return everything and not by_attribute
 
     @property
@@ -62,11 +67,15 @@ class Rule:
         """The columns that its condition and its clock read."""
         leaves = walk(self.where) if self.where is not None else iter(())
         by = {self.clock.by} if self.clock is not None and self.clock.by is not None else set()
-        return frozenset(by) | {
-            leaf.which if isinstance(leaf, EventTime) else leaf.name
-            for leaf in leaves
-            if isinstance(leaf, Attribute | EventTime)
-        }
+        return (
+            frozenset(by)
+            | {name for name, _ in self.attributes}
+            | {
+                leaf.which if isinstance(leaf, EventTime) else leaf.name
+                for leaf in leaves
+                if isinstance(leaf, Attribute | EventTime)
+            }
+        )
 
     @property
     def keeps_intervals(self) -> bool:
@@ -137,7 +146,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
         if rule.unconditional:
             raise UncertaintyModelError(
                 f"{file}: rule {rule.number + 1} is never reached: rule {rule.number} fits every event; "
-                f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
+                f"give rule {rule.number} a condition ({', '.join(_CONDITIONS)}) or move it to the end"
             )
     given = _given(document.get("given", []), file)
     return UncertaintyModel(unit, rules, text, file, given, read_laws(document.get("law", []), file))
@@ -173,17 +182,25 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         interval = _interval(table["interval"], "interval") if "interval" in table else None
         shape = SHAPES[shapes[0]](table[shapes[0]]) if shapes else None
         where = parse_expression(text_in_quotes(table["where"], "where")) if "where" in table else None
-        event_type, source = (
-            text_in_quotes(table[name], name) if name in table else None for name in ("event_type", "source")
+        event_type, source, of = (
+            text_in_quotes(table[name], name) if name in table else None
+            for name in ("event_type", "source", "of")
         )
         clock = read_clock(table["clock"], Path(file).parent) if "clock" in table else None
         end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
-        return Rule(number, event_type, source, where, interval, shape, clock, end, length)
+        attributes = _attributes(table.get("attribute", {}))
+        return Rule(*(number, event_type, source, where, interval, shape, clock, end, length), of, attributes)
     except CepctlError as problem:
         message = str(problem)
         raise UncertaintyModelError(
             message if message.startswith(place) else f"{place}: {message}"
         ) from problem
+
+
+def _attributes(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise UncertaintyModelError('write attribute = { node = "n7" }')
+    return tuple((name, text_in_quotes(each, f"the value of {name}")) for name, each in value.items())
 
 
 def _known_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:

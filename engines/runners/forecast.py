@@ -163,6 +163,8 @@ def _stretches(lower: Numbers, count: int) -> Iterator[TimeSlice]:
             yield TimeSlice(int(part[first]), int(part[last]))
 
 
+_NEARLY = 10
+"""Above a tenth of what there is for them, events are worth a word on it."""
 _EVENT_BYTES, _ATTRIBUTE_BYTES = 80, 16
 """An event as it is read: id, type, interval and raw time, and one value more."""
 
@@ -186,18 +188,17 @@ class MemoryEstimate:
         return cls(budget, events, events * each, rivals, rivals * (PAIR_BYTES + COUPLED_PAIR_BYTES))
 
     def text(self) -> str:
-        """In words, with what is there for each."""
-        budget = self.budget
-        said = [
-            f"{size_text(budget.total)} at most",
-            f"{self.events:,} events about {size_text(self.event_bytes)} of {size_text(budget.events)}",
-        ]
+        """In words; with what is there for each, where that is nearly taken."""
+        budget, said = self.budget, [f"{self.events:,} events take about {size_text(self.event_bytes)}"]
+        if self.event_bytes * _NEARLY > budget.events:
+            said[0] += f" of {size_text(budget.events)}"
         if self.rivals:
             said.append(
                 f"a match with at most {self.rivals:,} rivals about {size_text(self.rival_bytes)} of "
                 f"{size_text(2 * budget.block(usable_cores()))}"
             )
-        said.append(f"rows beyond {size_text(budget.rows)} go to disk")
+        if self.event_bytes * _NEARLY > budget.events or self.rivals:
+            said.append(f"{size_text(budget.total)} at most; rows beyond {size_text(budget.rows)} go to disk")
         return "; ".join(said)
 
     def to_json(self) -> dict[str, int]:

@@ -374,6 +374,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "lower": str.lower,
     "upper": str.upper,
     "length": len,
+    "greatest": lambda *values: max(values),
+    "least": lambda *values: min(values),
     "regexp_like": lambda text, pattern: re.search(pattern, text) is not None,
 }
 

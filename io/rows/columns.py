@@ -53,4 +53,5 @@ def require_columns(names: Sequence[str], known: Sequence[str]) -> None:
     """
     for name in names:
         if name not in known:
-            raise UsageError(f"--columns: there is no column '{name}'; there are {', '.join(known)}")
+            hint = f"; RETURN {name} in the query makes it one" if "." in name or "(" in name else ""
+            raise UsageError(f"--columns: there is no column '{name}'; there are {', '.join(known)}{hint}")

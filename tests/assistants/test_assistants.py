@@ -62,7 +62,9 @@ def answer(found: Any) -> dict[str, Any]:
 def test_the_question_of_the_readme_is_answered_in_three_calls(samples: Path) -> None:
     query = (samples / "query.cep").read_text()
     (first,) = asked(samples, [("inspect", LOGS)], apart=True)
-    assert {"TaskStart", "CPU", "TaskFinish"} <= {each["event_type"] for each in answer(first)["types"]}
+    assert len(first.content[0].text) <= 4_000
+    assert {"TaskStart: 19", "CPU: 82", "TaskFinish: 19"} <= {*answer(first)["types"]}
+    assert "full=true tells all, also of" in answer(first)["more"]
     (second,) = asked(samples, [("match", {"query": query, **LOGS})])
     rows = answer(second)["rows"]
     assert len(rows) == 7
@@ -117,6 +119,18 @@ def test_what_a_user_can_mend_is_told_as_it_is(samples: Path) -> None:
     assert "line 1" in said[0]
     assert "there is no nowhere" in said[1]
     assert "limit is from 1 to 50" in said[2]
+
+
+def test_all_that_inspect_knows_is_there_for_who_asks(samples: Path) -> None:
+    (found,) = asked(samples, [("inspect", {**LOGS, "full": True})])
+    assert {"CPU", "TaskStart"} <= {each["event_type"] for each in answer(found)["types"]}
+    assert {"clocks", "grains", "values"} <= answer(found).keys()
+
+
+def test_a_type_that_no_event_has_is_told_beside_no_rows(samples: Path) -> None:
+    (found,) = asked(samples, [("match", {"query": "PATTERN SEQ(TaskStart a, CPUs b)", **LOGS})])
+    assert answer(found)["rows"] == []
+    assert "no event has the type 'CPUs'; the nearest type is CPU" in answer(found)["warnings"][-1]
 
 
 def test_rows_beyond_the_limit_are_said_to_be_cut(samples: Path) -> None:

@@ -95,7 +95,7 @@ def test_rows_are_those_of_a_match(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_schema_that_does_not_hold_would_be_noticed() -> None:
-    head = {"schema": "cepctl-answer/1", "version": "0", "command": "doctor"}
+    head = {"schema": "cepctl-answer/1", "version": "0", "command": "doctor", "notices": []}
     good = {**head, "answer": {"findings": []}}
     validator = Draft202012Validator(SCHEMA)
     assert validator.is_valid(good)

@@ -12,7 +12,7 @@ import pytest
 
 # What is typed, and what the shell then offers.
 CASES = {
-    "cepctl exp": ["export", "explain"],
+    "cepctl exp": ["explain", "export"],
     "cepctl match --eng": ["--engine"],
     "cepctl match --engine w": ["worlds"],
     "cepctl ingest --format jh": ["jhist", "jhist1"],

@@ -153,6 +153,9 @@ def test_no_row_is_no_text_when_quiet(place: Path) -> None:
         "local",
     ]
     done = run([*arguments, "--quiet"], place)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("warning: the query can never match: ")
+    done = run([*arguments, "-qq"], place)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -332,7 +335,7 @@ def test_defaults_are_those_of_the_contract(tmp_path: Path) -> None:
     `--order` (default auto), `--max-matches` (default 10,000,000), `--time` (default iso).
     """
     shown = tomllib.loads(run(["config", "match", "ingest", "assign"], tmp_path).stdout)
-    assert {(each["runner"], each["master"]) for each in shown.values()} == {("spark", "local[*]")}
+    assert {(each["runner"], each["master"]) for each in shown.values()} == {("auto", "local[*]")}
     match = shown["match"]
     assert (match["engine"], match["order"], match["max-matches"]) == ("event", "auto", 10_000_000)
     assert (match["time"], match["kleene"]) == ("iso", "groups")

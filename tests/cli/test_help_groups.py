@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from cepctl.cli import cli, main
+from cepctl.cli import COMMANDS, cli, main
 from cepctl.cli.options.help_groups import GroupedCommand, GroupedOption, HelpGroup
 from cepctl.cli.options.settings import options_of
 
@@ -36,9 +36,31 @@ def test_a_command_shows_an_option_where_it_says_or_where_the_option_itself_does
     assert command.further == {"How logs are read": ("other",)}
 
 
-def test_an_option_of_no_group_is_an_error_of_the_program() -> None:
-    with pytest.raises(AssertionError, match="stray states no group"):
-        GroupedCommand("toy", params=[click.Option(["--stray"])], moved={})
+def test_an_option_of_no_group_is_the_command_s_own() -> None:
+    command = GroupedCommand("toy", params=[click.Option(["--stray"])])
+    assert command.usual == {"Options": ("stray",)}
+
+
+def test_options_of_reading_stand_behind_help_all(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("report", "calibrate", "learn", "show", "explain", "follows", "inspect"):
+        assert main([name, "--help"]) == 0
+        short = capsys.readouterr().out
+        assert len(short.splitlines()) <= 60
+        assert "--keep-unmatched" not in short
+        assert main([name, "--help-all"]) == 0
+        assert "--keep-unmatched" in capsys.readouterr().out
+
+
+def test_the_commands_stand_in_groups_and_demo_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    assert "Begin with `cepctl demo`" in said
+    titles = ["Begin:", "Take logs in:", "See what can be asked:", "Ask:", "Look at answers:", "Set up:"]
+    assert [said.index(title) for title in titles] == sorted(said.index(title) for title in titles)
+    assert main(["--help-all"]) == 0
+    every = capsys.readouterr().out
+    assert every.count("\nUsage: cepctl ") >= len(COMMANDS)
+    assert "--keep-unmatched" in every
 
 
 @pytest.mark.parametrize("name", GROUPED)

@@ -89,7 +89,7 @@ def test_what_ends_before_its_start_in_an_older_dataset_fits_nothing_and_is_coun
     assert main(["match", "PATTERN SEQ(B b)", "events", "--format", "csv"]) == 0
     written = capsys.readouterr()
     assert written.out.splitlines() == ["confidence,start,end,match"]
-    assert "note: left out 1 event that the query asks for: ends before its start in every world;" in (
+    assert "warning: left out 1 event that the query asks for: ends before its start in every world;" in (
         written.err
     )
     assert main(["match", "PATTERN SEQ(A a)", "events"]) == 0

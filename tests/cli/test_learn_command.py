@@ -131,3 +131,11 @@ def test_a_table_of_random_orders_leaves_no_file(capsys: pytest.CaptureFixture[s
     Path("log.csv").write_text("\n".join(["event_type,lower,upper,door", *rows, ""]))
     told = refused(capsys, *WORDS, "-o", "laws.toml")
     assert told.startswith("error: no law is written: under coarsen 10 ms the held-out log score of 40 open")
+
+
+def test_without_scipy_one_line_says_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.learning.fitting.find_spec", lambda name: None)
+    told = refused(capsys, *WORDS, "-o", "laws.toml")
+    assert "error: learn needs SciPy, which is not installed; pip install 'cepctl[learn]'" in told

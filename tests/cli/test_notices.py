@@ -38,7 +38,7 @@ def notices(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 
 def test_a_match_tells_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    warning, summary = notices(capsys, "match", QUERY, "log.csv", "--log-format", "json")
+    warning, _, summary = notices(capsys, "match", QUERY, "log.csv", "--log-format", "json")
     assert (warning["kind"], warning["rejected"]) == ("warning", {"no time": 1})
     assert (summary["kind"], summary["command"]) == ("summary", "match")
     assert (summary["events"], summary["matches"], summary["rejects"]) == (3, 2, 1)
@@ -97,3 +97,55 @@ def test_json_asked_of_one_command_is_not_kept_for_the_next(capsys: pytest.Captu
     notices(capsys, "match", QUERY, "log.csv", "--log-format", "json")
     assert main(["match", QUERY, "log.csv"]) == 0
     assert "\n2 matches in 3 events, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("query", "warning"),
+    [
+        ("PATTERN SEQ(A a, Bee b)", "no event has the type 'Bee'"),
+        ("PATTERN SEQ(A a, B b) WHERE a.x > 5 AND a.x < 3", "the query can never match"),
+        (
+            "PATTERN SEQ(A a, B b) WHERE b.host = 'n0de'",
+            "no B has b.host = 'n0de'; the nearest value is node",
+        ),
+    ],
+)
+def test_quiet_does_not_hide_that_a_query_cannot_match(
+    log: Path, capsys: pytest.CaptureFixture[str], query: str, warning: str
+) -> None:
+    log.write_text(
+        "event_type,time,x,host\nA,2024-05-01T10:00:01.5Z,7,node\nB,2024-05-01T10:00:02.5Z,7,node\n"
+    )
+    command = ("match", query, "log.csv")
+    assert main([*command, "--quiet", "--fail-on-match"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("warning: ")
+    assert warning in said
+    assert main([*command, "-qq"]) == 0
+    assert not capsys.readouterr().err
+    assert main([*command, "-qq", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["notices"]
+    assert [warning in each["message"] for each in told if each["kind"] == "warning"] == [True]
+    assert main([*command, "--strict", "-o", "rows.csv"]) == 2
+    assert warning in capsys.readouterr().err
+    assert not log.with_name("rows.csv").exists()
+
+
+def test_a_time_zone_that_nobody_named_is_a_warning(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text("event_type,time\nA,2024-05-01 10:00:01.5\nB,2024-05-01 10:00:02.5\n")
+    assert main(["match", QUERY, "log.csv", "-q"]) == 0
+    assert "warning: log.csv: times without a zone, read as UTC: 2" in capsys.readouterr().err
+    assert main(["match", QUERY, "log.csv", "--strict"]) == 2
+    assert main(["match", QUERY, "log.csv", "--strict", "--tz", "UTC"]) == 0
+
+
+@pytest.mark.parametrize("said", ["true", "1", "yes"])
+def test_the_environment_can_make_quiet(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("CEPCTL_QUIET", said)
+    assert [each["kind"] for each in notices(capsys, "inspect", "log.csv", "--log-format", "json")] == [
+        "warning"
+    ]
+    monkeypatch.setenv("CEPCTL_QUIET", "2")
+    assert not notices(capsys, "inspect", "log.csv", "--log-format", "json")

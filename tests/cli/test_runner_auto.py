@@ -1,4 +1,4 @@
-"""`--runner auto`: Spark for what is large, or where it is said how; a hint where it was not needed."""
+"""`--runner auto`: Spark for what is large, or where it is said how; one process where there is no Java."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cepctl.cli import main
-from cepctl.cli.match.runner_hint import hint_at_kernels
+from cepctl.cli.match.kernel_hint import hint_at_kernels
 from cepctl.errors import JobError
 from cepctl.matching.run import LOCAL_BYTES, LOCAL_EVENTS, Execution, RunnerChoice
 
@@ -55,6 +55,7 @@ def test_what_is_large_goes_to_spark(
 ) -> None:
     monkeypatch.setattr("cepctl.matching.run.LOCAL_EVENTS", 1)
     monkeypatch.setattr("cepctl.matching.run.LOCAL_BYTES", 1)
+    monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: None)
     words = [word.replace("_", " ") for word in command.split()]
     assert main([*words, "--runner", "auto"]) == 4
     assert capsys.readouterr().err.endswith("error: Spark was called\n")
@@ -66,21 +67,27 @@ def test_who_says_how_spark_runs_wants_spark(option: str, capsys: pytest.Capture
     assert capsys.readouterr().err.endswith("error: Spark was called\n")
 
 
-def test_a_small_match_on_spark_by_default_hints_at_auto(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["ingest log.csv -o events", f"match {QUERY.replace(' ', '_')} log.csv"])
+def test_without_java_what_is_large_stays_here_with_a_note(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
-    monkeypatch.setattr("cepctl.matching.run._find_by_runner", lambda *_: None)
-    monkeypatch.setattr("cepctl.cli.match.runner_hint._starts_warm", lambda: True)
-    hint = "--runner auto (CEPCTL_RUNNER=auto) takes it above 5,000,000, and writes the same bytes"
-    assert main(["match", QUERY, "log.csv"]) == 0
-    assert f"hint: 2 events need no Spark: {hint}\n" in capsys.readouterr().err
-    monkeypatch.setattr("cepctl.cli.match.runner_hint._starts_warm", lambda: False)
-    assert main(["match", QUERY, "log.csv"]) == 0
-    assert f"{hint}; cepctl doctor --warm makes Spark start sooner\n" in capsys.readouterr().err
-    for asked in (["--runner", "spark"], ["--quiet"]):
-        assert main(["match", QUERY, "log.csv", *asked]) == 0
-        assert "hint: 2 events" not in capsys.readouterr().err
+    monkeypatch.setattr("cepctl.matching.run.LOCAL_EVENTS", 1)
+    monkeypatch.setattr("cepctl.matching.run.LOCAL_BYTES", 1)
+    monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: "no Java found")
+    words = [word.replace("_", " ") for word in command.split()]
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert "note: one process does all of it, although it is large: no Java found" in said
+    assert main([*words, "--runner", "spark"]) == 4
+
+
+def test_nothing_said_is_auto(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
+    assert main(["ingest", "log.csv", "-o", "events"]) == 0
+    assert main(["match", QUERY, "events"]) == 0
+    assert main(["match", QUERY, "events", "--master", "local[1]"]) == 4
+    assert capsys.readouterr().err.endswith("error: Spark was called\n")
 
 
 class Terminal(io.StringIO):

@@ -40,7 +40,6 @@ COMMANDS: dict[SideFigure, tuple[str, ...]] = {
     SideFigure.SUMMARY: MATCH,
     SideFigure.READING_NOTICES: MATCH,
     SideFigure.QUERY_NOTICES: MATCH,
-    SideFigure.RUNNER_HINT: MATCH,
     SideFigure.KERNEL_HINT: MATCH,
     SideFigure.WHY_NOT: ("match", NOWHERE, "events.csv", "--why-not"),
     SideFigure.LAST_MATCH: MATCH,

@@ -154,7 +154,8 @@ def test_an_interrupt_while_java_starts_ends_java_too(tmp_path: Path) -> None:
     java.write_text(SLOW_JAVA.format(folder=tmp_path))
     java.chmod(0o755)
     (tmp_path / "log.csv").write_text(FIGURE)
-    with started(["match", QUERY, "log.csv"], tmp_path, JAVA_HOME=str(tmp_path / "jdk")) as process:
+    command = ["match", QUERY, "log.csv", "--runner", "spark"]
+    with started(command, tmp_path, JAVA_HOME=str(tmp_path / "jdk")) as process:
         wait_until((tmp_path / "started").exists, process)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=SECONDS)

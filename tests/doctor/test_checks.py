@@ -66,7 +66,7 @@ def test_without_java_spark_is_not_tried(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(java, "_wheel_home", lambda: None)
-    found = {each.what: each for each in checks.findings("local[1]", (), java_too=True)}
+    found = {each.what: each for each in checks.findings("local[1]", (), java_too=True, needed=True)}
     assert found["Java"].verdict == "failed"
     assert "apt-get install" in (found["Java"].remedy or "")
     assert "Spark" not in found
@@ -74,6 +74,6 @@ def test_without_java_spark_is_not_tried(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_without_spark_java_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert {each.what for each in checks.findings("local[1]", (), java_too=False)} == {
+    assert {each.what for each in checks.findings("local[1]", (), java_too=False, needed=False)} == {
         *("Python", "disk", "memory", "kernels"),
     }

@@ -28,7 +28,7 @@ def test_a_worker_is_this_interpreter_and_has_what_it_needs(spark: Session) -> N
 @pytest.mark.spark
 def test_a_worker_that_lacks_a_package_is_a_failure(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.doctor.checks.NEEDED", ("no_such_package",))
-    finding = check("local[2]", ())
+    finding = check("local[2]", (), needed=True)
     assert finding.verdict == "failed"
     assert finding.told.endswith(", without no_such_package")
     assert f"install cepctl for {sys.executable}" in (finding.remedy or "")

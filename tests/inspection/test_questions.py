@@ -132,3 +132,19 @@ def test_few_keys_or_coarse_times_teach_none(capsys: pytest.CaptureFixture[str],
     (folder / "log.csv").write_text("event_type,lower,upper,task\n" + "\n".join(rows))
     assert "cepctl match" in inspected(capsys)
     assert "cepctl learn" not in inspected(capsys)
+
+
+def test_a_log_of_cases_is_asked_by_its_case(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        f"{step},2026-01-01T0{case}:{minute:02}:00Z,c{case},r{case}{minute},v{case}{minute}"
+        for case in range(6)
+        for step, minute in (("Register", 1), ("Check", 20), ("Decide", 40))
+    ]
+    # Values that more events share than cases do, but only two of the types.
+    extra = [
+        f"{step},2026-01-01T07:{at:02}:00Z,c9,x{at},x{at}" for at in range(30) for step in ("Check", "Decide")
+    ]
+    (folder / "log.csv").write_text("\n".join(["event_type,time,case_id,entry,other", *rows, *extra, ""]))
+    asked = inspected(capsys)
+    assert "of the same case_id" in asked
+    assert asked.index("WHERE a.case_id = b.case_id") < asked.index("GROUP BY a.case_id")

@@ -18,7 +18,7 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
-from cepctl.errors import UsageError
+from cepctl.errors import EventSchemaError, UsageError
 
 Make = Callable[[pa.Table, Path], Any]
 QUERY = (
@@ -161,3 +161,19 @@ def test_a_table_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:
 def test_a_table_without_types_is_told_what_it_lacks() -> None:
     with pytest.raises(cepctl.CepctlError, match="table: no column event_type"):
         cepctl.match("PATTERN SEQ(A a)", pa.table({"lower": [1], "upper": [2]}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"),
+    [
+        ({"kind": ["A"], "ts": [1]}, "event_type"),
+        ({"event_type": ["A"], "x": [1]}, "time, and not both lower and upper"),
+    ],
+)
+def test_a_frame_that_lacks_a_column_is_not_called_damaged(
+    columns: dict[str, list[object]], missing: str
+) -> None:
+    with pytest.raises(EventSchemaError) as refused:
+        cepctl.match("PATTERN SEQ(A a, B b)", pa.table(columns))
+    assert f"table: no column {missing}" in str(refused.value)
+    assert "damaged" not in str(refused.value)

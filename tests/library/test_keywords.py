@@ -19,7 +19,7 @@ CALLS = (cepctl.match, cepctl.ingest, cepctl.assign, cepctl.inspect, cepctl.expl
 
 def test_keywords_are_those_of_the_calls() -> None:
     assert {"top_k", "sketch_on", "share", "by", "format", "input_format", "drop_domain"} <= keywords()
-    assert keywords().isdisjoint({"query", "events", "state", "listed"})
+    assert keywords().isdisjoint({"query", "events", "state"})
 
 
 def test_no_call_is_imported_before_there_is_an_error() -> None:

@@ -19,12 +19,12 @@ COUNTS = {"TaskStart": 40, "CPU": 12_000, "TaskFinish": 1}
 WORDS = """\
 Pattern     SEQ(TaskStart a, !Error e, CPU+ b[], TaskFinish c)
 Strategy    skip_till_any_match: every combination that satisfies the query
-Window      15 s (one tick is 1 ms): last tick - first tick of the whole match < 15,000 ticks
+Window      15 s: first and last event of a match are less than that apart (one tick is 1 ms)
 Partition   by node: all components share the value
 Confidence  at least 0.6
 
     TaskStart a ──▶ no Error e ──▶ CPU b+ ──▶ TaskFinish c
-    ╰────────────────── < 15,000 ticks ──────────────────╯
+    ╰────────────────────── < 15 s ──────────────────────╯
 
 Components
     a: TaskStart      at most 40 events
@@ -35,7 +35,7 @@ Predicates between events
     a.task = c.task  checked when c is bound  (join key)
     avg(b[].value) > 97  checked on the finished group
 Timing, which selects worlds and not events
-    t(c) - t(a) <= 10000 ticks
+    t(c) - t(a) <= 10 s
 While a group grows
     b[i].value > 95  is false-value consistent
     avg(b[].value) > 97  is neither true-value nor false-value consistent
@@ -61,7 +61,7 @@ def test_json_holds_the_same_facts() -> None:
     assert facts["window_ticks"] == 15_000
     assert facts["partition_by"] == ["node"]
     assert [each["events_at_most"] for each in reading["components"]] == [40, 0, 12_000, 1]
-    assert reading["timings"] == ["t(c) - t(a) <= 10000 ticks"]
+    assert reading["timings"] == ["t(c) - t(a) <= 10 s"]
     assert reading["order"]["components"] == ["c", "a"]
     assert set(facts["engines"]) == {"event", "point", "worlds"}
     assert facts["never"] is None

@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_needs_spark_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["match", "PATTERN A a", "log.csv"]) == 4
+    assert main(["match", "PATTERN A a", "log.csv", "--runner", "spark"]) == 4
     assert (
         "PySpark is not installed here; install it (pip install pyspark), or do without it: --runner local"
         in (capsys.readouterr().err)
@@ -27,13 +27,15 @@ def test_what_needs_spark_says_what_to_do(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_local_runner_needs_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["match", "PATTERN A a", "log.csv", "--runner", "local"]) == 0
+    assert main(["match", "PATTERN A a", "log.csv"]) == 0
     assert capsys.readouterr().out.count("\n") == 2
 
 
 def test_the_doctor_names_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from cepctl.doctor import checks
 
-    monkeypatch.setattr(checks, "java", lambda: checks.Finding("Java", "ok", "17"))
-    assert main(["doctor"]) == 4
+    monkeypatch.setattr(checks, "java", lambda needed: checks.Finding("Java", "ok", "17"))
+    assert main(["doctor", "--runner", "spark"]) == 4
     assert "failed   Spark    PySpark is not installed here" in capsys.readouterr().out
+    assert main(["doctor"]) == 0, "what is small needs none"
+    assert "warning  Spark    PySpark is not installed here" in capsys.readouterr().out

@@ -5,9 +5,17 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import reading_memory_option, runner_options, verbosity_options
+from cepctl.cli.options.shared import (
+    HOW_UNCERTAIN,
+    reading_memory_option,
+    runner_options,
+    verbosity_options,
+    write_model_option,
+)
 from cepctl.cli.output.accounts import report
+from cepctl.cli.output.rows import write_whole
 from cepctl.library.assign import assigned
+from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
 from cepctl.memory import MemoryBudget
@@ -24,8 +32,14 @@ from cepctl.memory import MemoryBudget
     help="Directory of the dataset to write.",
 )
 @click.option(
-    "--uncertainty", required=True, type=click.Path(), metavar="MODEL", help="Uncertainty model (TOML)."
+    "--uncertainty",
+    required=True,
+    multiple=True,
+    type=click.Path(),
+    metavar="[WHICH=]HOW",
+    help=HOW_UNCERTAIN,
 )
+@write_model_option
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS2.")
 @reading_memory_option
 @runner_options
@@ -33,7 +47,8 @@ from cepctl.memory import MemoryBudget
 def command(
     events: str,
     output: str,
-    uncertainty: str,
+    uncertainty: tuple[str, ...],
+    write_model: str | None,
     overwrite: bool,
     memory: MemoryBudget,
     runner: RunnerChoice,
@@ -44,5 +59,9 @@ def command(
 
     The model applies to the times in the logs; an event that no rule fits keeps its interval.
     """
-    options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite, memory=memory)
+    raw_input = RawInput(uncertainty=uncertainty)
+    options = ingest_options(raw_input, overwrite=overwrite, memory=memory)
+    refuse_overwriting({"--write-model": write_model}, [events], raw_input)
     report(assigned(events, output, options, runner, verbose=verbose), quiet=quiet)
+    if write_model is not None:
+        write_whole(write_model, [options.model.text.encode()])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_file
 from cepctl.cli.options.query_text import is_query_text, query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import (
@@ -30,7 +30,7 @@ from cepctl.memory import MemoryBudget
 _PAGES = (".html", ".htm")
 
 
-@click.command("calibrate", cls=CheckedCommand)
+@click.command("calibrate", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "--pairs",
@@ -158,7 +158,7 @@ def command(
     asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
     found = calibrated(events, asked, raw_input, memory)
     if is_page:
-        from cepctl.report.calibration import calibration_page
+        from cepctl.pages.calibration import calibration_page
 
         write_pieces([calibration_page(found).encode()], output)
     elif as_json:

@@ -18,13 +18,13 @@ SAMPLES = Path(__file__).parents[2] / "sample_data"
 COPIED = ("logs", "uncertainty.toml", "query.cep", "who.cep")
 _COLUMNS = "a.task_id,a.node,peak,calm,confidence"
 RUN = (
-    "cepctl ingest logs -o events --uncertainty uncertainty.toml --name cpu_user=CPU --runner local --quiet",
-    f"cepctl match @query.cep events --runner local --format table --columns {_COLUMNS}",
+    "cepctl ingest logs -o events --uncertainty uncertainty.toml --name cpu_user=CPU --quiet",
+    f"cepctl match @query.cep events --format table --columns {_COLUMNS}",
 )
 NEXT = {
-    "cepctl match @who.cep events --runner local --format table": "which task was it, all rows together?",
+    "cepctl match @who.cep events --format table": "which task was it, all rows together?",
     "cepctl show --last": "why has the first row this confidence?",
-    "cepctl report @query.cep events -o report.html --runner local": "all rows as a page for a browser",
+    "cepctl report @query.cep events -o report.html": "all rows as a page for a browser",
 }
 
 

@@ -33,14 +33,16 @@ def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     """Check Python, disk, memory, compiled kernels, Java, Spark and its workers' Python.
 
     Each line shows a finding, and the remedy if something is missing; Spark is started for this.
-    With --runner local, Java and Spark are not checked.  Exits with 4 if a check fails.
+    With --runner local, Java and Spark are not checked; with --runner spark, a missing Java is an error.
+    Exits with 4 if a check fails.
     """
     from cepctl.doctor.checks import findings
 
     if warm:
         _warm(runner)
     failed, told = 0, []
-    for finding in findings(runner.master, runner.conf, java_too=runner.may_need_java):
+    java_too, needed = runner.may_need_java, runner.on_spark
+    for finding in findings(runner.master, runner.conf, java_too=java_too, needed=needed):
         failed += finding.verdict == "failed"
         if as_json:
             told.append(asdict(finding))
@@ -66,6 +68,6 @@ def _warm(runner: RunnerChoice) -> None:
         done = warm_up(progress.tell)
     kernels = counted(done.compiled, "kernel")
     say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
-    if runner.may_need_java and is_local(runner.master):
+    if runner.on_spark and is_local(runner.master):
         kept = record_classes()
         say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")

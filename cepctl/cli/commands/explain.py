@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.match.progress import shown_progress
-from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
+from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
     json_option,
     memory_option,
     raw_input_options,
+    strict_option,
     verbosity_options,
     words_or_json,
 )
@@ -24,7 +26,7 @@ from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 
 
-@click.command("explain", cls=CheckedCommand)
+@click.command("explain", cls=GroupedCommand)
 @query_argument("[EVENTS...]")
 @words_or_json
 @json_option
@@ -39,6 +41,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
 @memory_option
 @click.option("--support", is_flag=True, help="Show what runs on which engine instead; takes no QUERY.")
 @raw_input_options("--input-format")
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],

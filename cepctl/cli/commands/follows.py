@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import no_laws_option
 from cepctl.cli.options.shared import (
     json_option,
@@ -22,7 +22,7 @@ from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
 
 
-@click.command("follows", cls=CheckedCommand)
+@click.command("follows", cls=GroupedCommand)
 @click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option(
     "--by",

@@ -16,8 +16,10 @@ from cepctl.cli.options.shared import (
     reject_options,
     runner_options,
     verbosity_options,
+    write_model_option,
 )
 from cepctl.cli.output.accounts import report, tell_sketches
+from cepctl.cli.output.rows import write_whole
 from cepctl.errors import UsageError
 from cepctl.library.ingest import explained_files, ingested
 from cepctl.library.outputs import refuse_overwriting
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
 )
 @reject_options
 @metrics_option
+@write_model_option
 @reading_memory_option
 @runner_options
 @verbosity_options
@@ -115,6 +118,7 @@ def command(
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
+    write_model: str | None,
     memory: MemoryBudget,
     runner: RunnerChoice,
     quiet: bool,
@@ -138,15 +142,25 @@ def command(
     if explain:
         _explain(paths, options)
         return
+    if write_model is not None and not raw_input.uncertainty:
+        raise UsageError("--write-model writes what --uncertainty says; give that, too")
     if output is None:
         raise UsageError("name the directory of the dataset to write: -o EVENTS")
-    written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
+    written = {
+        "-o": output,
+        "--rejects": rejects,
+        "--report": report_file,
+        "--metrics": metrics,
+        "--write-model": write_model,
+    }
     refuse_overwriting(written, paths, raw_input, replaced="-o")
     sketching = sketch or bool(sketch_on) or sketch_share is not None
     share = USUAL_SHARE if sketch_share is None else sketch_share
     if sketching:
         refuse_unsketchable(output, sketch_on, share)
     report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
+    if write_model is not None:
+        write_whole(write_model, [options.model.text.encode()])
     if sketching:
         tell_sketches(sketched([output], sketch_on, None, share), quiet=quiet)
 

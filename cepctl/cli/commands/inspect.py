@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.shared import json_option, raw_input_options, reading_memory_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
@@ -14,9 +14,10 @@ from cepctl.library.inspect import inspected, templates_of_events
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
+from cepctl.notices import READING, tell
 
 
-@click.command("inspect", cls=CheckedCommand)
+@click.command("inspect", cls=GroupedCommand)
 @click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option(
     "--format",
@@ -64,7 +65,10 @@ def command(
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
     if list_templates:
-        click.echo(templates_of_events(events, raw_input, memory), nl=False)
+        templates = templates_of_events(events, raw_input, memory)
+        if not templates.strip():
+            tell(READING, "warning", "no templates: no input is a log of lines whose messages need types")
+        click.echo(templates, nl=False)
         return
     found = inspected(events, raw_input, memory)
     if write_model is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.shared import (
     memory_option,
     no_given_option,
@@ -21,7 +21,7 @@ from cepctl.library.true_events import TYPE, Asked
 from cepctl.memory import MemoryBudget
 
 
-@click.command("learn", cls=CheckedCommand)
+@click.command("learn", cls=GroupedCommand)
 @click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option("--by", metavar="ATTR", required=True, help="Attribute that names the key of an event.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from cepctl.cli.match.kernel_hint import hint_at_kernels
 from cepctl.cli.match.last_match import ROWS_REMEMBERED, remember_match
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
-from cepctl.cli.match.runner_hint import hint_at_kernels, hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.unordered import applies, run_unordered
 from cepctl.cli.match.why_not import tell_why_not
@@ -28,11 +29,12 @@ from cepctl.cli.options.shared import (
     metrics_option,
     raw_input_options,
     runner_options,
+    strict_option,
     verbosity_options,
 )
 from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.metrics import write_metrics
-from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
+from cepctl.cli.output.rows import names_folder, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import RowFile
 from cepctl.library.finding import Question, find_matches
@@ -43,6 +45,7 @@ from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.order_laws.choices import LAWLESS
+from cepctl.plan.returned_items import with_keys
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
@@ -55,7 +58,7 @@ MATCHES_IN_PARTS = 10_000_000_000
 """The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
 
 
-@click.command("match", cls=GroupedCommand, moved={HelpGroup.ASK: ["uncertainty"]})
+@click.command("match", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @matching_options
 @grouped_option(
@@ -116,6 +119,7 @@ MATCHES_IN_PARTS = 10_000_000_000
 @state_options
 @raw_input_options("--input-format")
 @runner_options
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],
@@ -152,6 +156,8 @@ def command(
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
     query = parse(text)
     unordered = applies(unordered, query)
+    if _is_table(rows, incremental) and not (query.returns or matching.exists or unordered):
+        query = with_keys(query) if query.group_by is None and kleene == "groups" else query
     if in_parts or unordered:
         matching = _without_cap(matching, query)
     question = Question(
@@ -168,8 +174,8 @@ def command(
         as_json=as_json,
         unordered=unordered,
     )
-    if incremental.state is None and rows.output is not None:
-        refuse_unwritable(rows.output)
+    if incremental.state is None:
+        rows.refuse_unwritable()
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     file = query_file_of(arguments, query_file)
     replaced = "-o" if in_parts else None
@@ -177,6 +183,13 @@ def command(
     question.execution.require_startable()
     count = _run_once(request) if incremental.state is None else _run_with_state(request)
     return MATCHES_FOUND if count and fail_on_match else 0
+
+
+def _is_table(rows: RowChoice, incremental: Incremental) -> bool:
+    """Whether people are to read the rows, and have not said which columns."""
+    if incremental.state is not None or rows.chosen:
+        return False
+    return rows.form == "table" or (rows.form is None and rows.output is None and sys.stdout.isatty())
 
 
 def _without_cap(matching: Matching, query: Query) -> Matching:
@@ -246,7 +259,6 @@ def _tell(request: MatchRequest, matches: Matches) -> None:
     execution, hint = request.question.execution, not request.why_not and matches.found.plan.never is None
     tell = partial(tell_summary, matches.summary, hint=hint, limit=request.rows.limit)
     beside(SideFigure.SUMMARY, tell, None)
-    beside(SideFigure.RUNNER_HINT, partial(hint_at_runner, execution, matches.summary.events), None)
     beside(SideFigure.KERNEL_HINT, partial(hint_at_kernels, execution), None)
 
 
@@ -318,8 +330,8 @@ def _beside_rows(request: MatchRequest, matches: Matches) -> dict[str, object]:
 
 def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
     """The matches as a trace, or the keys of GROUP BY."""
-    from cepctl.report.matched_events import matched_events
-    from cepctl.report.trace import trace_pieces
+    from cepctl.pages.matched_events import matched_events
+    from cepctl.pages.trace import trace_pieces
 
     plan, inputs, rows = matches.found.plan, matches.found.inputs, matches.table()[:limit]
     if plan.group_by is None:

@@ -48,6 +48,7 @@ def command(
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
+    rows.refuse_unwritable()
     target = row_target("json" if as_json else rows.form, rows.output)
     if target.parts:
         raise UsageError(f"-o {rows.output} names a folder, and a probe has few rows; name a file")

@@ -7,12 +7,12 @@ from functools import partial
 import click
 
 from cepctl.cli.match.summary import tell_summary
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
+from cepctl.cli.options.shared import raw_input_options, runner_options, strict_option, verbosity_options
 from cepctl.cli.output.notices import say
-from cepctl.cli.output.rows import refuse_unwritable, write_whole
+from cepctl.cli.output.rows import refuse_other_page, refuse_unwritable, tell_replaced, write_whole
 from cepctl.errors import UsageError
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.outputs import refuse_overwriting
@@ -23,11 +23,12 @@ from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.side_figures import SideFigure, beside
 
 
-@click.command("report", cls=CheckedCommand)
+@click.command("report", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "-o", "--output", required=True, type=click.Path(), metavar="FILE", help="Write the page (HTML) to FILE."
 )
+@click.option("--no-clobber", is_flag=True, help="Refuse to replace an existing FILE.")
 @click.option(
     "--listed",
     type=click.IntRange(min=0),
@@ -39,11 +40,13 @@ from cepctl.side_figures import SideFigure, beside
 @matching_options
 @raw_input_options("--input-format")
 @runner_options
+@strict_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
     output: str,
+    no_clobber: bool,
     listed: int,
     matching: Matching,
     raw_input: RawInput,
@@ -65,13 +68,15 @@ def command(
     question = Question(
         text, parse(text), matching, "groups", raw_input, execution, judged=True, lawless=True, sketch="auto"
     )
-    refuse_unwritable(output)
+    refuse_unwritable(output, no_clobber=no_clobber)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     file = query_file_of(arguments, query_file)
     refuse_overwriting({"-o": output}, events, raw_input, file, laws=matching.under.laws)
+    refuse_other_page(output)
     execution.require_startable()
     with find_matches(question, events) as matches:
+        tell_replaced(output)
         write_whole(output, [report_page(matches, listed).encode()])
     if not quiet:
         beside(SideFigure.SUMMARY, partial(tell_summary, matches.summary, hint=False), None)

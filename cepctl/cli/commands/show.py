@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cepctl.cli.match.last_match import recall
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
@@ -53,7 +53,7 @@ class _Asked:
     under: LawChoice
 
 
-@click.command("show", cls=CheckedCommand)
+@click.command("show", cls=GroupedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "--match",

@@ -69,7 +69,7 @@ def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
     from cepctl.language.printer import to_text
 
     records = {"records of clocks": json.dumps(options.model.records, sort_keys=True)}
-    reading = {**asdict(request.question.raw_input), "uncertainty": None, "patterns": None}
+    reading = {**asdict(request.question.raw_input), "uncertainty": (), "patterns": None}
     del reading["follow_links"]  # says which files are read, not how
     return {
         "query": to_text(request.question.query),

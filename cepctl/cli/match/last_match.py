@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,11 +53,7 @@ def remember(last: LastMatch) -> None:
 
 def remember_match(asked: Question, paths: Sequence[str], ids: Sequence[str]) -> None:
     """Keep what was asked of which events, and the ids of the first rows."""
-    raw_input = replace(
-        asked.raw_input,
-        uncertainty=absolute(asked.raw_input.uncertainty),
-        patterns=absolute(asked.raw_input.patterns),
-    )
+    raw_input = asked.raw_input.with_files(absolute)
     events, under = tuple(absolute(path) or path for path in paths), asked.matching.under
     laws = None if under.laws is None else absolute(under.laws.path)
     remember(LastMatch(asked.text, events, raw_input, tuple(ids), laws, under.no_laws))
@@ -94,6 +90,7 @@ def _read(kept: dict[str, Any]) -> LastMatch:
     reading = dict(kept["raw_input"])
     reading["renames"] = tuple((old, new) for old, new in reading["renames"])
     reading["columns"] = tuple(reading["columns"])
+    reading["uncertainty"] = tuple(reading["uncertainty"])
     laws, no_laws = kept.get("laws"), bool(kept.get("no_laws"))
     read = RawInput(**reading)
     return LastMatch(kept["query"], tuple(kept["events"]), read, tuple(kept["matches"]), laws, no_laws)

@@ -14,6 +14,7 @@ from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.shared import gathered, with_options
+from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import FORMS
 from cepctl.library.finding import Question
@@ -32,6 +33,7 @@ class RowChoice:
     csv_safe: bool
     chosen: tuple[str, ...]
     limit: int | None
+    no_clobber: bool
 
     def require_writable(self, form: str) -> None:
         """Raise UsageError where a column cannot be written in the form."""
@@ -42,6 +44,11 @@ class RowChoice:
         if self.chosen and form == "trace":
             because = "with --format trace: a trace draws whole matches"
             refuse_or_leave_out(click.get_current_context(), "columns", because)
+
+    def refuse_unwritable(self) -> None:
+        """Raise UsageError where the file can never be written, or is there and must stay."""
+        if self.output is not None:
+            refuse_unwritable(self.output, no_clobber=self.no_clobber)
 
     def nested(self, form: str) -> bool:
         """Whether rows are written with their signatures as nested lists."""
@@ -93,6 +100,12 @@ _ROW_OPTIONS = (
         help="Write these columns, in this order, such as a.task_id,confidence.  [default: all; those of "
         "RETURN, then confidence, start, end and match]",
         group=HelpGroup.PRINT,
+    ),
+    grouped_option(
+        "--no-clobber",
+        is_flag=True,
+        help="Refuse to replace an existing FILE.",
+        group=HelpGroup.PRINT_FURTHER,
     ),
     grouped_option(
         "--limit",

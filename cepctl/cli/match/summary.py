@@ -16,10 +16,6 @@ def tell_summary(summary: MatchSummary, *, hint: bool, limit: int | None = None)
     """Print the summary line of a run on standard error; `hint`: name --why-not where nothing was found."""
     cut = "" if limit is None or limit >= summary.rows else f"; --limit leaves out {summary.rows - limit:,}"
     say("summary", f"{summary}{cut}", **figures_of(summary).known())
-    for note in filter(None, (summary.left_out, summary.estimates)):
-        say("note", note)
-    if warning := summary.refusals:
-        say("warning", warning)
     if hint and not summary.found:
         say("hint", HINT)
 

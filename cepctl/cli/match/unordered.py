@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.core import ParameterSource
 
+from cepctl.cli.match.kernel_hint import hint_at_kernels
 from cepctl.cli.match.last_match import ROWS_REMEMBERED, remember_match
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest
-from cepctl.cli.match.runner_hint import hint_at_kernels
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import write_rows
 from cepctl.io.rows.forms import RowFile
+from cepctl.library.notices import tell_doubts
 from cepctl.library.rows_as_found import RowsAsFound, searched
 from cepctl.matching.run import AUTO
 from cepctl.runners.kinds import RUNNERS
@@ -47,7 +48,6 @@ def applies(unordered: bool, query: Query) -> bool:
     is_said = context.get_parameter_source("runner") is ParameterSource.COMMANDLINE
     runner = context.params["runner"]
     if is_said and runner != AUTO and not RUNNERS[runner].here:
-        # Where nothing is said it is Spark, too.
         because = f"with --runner {runner}: its tasks give rows when they have ended; --runner local does it"
         refuse_or_leave_out(context, "unordered", because)
     return True
@@ -62,6 +62,7 @@ def run_unordered(request: MatchRequest, target: RowFile, folder: RowFolder | No
     ):
         _write(request, rows, target, folder, guarded=guarded)
     summary = rows.summary
+    tell_doubts(summary)
     if request.why_not:
         beside(SideFigure.WHY_NOT, partial(tell_why_not, rows.plan, rows.inputs, target.form), None)
     if not request.quiet:

@@ -1,7 +1,7 @@
 """Help that fits a head: `--help` shows options that most runs need, in groups, `--help-all` all of them.
 
-An option states its group where it is declared.  Those of the usual groups are shown by `--help` alone, which
-says how many there are besides.
+An option states its group where it is declared; one without is its command's own.  Those of the usual groups
+are shown by `--help` alone, which says how many there are besides.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class HelpGroup(Enum):
     """The groups by their titles, in the order in which they are shown."""
 
+    OWN = "Options"
     ASK = "What to ask"
     READ = "What to read"
     PRINT = "What to print"
@@ -44,7 +45,7 @@ class HelpGroup(Enum):
         return self in _USUAL
 
 
-_USUAL = (HelpGroup.ASK, HelpGroup.READ, HelpGroup.PRINT, HelpGroup.WRITE, HelpGroup.WHERE)
+_USUAL = (HelpGroup.OWN, HelpGroup.ASK, HelpGroup.READ, HelpGroup.PRINT, HelpGroup.WRITE, HelpGroup.WHERE)
 
 
 class GroupedOption(click.Option):
@@ -67,8 +68,11 @@ class GroupedCommand(CheckedCommand):
     `further` give the names of options by the title of their group.
     """
 
-    def __init__(self, *args: Any, moved: Mapping[HelpGroup, Sequence[str]], **settings: Any) -> None:
+    def __init__(
+        self, *args: Any, moved: Mapping[HelpGroup, Sequence[str]] | None = None, **settings: Any
+    ) -> None:
         super().__init__(*args, **settings)
+        moved = {HelpGroup.ASK: ["uncertainty"]} if moved is None else moved
         options = options_of(self)
         elsewhere = {name: group for group, names in moved.items() for name in names}
         groups = {name: elsewhere.get(name) or _group(each) for name, each in options.items()}
@@ -95,8 +99,7 @@ class GroupedCommand(CheckedCommand):
 
 
 def _group(option: click.Option) -> HelpGroup:
-    assert isinstance(option, GroupedOption), f"{option.name} states no group"
-    return option.group
+    return option.group if isinstance(option, GroupedOption) else HelpGroup.OWN
 
 
 _EVERYTHING = f"{__name__}.everything"
@@ -116,9 +119,14 @@ def _help_all(count: int) -> click.Option:
 def _show_everything(context: click.Context, option: click.Parameter, asked: bool) -> None:
     if not asked or context.resilient_parsing:
         return
-    context.meta[_EVERYTHING] = True
-    click.echo(context.get_help(), color=context.color)
+    click.echo(help_of_all_options(context), color=context.color)
     context.exit()
+
+
+def help_of_all_options(context: click.Context) -> str:
+    """The help of a command with the options of all groups."""
+    context.meta[_EVERYTHING] = True
+    return context.get_help()
 
 
 def _records(context: click.Context, options: Sequence[click.Parameter]) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,18 @@ class Probability(click.FloatRange):
         if isinstance(value, str) and value.endswith("%"):
             with suppress(ValueError, OverflowError):
                 value = float(exact_number(value[:-1].strip()) / 100)
-        return super().convert(value, param, ctx)
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as problem:
+            raise click.BadParameter(f"{problem.message}{_as_percentage(value)}", ctx, param) from None
+
+
+def _as_percentage(value: Any) -> str:
+    """What somebody means who writes 50 for a half."""
+    with suppress(TypeError, ValueError):
+        if 1 < (number := float(value)) <= 100:
+            return f"; {number:g} percent is {number:g}%"
+    return ""
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:

@@ -16,7 +16,7 @@ from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_log
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.library.raw_input import RawInput
-from cepctl.matching.run import AUTO, LOCAL_EVENTS, RunnerChoice
+from cepctl.matching.run import AUTO, RunnerChoice
 from cepctl.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,
@@ -139,7 +139,7 @@ def _with_runner(command: Callable[..., Any]) -> Callable[..., Any]:
         choice = RunnerChoice(runner, master, conf)
         source = click.get_current_context().get_parameter_source
         said = {name for name in ("master", "conf") if source(name) is not ParameterSource.DEFAULT}
-        return command(**values, runner=choice.for_events(LOCAL_EVENTS + 1) if said else choice)
+        return command(**values, runner=choice.on_spark_where_open() if said else choice)
 
     return choosing
 
@@ -152,10 +152,10 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
             grouped_option(
                 "--runner",
                 type=click.Choice([AUTO, *RUNNERS]),
-                default="spark",
+                default=AUTO,
                 show_default=True,
-                help="Where the work is done; local needs no Java, auto uses Spark for more than 5,000,000 "
-                "events or 256 MB of logs, or if --master or --conf is given. All write the same bytes.",
+                help="Where the work is done; auto uses Spark for more than 5,000,000 events or 256 MB of "
+                "logs, or if --master or --conf is given; local needs no Java. All write the same bytes.",
                 group=HelpGroup.WHERE,
             ),
             grouped_option(
@@ -187,12 +187,24 @@ def _formats(context: click.Context, option: click.Parameter, incomplete: str) -
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+HOW_UNCERTAIN = (
+    "How far times can be off: a model file (TOML); or '±500 ms', '-16 s..+2 s', '1 day' (its unit), for all "
+    "events or for a file, a type or attribute=value, such as 'fw.csv=±90 s'; may be given several times."
+)
+write_model_option = grouped_option(
+    "--write-model",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write what --uncertainty says as a model file (TOML), to build on.",
+    group=HelpGroup.WRITE_FURTHER,
+)
 _RAW_INPUT_OPTIONS = (
     grouped_option(
         "--uncertainty",
+        multiple=True,
         type=click.Path(),
-        metavar="MODEL",
-        help="Uncertainty model (TOML) that gives raw events their intervals.",
+        metavar="[WHICH=]HOW",
+        help=HOW_UNCERTAIN,
         group=HelpGroup.LOGS,
     ),
     grouped_option(
@@ -358,8 +370,29 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+class _Quietness(click.IntRange):
+    """How often -q was said; the environment and the file may also say true or false."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not value.strip().isdecimal():
+            return int(click.BOOL.convert(value, param, ctx))
+        return super().convert(value, param, ctx)
+
+
+strict_option = grouped_option(
+    "--strict",
+    "warnings_are_errors",
+    is_flag=True,
+    help="Make warnings errors (exit code 2), such as of a type that no event has.",
+    group=HelpGroup.MESSAGES,
+)
+
+
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps.
+    """`--quiet` and `-v`: parameters quiet, verbose; notices.py keeps `--log-format` and `--strict`.
 
     A command first says what a file sets that nobody named, and with -v which options it takes from the
     environment and the file.
@@ -367,15 +400,17 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def telling(**values: Any) -> Any:
+        level, strict = values["quiet"], values.pop("warnings_are_errors", False)
+        values["quiet"] = level > 0
         context = click.get_current_context()
         found = found_beside_the_logs(context)
         # Such a file cannot hide itself.
-        if found and not (values["quiet"] and "quiet" not in context.meta[SETTINGS]):
+        if found and not (level and "quiet" not in context.meta[SETTINGS]):
             say("note", found)
-        if values["verbose"] and not values["quiet"]:
+        if values["verbose"] and not level:
             for line in borrowed(context):
                 say("note", line)
-        with heard(quiet=values["quiet"]):
+        with heard(quiet=level, strict=strict):
             return command(**values)
 
     return with_options(
@@ -384,8 +419,9 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
             grouped_option(
                 "--quiet",
                 "-q",
-                is_flag=True,
-                help="Print only problems.",
+                count=True,
+                type=_Quietness(),
+                help="Print only results, warnings and errors; -qq no warnings either.",
                 group=HelpGroup.MESSAGES,
             ),
             grouped_option(

@@ -3,6 +3,7 @@
 schema     the name of the form, cepctl-answer/1
 version    of cepctl
 command    what was called, such as `match` or `state show`
+notices    what was told beside the answer until it was written, also if --quiet: kind, message, and figures
 answer     an object, whose keys are those of the command
 """
 
@@ -14,14 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cepctl import __version__
+from cepctl.notices import gathered
 
 SCHEMA = "cepctl-answer/1"
 
 
 def print_answer(command: str, answer: Mapping[str, Any]) -> None:
     """Print the answer of a command on standard output."""
-    head = {"schema": SCHEMA, "version": __version__, "command": command}
-    sys.stdout.write(json.dumps({**head, "answer": answer}, ensure_ascii=False, indent=2) + "\n")
+    head = {**_head(command), "answer": answer}
+    sys.stdout.write(json.dumps(head, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 def answer_around(
@@ -31,11 +33,20 @@ def answer_around(
 
     `beside` are the other keys of the answer; in it comes what is known before the rows are.
     """
-    head = {"schema": SCHEMA, "version": __version__, "command": command, "answer": beside}
-    text = json.dumps(head, ensure_ascii=False)
+    head = {**_head(command), "answer": beside}
+    text = json.dumps(head, ensure_ascii=False, default=str)
     yield f'{text.removesuffix("}}")}{"," if beside else ""}\n"rows": '.encode()
     last = b""
     for piece in rows:
         yield last
         last = bytes(piece)
     yield last.rstrip(b"\n") + b"}}\n"
+
+
+def _head(command: str) -> dict[str, Any]:
+    told = [
+        {"kind": each.kind, "message": each.message, **each.figures}
+        for each in gathered()
+        if each.kind in {"note", "warning"}
+    ]
+    return {"schema": SCHEMA, "version": __version__, "command": command, "notices": told}

@@ -57,5 +57,5 @@ def _joined(text: str) -> str:
 
 def _roff(text: str) -> str:
     """Text in which nothing is a command of roff."""
-    escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("±", r"\[+-]")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped

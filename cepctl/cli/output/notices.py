@@ -25,7 +25,7 @@ from typing import Literal, cast
 
 import click
 
-from cepctl.notices import LOGGER, QUERY, Notice
+from cepctl.notices import LOGGER, Notice, Told, gather, gathering
 from cepctl.spark.java_output import LOGGER as JAVA
 
 Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
@@ -36,6 +36,7 @@ VARIABLE = "CEPCTL_LOG_FORMAT"
 _PREFIXED = ("error", "warning", "note", "hint")
 _LEVELS = ("error", "warning")
 _chosen: ContextVar[LogFormat] = ContextVar("log format", default="text")
+_silent: ContextVar[bool] = ContextVar("whether warnings are not wanted", default=False)
 _command: ContextVar[str | None] = ContextVar("command", default=None)
 
 
@@ -44,6 +45,13 @@ def say(kind: Kind, message: str, **figures: object) -> None:
 
     Where standard error takes no more (a full disk, a reader that has gone), nothing is said.
     """
+    gather(Told(kind, message, figures))
+    _print(kind, message, figures)
+
+
+def _print(kind: Kind, message: str, figures: dict[str, object]) -> None:
+    if kind == "warning" and _silent.get():
+        return
     with suppress(OSError):
         click.echo(_notice(kind, message, figures), err=True)
 
@@ -63,17 +71,26 @@ def _notice(kind: Kind, message: str, figures: dict[str, object]) -> str:
 
 
 @contextmanager
-def heard(*, quiet: bool) -> Iterator[None]:
-    """Say what the library logs; when quiet, only what was left out of the input."""
+def heard(*, quiet: int, strict: bool = False) -> Iterator[None]:
+    """Say what the library logs: when quiet only warnings, when very quiet (2) nothing.
+
+    Raises
+    ------
+    WarningError
+        At the first warning of the library on reading or the query, if `strict`.
+    """
     _hear_java()
-    logger, voice = logging.getLogger(LOGGER), _Voice(quiet=quiet)
+    logger, voice = logging.getLogger(LOGGER), _Voice(quiet=quiet > 0)
     before = logger.level, logger.propagate
     logger.setLevel(logging.INFO)
     logger.propagate = False
     logger.addHandler(voice)
+    silent = _silent.set(quiet > 1)
     try:
-        yield
+        with gathering(strict=strict):
+            yield
     finally:
+        _silent.reset(silent)
         logger.removeHandler(voice)
         logger.level, logger.propagate = before
 
@@ -97,12 +114,11 @@ class _Voice(logging.Handler):
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(logging.WARNING if quiet else logging.INFO)
-        self._quiet = quiet
 
     def emit(self, record: logging.LogRecord) -> None:
         notice = getattr(record, "notice", None)
-        if isinstance(notice, Notice) and not (self._quiet and record.name == QUERY):
-            say(notice.kind, record.getMessage(), **notice.figures)
+        if isinstance(notice, Notice):
+            _print(notice.kind, record.getMessage(), notice.figures)
 
 
 def in_json() -> bool:

@@ -12,6 +12,7 @@ from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError, UsageError
 from cepctl.io.rows.folder_names import is_row_folder
 from cepctl.io.rows.forms import RowFile, folder_of_rows, row_file
+from cepctl.notices import QUERY, tell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,13 +39,25 @@ def names_folder(output: str) -> bool:
     return output.endswith("/") or is_row_folder(Path(output))
 
 
-def refuse_unwritable(output: str) -> None:
-    """Raise UsageError where a file can never be written, before any work is done."""
+def refuse_unwritable(output: str, *, no_clobber: bool = False) -> None:
+    """Raise UsageError before any work is done, where a file cannot be written, or is there and must stay."""
     path = Path(output)
+    if no_clobber and path.is_file():
+        raise UsageError(f"{output} exists, and --no-clobber keeps it; name another file")
     if path.is_dir() and not names_folder(output):
         raise UsageError(f"cannot write {output}: it is a directory")
     if not path.absolute().parent.is_dir():
         raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
+
+
+def refuse_other_page(output: str) -> None:
+    """Raise UsageError where the name promises something else than HTML, which is all that a page can be."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in {"", ".html", ".htm"}:
+        name = Path(output).with_suffix(".html")
+        raise UsageError(
+            f"a page is HTML, not {suffix.removeprefix('.')}; name it {name}, and print that from a browser"
+        )
 
 
 def write_rows(
@@ -76,7 +89,7 @@ def write_rows(
             blocks,
             file.form,
             shown,
-            empty_header=not quiet,
+            empty_header=not quiet or output is not None,
             header=header,
         )
     write_pieces(pieces, output, file.compression)
@@ -95,12 +108,19 @@ def write_pieces(pieces: Iterable[Encoded], output: str | None, compression: str
 
         pieces = compressed(pieces, compression)
     if output is not None:
+        tell_replaced(output)
         write_whole(output, pieces)
         return
     for piece in pieces:
         sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()  # The next piece may take long to find.
     sys.stdout.buffer.flush()
+
+
+def tell_replaced(output: str) -> None:
+    """Say that a file is there, and will not be what it was."""
+    if Path(output).is_file():
+        tell(QUERY, "note", f"{output} existed and is replaced; --no-clobber keeps such files")
 
 
 def _table_text(rows: pa.Table) -> str:

@@ -1,7 +1,7 @@
 // The keys of GROUP BY: a line each with its probability and its best match drawn small, opened to its matches.
 
 const KEYS_AT_ONCE = 200;
-const SMALL = { width: 260, lane: 7, lanes: 8 };
+const SMALL = { width: 260, lane: 7, lanes: 8, axis: 14 };
 
 function showKeys(report) {
   const section = byId("answers");
@@ -16,7 +16,13 @@ function showKeys(report) {
     more.textContent = `Show ${Math.min(KEYS_AT_ONCE, report.keys.lines.length - shown)} more`;
   };
   section.hidden = false;
-  section.append(list, more);
+  section.append(list, ...(report.matches.length ? [smallLegend()] : []), more);
+  if (report.keys.lines.length) {
+    const first = report.keys.lines[0];
+    byId("best-title").textContent = `${keyText(report, first)}: its most probable match`;
+    byId("best").hidden = false;
+    byId("best").append(...best(report, report.matches[first.rows[0]]));
+  }
   if (report.keys.lines.length < report.keys.total) {
     section.append(element("p", { class: "hint" },
       `These are the ${counted(report.keys.lines.length, "key")} with the highest probability, of ${report.keys.total.toLocaleString("en")}.`));
@@ -29,7 +35,7 @@ function keyText(report, line) {
 }
 
 function answer(report, line) {
-  const best = report.matches[line.rows[0]];
+  const likeliest = report.matches[line.rows[0]];
   const rows = element("div", { class: "rows" });
   const opened = element(
     "details",
@@ -41,7 +47,7 @@ function answer(report, line) {
       element("span", { class: "number chance" }, ...occurrenceBar(line)),
       element("span", { class: "number expected", title: String(line.expected) }, `expected ${Number(line.expected.toPrecision(3)).toLocaleString("en")}`),
       element("span", { class: "number" }, `best ${probabilityText(line.confidence)}`),
-      small(report, best),
+      small(report, likeliest),
     ),
     rows,
   );
@@ -101,13 +107,24 @@ function small(report, match) {
     bar("mass", validLower, validUpper, number * SMALL.lane),
     ...(event.time === null ? [] : [smallRaw(place(Number(event.time) / report.unit), number * SMALL.lane)]),
   ]);
-  const height = SMALL.lane * bound.length;
+  const height = SMALL.lane * bound.length + SMALL.axis;
+  const { marks, step } = axisMarks(report, from, to, 2);
+  const axis = marks.flatMap((mark) => [
+    drawn("line", { class: "grid", x1: place(mark), x2: place(mark), y1: 0, y2: height - SMALL.axis }),
+    drawn("text", { class: "mark", x: Math.min(SMALL.width - 26, Math.max(26, place(mark))), y: height - 2, "text-anchor": "middle" }, axisText(report, mark, step)),
+  ]);
   return drawn(
     "svg",
     { class: "timeline small", width: SMALL.width, height, viewBox: `0 0 ${SMALL.width} ${height}`, role: "img", "aria-label": spoken(report, match) },
     titled(spoken(report, match)),
+    ...axis,
     ...lanes,
   );
+}
+
+function smallLegend() {
+  const kinds = [["pale", "interval"], ["mass", "part of it that the match can use"], ["raw", "raw time of the log"]];
+  return element("ul", { class: "legend" }, ...kinds.map(([kind, text]) => element("li", {}, element("span", { class: `swatch ${kind}` }), text)));
 }
 
 function smallRaw(x, top) {

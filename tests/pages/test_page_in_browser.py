@@ -335,8 +335,12 @@ def test_each_key_is_a_line_that_opens_to_its_matches(opened: Page, tmp_path: Pa
     assert INJECTION in [each.text for each in opened.all(".key-name")]
     assert opened.all("img") == []
     assert "expected" in opened.text("#headline")
-    assert not any(opened.one(part).is_displayed() for part in ("#scroller", "#controls", "#pager", "#best"))
+    assert not any(opened.one(part).is_displayed() for part in ("#scroller", "#controls", "#pager"))
     assert len(opened.all(".answer > summary .small")) == 6
+    assert all(each.find_elements(By.CSS_SELECTOR, ".mark") for each in opened.all(".small"))
+    assert len(opened.all("#answers .legend li")) == 3
+    assert opened.text("#best-title").endswith(": its most probable match")
+    assert len(opened.all("#best svg.timeline g.lane")) == 3
     opened.one(".answer > summary").click()
     opened.await_count(".answer[open] .row", 3)
     assert opened.text(".rows > .hint") == "3 matches, the most probable first."
@@ -480,6 +484,19 @@ def test_a_cell_of_a_notebook_scrolls_in_no_direction(opened: Page, tmp_path: Pa
     opened.browser.switch_to.default_content()
 
 
+def test_on_a_laptop_no_column_is_cut_off(opened: Page, tmp_path: Path) -> None:
+    page = report(tmp_path, stream(5, 2).replace("load", "a_long_name_of_" * 3))
+    laptop = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", laptop)
+    try:
+        opened.browser.get(page)
+        opened.await_count("tr.match", 10)
+        scroller = opened.one("#scroller")
+        assert scroller.get_property("scrollWidth") == scroller.get_property("clientWidth")
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_on_a_phone_rows_are_cards_and_nothing_scrolls_aside(opened: Page, tmp_path: Path) -> None:
     page = report(tmp_path, stream(5, 2))
     opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
@@ -487,6 +504,7 @@ def test_on_a_phone_rows_are_cards_and_nothing_scrolls_aside(opened: Page, tmp_p
         opened.browser.get(page)
         card = opened.one("tr.match")
         assert card.rect["width"] <= PHONE["width"]
+        assert opened.one("#matches > thead").rect["height"] < 60, "headings that sort stand on one line"
         confidence = opened.one("tr.match > td[data-name='confidence']")
         assert confidence.rect["x"] + confidence.rect["width"] <= PHONE["width"]
         for part in ("document.documentElement", "document.getElementById('scroller')"):
@@ -519,7 +537,10 @@ def calibration(folder: Path, *options: str) -> str:
 def test_a_calibration_shows_each_decile_and_opens_its_types(opened: Page, tmp_path: Path) -> None:
     opened.browser.get(calibration(tmp_path, "--pairs", "--repeat", "5"))
     assert opened.text("#title") == "Which of two events was first"
-    assert opened.text("#headline").startswith("Brier score 0.")
+    assert opened.text("#headline").startswith(("Calibrated, as far as", "Not calibrated: rows stated "))
+    assert opened.text("#scores").startswith("Brier score 0.")
+    picture, card = opened.one("#reliability svg").size["width"], opened.one("#picture").size["width"]
+    assert card - 60 < picture <= card
     assert opened.text("#facts").startswith("Times hidden by jitter 6 s, seeds 1 to 5. 60 rows: ")
     dots, bars = opened.all("#reliability .dot"), opened.all("#reliability .count")
     assert len(dots) == len(bars) == len(opened.all("#reliability .reach")) > 3

@@ -1,9 +1,11 @@
 // The page of a calibration: its headline, the picture of its deciles, and the types of rows.
 
-const SIDE = 360, LEFT = 58, TOP = 10, BARS = 70, GAP = 12;
+const SIDE = 360, LEFT = 58, RIGHT = 24, TOP = 10, BARS = 70, GAP = 12;
+const CLEARLY = 1.5, SIGMAS = 4;
+let wide = SIDE;
 
 function across(share) {
-  return LEFT + share * SIDE;
+  return LEFT + share * wide;
 }
 
 function above(share) {
@@ -14,9 +16,10 @@ function score(value) {
   return value === null ? "not known" : value.toFixed(3);
 }
 
-function reliability(deciles, without) {
+function reliability(deciles, without, width) {
+  wide = Math.max(200, width - LEFT - RIGHT);
   const height = TOP + SIDE + GAP + BARS + 36, base = TOP + SIDE + GAP + BARS;
-  const picture = drawn("svg", { class: "reliability", width: LEFT + SIDE + 70, height, viewBox: `0 0 ${LEFT + SIDE + 70} ${height}`, role: "img", "aria-label": "Stated probability against the share that happened" });
+  const picture = drawn("svg", { class: "reliability", width: LEFT + wide + RIGHT, height, viewBox: `0 0 ${LEFT + wide + RIGHT} ${height}`, role: "img", "aria-label": "Stated probability against the share that happened" });
   for (let tenth = 0; tenth <= 10; tenth += 2) {
     const share = tenth / 10;
     picture.append(
@@ -84,13 +87,35 @@ function scoresOf(scores) {
   return `Brier score ${score(scores.brier)}, log score ${score(scores.logScore)}, calibration error ${score(scores.calibrationError)}, worst gap ${score(scores.worst)}`;
 }
 
+// What a person wants to know: how far the worst type of rows is off, else the worst tenth.  Of some types and ten
+// tenths a few are somewhat off by chance, so only what is clearly off counts.
+function verdict(found) {
+  const whole = (share) => `${Math.round(100 * share)} %`;
+  for (const { steps, rows, stated, happened } of found.types) {
+    const deviation = Math.sqrt((stated * (1 - stated)) / rows);
+    if (stated !== null && Math.abs(happened - stated) > SIGMAS * deviation) {
+      return `Not calibrated: rows stated ${whole(stated)} happened ${whole(happened)} of the time (${steps.join(" → ")})`;
+    }
+  }
+  return verdictOf(found.deciles, whole);
+}
+
+function verdictOf(deciles, whole) {
+  const known = deciles.filter(([, , rows]) => rows);
+  const off = ([, , , stated, happened]) => Math.abs(happened - stated);
+  const clearly = known.filter((decile) => off(decile) > CLEARLY * (decile[6] - decile[5]) / 2);
+  const said = ([, , , stated, happened]) => `rows stated ${whole(stated)} happened ${whole(happened)} of the time`;
+  const worst = (some) => some.reduce((one, other) => (off(other) > off(one) ? other : one));
+  if (clearly.length) return `Not calibrated: ${said(worst(clearly))}`;
+  return `Calibrated, as far as these rows tell: at worst ${said(worst(known))}`;
+}
+
 function show(found) {
   const title = found.title ?? (found.query === null ? "Which of two events was first" : "A query");
   document.title = `Calibration: ${title}`;
   byId("title").textContent = title;
-  byId("headline").textContent = found.open
-    ? scoresOf(found)
-    : "No row is open: the blur leaves nothing uncertain";
+  byId("headline").textContent = found.open ? verdict(found) : "No row is open: the blur leaves nothing uncertain";
+  byId("scores").textContent = found.open ? scoresOf(found) : "";
   if (found.lawless !== null && found.open) {
     byId("without").hidden = false;
     byId("without").textContent = `Without the law of order of each ${found.law}: ${scoresOf(found.lawless)}`;
@@ -108,7 +133,10 @@ function show(found) {
     byId("limited").hidden = false;
     byId("limited").textContent = `${counted(found.impossible, "row")} came out that cannot: certain ones that did not happen, or others that did.`;
   }
-  byId("reliability").append(reliability(found.deciles, found.lawless?.deciles));
+  const stage = byId("reliability");
+  const draw = () => stage.replaceChildren(reliability(found.deciles, found.lawless?.deciles, stage.clientWidth));
+  new ResizeObserver(draw).observe(stage);
+  draw();
   if (found.types.length) {
     byId("types").hidden = false;
     const some = found.typeCount > found.types.length ? ` The first ${found.types.length} of ${found.typeCount.toLocaleString("en")} are listed.` : "";

@@ -1,0 +1,26 @@
+"""Whether a match took every time as exact, so that no row could be in doubt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepctl.matching.run import types_read
+
+if TYPE_CHECKING:
+    from cepctl.engines.rows.counts import RowCounts
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+
+_MOST_EVENTS = 1_000_000
+"""Of more nobody looks: to read them once more would take longer than the note is worth."""
+
+
+def exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> bool:
+    """Whether the interval of each event that the query can read is one tick."""
+    import pyarrow.compute as pc
+
+    if counts.unlikely or counts.missed or inputs.count_events() > _MOST_EVENTS:
+        return False
+    table = inputs.read([], types_read(plan))
+    same = pc.all(pc.equal(table.column("lower"), table.column("upper")))
+    return table.num_rows > 0 and bool(same.as_py())
