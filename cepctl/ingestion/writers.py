@@ -28,7 +28,6 @@ from cepctl.ingestion.chunk_files import read_chunk, write_chunk
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk, has_column
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.written_units import finest
-from cepctl.render.counting import counted
 from cepctl.schema import (
     ATTRIBUTE_PREFIX,
     MICROSECOND,
@@ -310,14 +309,14 @@ def _told(surveys: Mapping[int, Survey], results: Sequence[FileResult], unit: Ti
     notices = []
     for at, each in surveys.items():
         if len(each.steps):
-            verb = "steps" if len(each.steps) == 1 else "step"
+            records = "1 record steps" if len(each.steps) == 1 else f"{len(each.steps):,} records step"
             notices.append(
-                f"{results[at].name}: {counted(len(each.steps), 'record')} {verb} back in time, and what "
+                f"{results[at].name}: {records} back in time, and what "
                 f"lies before and after is not ordered ({_worst(each, unit)})"
             )
         none = int((each.writer < 0).sum())
         if none:
-            notices.append(f"{results[at].name}: {counted(none, 'event')} of no writer, where that is null")
+            notices.append(f"{results[at].name}: events of no writer, where that is null: {none:,}")
     return notices
 
 
