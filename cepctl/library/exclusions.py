@@ -62,6 +62,7 @@ EXCLUSIONS = (
         "it is for incremental runs alone; name their state with --state",
     ),
     Exclusion(("master", "conf"), "unordered", (True,), "no Spark is started"),
+    Exclusion(("no-writer",), "writer", (), "it says who wrote what"),
     Exclusion(("unordered",), "engine", _IN_PROCESS, "it gives rows only when all are found"),
     Exclusion(("unordered",), "top-k", (), "the best rows are known only when all are found"),
     Exclusion(("unordered",), "limit", (), "the first rows are known only when all are found"),

@@ -50,6 +50,7 @@ def match(
     kleene: KleeneRows = "groups",
     exists: bool = False,
     no_given: bool = False,
+    no_writer: bool = False,
     laws: str | Path | None = None,
     no_laws: bool = False,
     beyond: Beyond = "refuse",
@@ -96,6 +97,8 @@ def match(
         GROUP BY for each key that has one.
     no_given
         Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
+    no_writer
+        Leave out the order in which processes wrote their records, where datasets know it.
     laws
         A model file whose laws of order (`[[law]]`) weigh the orders of events, instead of those of the
         datasets.
@@ -157,6 +160,7 @@ def match(
         until=nanoseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
+        no_writer=no_writer,
         exists=exists,
         under=law,
     )

@@ -124,7 +124,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         per_object=given.get("per_object"),
         time_unit=given.get("time_unit"),
         exact_times=given.get("exact_times", False),
-        writer=tuple(given.get("writer", ())),
+        writer=tuple(given["writer"]) if "writer" in given else None,
     )
 
 

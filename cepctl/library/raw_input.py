@@ -38,7 +38,7 @@ class RawInput:
     time_unit: str | None = None
     exact_times: bool = False
     templates: str | None = None
-    writer: tuple[str, ...] = ()
+    writer: tuple[str, ...] | None = None
 
     def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
         """The same choices, with the model and the patterns as `named` calls these files."""
@@ -107,7 +107,7 @@ def ingest_options(
         strict=strict,
         overwrite=overwrite,
         follow_links=raw_input.follow_links,
-        writer=raw_input.writer,
+        writer=raw_input.writer or (),
         memory=memory or reading_budget(),
     )
 

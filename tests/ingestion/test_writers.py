@@ -136,3 +136,14 @@ def test_worked_numbers_of_two_writers(query: str) -> None:
     assert row["confidence"] == pytest.approx(float(judged[next(iter(judged))]["confidence"]), abs=1e-12)
     if wanted[1] is not None:
         assert (row["start"], row["end"]) == wanted[1:]
+
+
+def test_the_order_of_a_dataset_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = HEAD + f"A,a,{ONE_SECOND},x\nB,b,{ONE_SECOND},x\n"
+    events = dataset(tmp_path, text, writer=["source"])
+    query, log = "PATTERN SEQ(A a, B b)", str(tmp_path / "log.csv")
+    assert rows(events, query) == {"a b": 1.0}
+    (row,) = cepctl.match(query, events, no_writer=True).head(2).to_pylist()
+    assert row["confidence"] == pytest.approx(0.5, abs=1e-5)
+    assert main(["match", query, log, "--writer", "source", "--no-writer"]) == 2
+    assert "--no-writer cannot apply with --writer source: it says who wrote what" in capsys.readouterr().err

@@ -137,5 +137,6 @@ def _sentence(exclusion: Exclusion, context: click.Context) -> str:
     if value is None:
         return f"without --{name}: {exclusion.because}"
     place = origin(context, name)
-    said = f"--{name}" if value is True else f"--{name} {value}"
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else value
+    said = f"--{name}" if value is True else f"--{name} {text}"
     return f"with {said}{f' (from {place})' if place else ''}: {exclusion.because}"

@@ -43,9 +43,9 @@ OF_ANY_FOLDER = frozenset((
     "epoch-unit", "exact-times", "exists", "explain", "fail-on-match", "format", "full", "granularity",
     "hold", "host", "input-format", "intervals", "json", "keep-unmatched", "kleene", "law-limit", "limit",
     "log-format", "map", "max-errors", "max-keys", "max-matches", "max-memory", "min-confidence", "name",
-    "no-clobber", "no-given", "no-laws", "order", "per-object", "quiet", "since", "step", "strict", "time",
-    "time-format", "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose", "why-not", "window",
-    "writer",
+    "no-clobber", "no-given", "no-laws", "no-writer", "order", "per-object", "quiet", "since", "step",
+    "strict", "time", "time-format", "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose",
+    "why-not", "window", "writer",
 ))  # fmt: skip
 """Options that a file may set which nobody named: how logs are read, what is asked, how answers look."""
 OF_TESTS = frozenset(

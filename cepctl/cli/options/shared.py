@@ -91,9 +91,9 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     return tuple(pairs)
 
 
-def _columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+def _columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """Split `a,b`."""
-    return () if value is None else tuple(each.strip() for each in value.split(","))
+    return None if value is None else tuple(each.strip() for each in value.split(","))
 
 
 def _master(context: click.Context, parameter: click.Parameter, master: str) -> str:
