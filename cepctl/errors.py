@@ -32,7 +32,12 @@ class QuerySyntaxError(CepctlError):
 
 
 class QuerySemanticError(CepctlError):
-    """The query parses, but names or types in it do not fit together or fit the events."""
+    """The query parses, but names or types in it do not fit together or fit the events.
+
+    `texts`: attributes of text that it compares with numbers.
+    """
+
+    texts: tuple[str, ...] = ()
 
 
 class UnsupportedQueryError(CepctlError):

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cepctl.errors import QuerySemanticError
 from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import (
     tell_absent_values,
@@ -231,6 +232,13 @@ def planned(query: Query, inputs: EventInputs, matching: Matching) -> Plan:
     QuerySemanticError
         If the query does not fit the events.
     """
-    plan = matching.plan(query, inputs.schema)
+    try:
+        plan = matching.plan(query, inputs.schema)
+    except QuerySemanticError as problem:
+        if not problem.texts:
+            raise
+        from cepctl.library.texts import no_numbers
+
+        raise QuerySemanticError("\n".join([str(problem), *no_numbers(inputs, problem.texts)])) from None
     tell_plan(plan)
     return plan

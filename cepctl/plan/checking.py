@@ -258,6 +258,12 @@ class Checker:
                 f"{_shown(left)} is {kinds[0].value} and {_shown(right)} {kinds[1].value}: "
                 "they cannot be compared",
             )
+            if any(kind.is_number for kind in kinds):
+                self.problems.texts += [
+                    side.name
+                    for side, kind in zip((left, right), kinds, strict=True)
+                    if isinstance(side, Attribute) and kind is ValueType.STRING
+                ]
         elif kinds[0] in (ValueType.BOOLEAN, ValueType.OTHER) and operator not in ("=", "<>"):
             self.problems.error(span, f"{_shown(left)} is {kinds[0].value} and has no order; use = or <>")
 

@@ -14,6 +14,7 @@ class Problems:
         self.text = text
         self.errors: list[Problem] = []
         self.refusals: list[Problem] = []
+        self.texts: list[str] = []
 
     def error(self, span: Span, message: str) -> None:
         self.errors.append(Problem(span, message))
@@ -25,6 +26,8 @@ class Problems:
     def raise_if_any(self) -> None:
         """Raise QuerySemanticError if there are errors, else UnsupportedQueryError for the refusals alone."""
         if self.errors:
-            raise QuerySemanticError(render(self.text, [*self.errors, *self.refusals]))
+            error = QuerySemanticError(render(self.text, [*self.errors, *self.refusals]))
+            error.texts = tuple(self.texts)
+            raise error
         if self.refusals:
             raise UnsupportedQueryError(render(self.text, self.refusals))
