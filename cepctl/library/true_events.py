@@ -93,7 +93,7 @@ def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
         _require_attribute(f"the blur {blur.text}", name, inputs)
     if schema.lasting:
         raise UnsupportedQueryError(
-            f"{asked.command} of interval events is not supported; ingest the log without --intervals"
+            f"{asked.command} of interval events is not supported; leave out what has an end"
         )
     if schema.given and not asked.no_given:
         raise UnsupportedQueryError(

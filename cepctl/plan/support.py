@@ -190,7 +190,7 @@ def refuse_lasting_groups(component: Component) -> None:
         raise UnsupportedQueryError(
             f"not supported yet: interval events {what}; "
             f"{'bind them one by one' if component.least else 'write an OR of two patterns'}, "
-            "or ingest without --intervals"
+            "or leave out what has an end"
         )
 
 
@@ -325,7 +325,7 @@ def require_known_clocks(plan: Plan, table: pa.Table) -> None:
 def refuse_intervals(what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked."""
     raise UnsupportedQueryError(
-        f"not supported yet: {what} for interval events; leave it out, or ingest without --intervals"
+        f"not supported yet: {what} for interval events; leave it out, or bind no event that has an end"
     )
 
 
