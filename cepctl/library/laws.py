@@ -73,3 +73,18 @@ class LawChoice:
         if self.no_laws:
             return replace(schema, laws=())
         return schema if self.laws is None else replace(schema, laws=self.laws.laws)
+
+
+def law_choice(
+    laws: str | os.PathLike[str] | None, beyond: Beyond, law_limit: int, *, no_laws: bool
+) -> LawChoice:
+    """The choice in keywords of the library; `laws` is a file.
+
+    Raises
+    ------
+    UncertaintyModelError
+        If the file cannot be read.
+    UsageError
+        If it states no law, or a choice cannot have its value.
+    """
+    return LawChoice(None if laws is None else LawFile.read(laws), no_laws, beyond, law_limit)

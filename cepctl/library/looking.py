@@ -16,12 +16,14 @@ from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.finding import planned
 from cepctl.library.keywords import told_in_keywords
+from cepctl.library.laws import LawChoice, law_choice
 from cepctl.library.match import match as matches_of
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
 from cepctl.memory import budget_of, default_budget
+from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.shown import OneMatch
@@ -90,6 +92,11 @@ def show(
     match: str | None = None,
     rank: int | None = None,
     max_memory: str | None = None,
+    no_given: bool = False,
+    laws: PathText | None = None,
+    no_laws: bool = False,
+    beyond: Beyond = "refuse",
+    law_limit: int = MOST_SETS_ALIVE,
     **reading: Unpack[EventOptions],
 ) -> Shown:
     """Explain one match: when its events can have happened, its rivals, how its confidence comes about.
@@ -102,7 +109,7 @@ def show(
         The ids of its events, as the column `match` has them.
     rank
         Instead, its place among the rows, 1 for the most probable; that where neither is named.
-    max_memory, reading
+    max_memory, no_given, laws, no_laws, beyond, law_limit, reading
         As `cepctl.match` has them.
 
     Raises
@@ -122,8 +129,11 @@ def show(
 
     if match is not None and rank is not None:
         raise UsageError("match and rank each name a match; name one of them")
-    ids = _ranked(query, events, rank or 1, reading) if match is None else match
-    with _opened(query, events, reading, max_memory) as (plan, inputs):
+    if match is None:
+        under_laws = {"laws": laws, "no_laws": no_laws, "beyond": beyond, "law_limit": law_limit}
+        match = _ranked(query, events, rank or 1, {**reading, **under_laws, "no_given": no_given})
+    ids, under = match, law_choice(laws, beyond, law_limit, no_laws=no_laws)
+    with _opened(query, events, reading, max_memory, no_given=no_given, under=under) as (plan, inputs):
         found = one_match(plan, inputs.read(plan.attributes), ids_of(ids))
     if found.reasons:
         reasons = "; ".join(reason_text(found, each) for each in found.reasons)
@@ -173,8 +183,7 @@ def report(
     output: PathText | None = None,
     *,
     listed: int = 10_000,
-    max_memory: str | None = None,
-    **reading: Unpack[EventOptions],
+    **matching: Any,
 ) -> str:
     """Draw the matches of a query as one HTML page, which needs no network.
 
@@ -186,8 +195,9 @@ def report(
         The file that the page is written to, whole or not at all; None for none.
     listed
         How many matches the page lists, the most probable; its charts count all.
-    max_memory, reading
-        As `cepctl.match` has them.
+    matching
+        All that `cepctl.match` takes besides: which matches are kept, under which laws, who runs it, and how
+        logs are read.
 
     Returns
     -------
@@ -197,15 +207,15 @@ def report(
     from cepctl.atomic.files import write_whole_file
     from cepctl.library.pages import report_page
 
-    with matches_of(query, events, max_memory=max_memory, **reading) as found:
+    with matches_of(query, events, **matching) as found:
         page = report_page(found, listed)
     if output is not None:
         write_whole_file(Path(os.fspath(output)), [page.encode()])
     return page
 
 
-def _ranked(query: str | Path, events: Events, rank: int, reading: EventOptions) -> str:
-    with matches_of(query, events, top_k=rank, **reading) as found:
+def _ranked(query: str | Path, events: Events, rank: int, matching: dict[str, Any]) -> str:
+    with matches_of(query, events, top_k=rank, **matching) as found:
         rows = found.table()
         if rows.num_rows < rank:
             raise NoMatchError(f"there is no row {rank}: the query has {rows.num_rows} here")
@@ -216,7 +226,13 @@ def _ranked(query: str | Path, events: Events, rank: int, reading: EventOptions)
 
 @contextmanager
 def _opened(
-    query: str | Path, events: Events, reading: EventOptions, max_memory: str | None
+    query: str | Path,
+    events: Events,
+    reading: EventOptions,
+    max_memory: str | None,
+    *,
+    no_given: bool = False,
+    under: LawChoice | None = None,
 ) -> Iterator[tuple[Plan, EventInputs]]:
     from cepctl.language.parser import parse
     from cepctl.matching.inputs import open_events
@@ -227,4 +243,5 @@ def _opened(
         paths = paths_of(events, stack)
         refuse_for_datasets(paths, reading)
         inputs = stack.enter_context(open_events(paths, given_ingest_options(raw_input(reading)), memory))
-        yield planned(asked, inputs, Matching(memory=memory)), inputs
+        matching = Matching(memory=memory, no_given=no_given, under=under or LawChoice())
+        yield planned(asked, inputs, matching), inputs

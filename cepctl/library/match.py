@@ -14,7 +14,7 @@ from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_data
 from cepctl.library.execution import execution_of
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.keywords import told_in_keywords
-from cepctl.library.laws import LawChoice, LawFile
+from cepctl.library.laws import law_choice
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
@@ -147,7 +147,7 @@ def match(
     require_choice("kleene", kleene, KLEENE_ROWS)
     require_choice("sketch", sketch, SKETCH_USES)
     require_choice("time", time, TIMES)
-    law = LawChoice(None if laws is None else LawFile.read(laws), no_laws, beyond, law_limit)
+    law = law_choice(laws, beyond, law_limit, no_laws=no_laws)
     now = nanoseconds_now()
     matching = Matching(
         engine=engine,

@@ -78,3 +78,12 @@ def test_habits_of_other_libraries_get_a_hint(habit: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"Matches has no '{habit}'; .*{hint}"):
         getattr(matches, habit)
     assert not hasattr(matches, "nothing_like_it")
+
+
+def test_show_and_report_take_the_laws_of_the_command(stored: str, tmp_path: Path) -> None:
+    law = tmp_path / "law.toml"
+    law.write_text('[[law]]\nby = "event_type"\n[law.next."A"]\n"B" = 3.0\n')
+    assert cepctl.show(QUERY, stored, laws=law).ids == cepctl.show(QUERY, stored, no_laws=True).ids
+    assert "</html>" in cepctl.report(QUERY, stored, laws=law, min_confidence=0.1, runner="local")
+    with pytest.raises(TypeError, match="no option 'lawz'"):
+        cepctl.report(QUERY, stored, lawz=law)
