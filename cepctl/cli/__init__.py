@@ -225,6 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def told_of(problem: click.ClickException) -> str:
     """What is wrong with the command line, on one line in the style of all errors."""
+    if isinstance(problem, click.NoSuchOption) and len(problem.possibilities or ()) > 1:
+        near = get_close_matches(problem.option_name, problem.possibilities or (), 1)
+        problem = click.NoSuchOption(problem.option_name, possibilities=near, ctx=problem.ctx)
     line = " ".join(problem.format_message().split()).removesuffix(".")
     line = re.sub(r"\. ([A-Z])", lambda start: f"; {start[1].lower()}", line[:1].lower() + line[1:])
     place = blamed(problem) if isinstance(problem, click.BadParameter) else None

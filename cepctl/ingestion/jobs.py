@@ -39,7 +39,6 @@ from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
-from cepctl.ingestion.writers import in_written_order
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
@@ -163,11 +162,13 @@ def _ingest(
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
-        written = in_written_order(
-            *(results, unit, options.writer, scratch.resolve()[0]),
-            unit_is_given=options.model.time_unit is not None,
-        )
-        results, unit = written.results, written.unit
+        unit_of_times, order_notices = unit, tuple[str, ...]()
+        if options.writer:
+            from cepctl.ingestion.writers import in_written_order
+
+            fixed, filesystem = options.model.time_unit is not None, scratch.resolve()[0]
+            written = in_written_order(results, unit, options.writer, filesystem, unit_is_given=fixed)
+            results, unit, order_notices = written.results, written.unit, written.notices
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
@@ -175,9 +176,9 @@ def _ingest(
         notices = (
             *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
-            *written.notices,
+            *order_notices,
             *summary.notices,
-            *times_told(results, written.unit_before, options.model),
+            *times_told(results, unit_of_times, options.model),
             *tell_unused(results, summary),
             *_nothing(summary),
         )

@@ -48,11 +48,10 @@ _FEW = 64
 
 @dataclass(frozen=True)
 class Ordered:
-    """Results whose chunks say who wrote their events, the unit of their ticks, now and before, and notes."""
+    """Results whose chunks say who wrote their events, the unit of their ticks, and what is to be told."""
 
     results: list[FileResult]
     unit: TimeUnit
-    unit_before: TimeUnit
     notices: tuple[str, ...] = ()
 
 
@@ -88,7 +87,7 @@ def in_written_order(
 ) -> Ordered:
     """Say of events who wrote them, and where a tick would hold too many, make it finer.
 
-    `by`: what events of one writer share, the source or attributes; nothing is done where it is empty.
+    `by`: what events of one writer share, the source or attributes.
     `unit_is_given`: the user said how long a tick is.
 
     Raises
@@ -96,8 +95,6 @@ def in_written_order(
     UsageError
         If no event has one of these attributes.
     """
-    if not by:
-        return Ordered(results, unit, unit)
     _require_known(results, by)
     surveys = {
         at: _survey(each, by, files)
@@ -115,7 +112,7 @@ def in_written_order(
     if finer > 1:
         sharing = sum(int((each.shares > 1).sum()) for each in surveys.values())
         room.append(f"ticks of {unit_after}, so that {sharing:,} records have room that share a stamp")
-    return Ordered(rewritten, unit_after, unit, (*_told(surveys, results, unit), *room))
+    return Ordered(rewritten, unit_after, (*_told(surveys, results, unit), *room))
 
 
 def _require_known(results: Sequence[FileResult], by: Sequence[str]) -> None:

@@ -63,6 +63,9 @@ def _asked(form: Form) -> Iterator[_Method]:
     if form.lasting:
         yield from _sums()
     elif any(each.guarantee is Guarantee.PARTS for each in taking):
+        if form.tied and form.on_clocks:
+            # At offsets that are known events are tied, and share no clock.
+            yield from (each for each in METHODS if each.takes(replace(form, on_clocks=False)))
         yield from _asked(
             replace(form, on_clocks=form.on_clocks and form.given, given=False, under_law=False)
         )

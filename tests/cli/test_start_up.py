@@ -105,7 +105,17 @@ def test_methods_of_dataclasses_that_are_compiled_late_do_what_they_do(
 def test_a_match_on_spark_loads_neither_pandas_nor_spark_sql(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("event_type,lower,upper\nA,1,5\nB,3,7\n")
     says = SAYS_WHAT_IS_LOADED.replace("name.partition('.')[0]", "name")
-    match = [sys.executable, "-c", says, "match", "PATTERN SEQ(A a, B b)", "events.csv", "-q"]
+    match = [
+        sys.executable,
+        "-c",
+        says,
+        "match",
+        "PATTERN SEQ(A a, B b)",
+        "events.csv",
+        "-q",
+        "--runner",
+        "spark",
+    ]
     done = subprocess.run(match, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert len(done.stdout.splitlines()) == 2
     loaded = done.stderr.split()

@@ -23,6 +23,8 @@ EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))
 FEW_EXAMPLES = max(EXAMPLES // 4, 1)
 """For what follows from the agreement of the engines, or costs much for each case."""
+RARE_EXAMPLES = max(EXAMPLES, 40)
+"""For what few cases reach."""
 CONFIDENCE_ERROR = 1e-9
 
 
