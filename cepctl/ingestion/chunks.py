@@ -31,9 +31,11 @@ from cepctl.datasets.kinds import (
 )
 from cepctl.io.contract.reader import (
     END_COLUMNS,
+    END_FOLD,
     END_GRAIN,
     END_NANOS,
     END_SPAN,
+    FOLD,
     GRAIN,
     NANOS,
     RAW_COLUMNS,
@@ -127,7 +129,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
-    optional = (GRAIN, END_GRAIN, NANOS, END_NANOS, SPAN, END_SPAN)
+    optional = (GRAIN, END_GRAIN, NANOS, END_NANOS, FOLD, END_FOLD, SPAN, END_SPAN)
     columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
     for name, raw in _CLOCK_COLUMNS.items():
         known = name in batch.schema.names

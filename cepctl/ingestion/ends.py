@@ -23,6 +23,7 @@ from cepctl.ingestion.chunks import (
     has_column,
     has_ends,
 )
+from cepctl.io.contract.reader import END_FOLD
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
@@ -62,6 +63,7 @@ def with_ends(
         given=pc.is_valid(ended.column("end_lower")).to_numpy(),
         pmf=pa.nulls(count, PMF_TYPE),
         readings=_readings(ended),
+        fold=_numbers(ended, END_FOLD) if has_column(ended, END_FOLD) else None,
     )
     selected = {name: column.filter(rows) for name, column in conditions.items()}
     assigned = assign(times, selected, [_of_end(rule) for rule in rules], unit, default)
@@ -74,9 +76,20 @@ def with_ends(
             kept = pc.if_else(moved, pa.scalar(None, PMF_TYPE), table.column(END_PMF).combine_chunks())
             table = table.set_column(table.column_names.index(END_PMF), END_PMF, kept)
         table = table.set_column(table.column_names.index(name), table.schema.field(name), filled)
+    if times.fold is not None:
+        table = _with_masses(table, rows, assigned.pmf)
     if any(rule.length for rule in rules):
         table = _with_lengths(table, ended, selected, rules, unit, rows)
     return table
+
+
+def _with_masses(table: pa.Table, rows: pa.ChunkedArray, masses: pa.Array) -> pa.Table:
+    """With those masses of ends, which are `rows` of the table, that are not null."""
+    known = table.column(END_PMF) if has_column(table, END_PMF) else pa.nulls(len(table), PMF_TYPE)
+    place = pc.subtract(pc.cumulative_sum(rows.combine_chunks().cast(pa.int64())), 1)
+    own = masses.take(pc.if_else(rows.combine_chunks(), place, pa.scalar(None, pa.int64())))
+    table = table.drop_columns([END_PMF]) if has_column(table, END_PMF) else table
+    return table.append_column(END_PMF, pc.coalesce(own, known))
 
 
 def _of_end(rule: Rule) -> Rule:

@@ -20,7 +20,7 @@ from cepctl.ingestion.clocks import brings_clocks, brought_clocks, own_parts, wi
 from cepctl.ingestion.ends import with_ends
 from cepctl.ingestion.kinds_read import ReadAs, column_as
 from cepctl.ingestion.resolution import has_nanoseconds
-from cepctl.io.contract.reader import END_SPAN, SPAN
+from cepctl.io.contract.reader import END_SPAN, FOLD, SPAN
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import UncertaintyModel
@@ -82,6 +82,7 @@ def with_intervals(
         given=pc.is_valid(table.column("lower")).to_numpy(),
         pmf=table.column("pmf").combine_chunks(),
         clocks=brought_clocks(table) if has_clocks else None,
+        fold=pc.fill_null(table.column(FOLD), 0).to_numpy() if has_column(table, FOLD) else None,
     )
     try:
         conditions = _conditions(table, read_as)

@@ -42,8 +42,7 @@ from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
-from cepctl.io.contract.reader import LAYOUT, ReadOptions
-from cepctl.io.contract.times import named_zone
+from cepctl.io.contract.reader import LAYOUT, ReadOptions, zones_said
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.memory import MemoryBudget, reading_budget
@@ -152,7 +151,7 @@ def _ingest(
     *,
     whole: bool,
 ) -> IngestSummary:
-    named_zone(options.read.time_zone)
+    zones_said(options.read)
     if options.input_format is not None:
         format_named(options.input_format)
     refuse_existing(target, overwrite=options.overwrite)

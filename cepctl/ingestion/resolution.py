@@ -21,7 +21,7 @@ from cepctl.ingestion.chunks import (
     has_column,
 )
 from cepctl.ingestion.in_time import rejecting
-from cepctl.io.contract.reader import END_NANOS, NANOS, ReadReport, beyond_time
+from cepctl.io.contract.reader import END_FOLD, END_NANOS, FOLD, NANOS, ReadReport, beyond_time
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit, time_type
 
 _NANOS_OF = {"time": NANOS, RAW_END_TIME: END_NANOS}
@@ -70,6 +70,9 @@ def in_resolution(table: pa.Table, unit: TimeUnit, report: ReadReport, source: s
         table = table if nanos is None else table.drop_columns([finer])
     for name in _REACHES:
         table = _with(table, name, pa.array(_in_nanoseconds(_numbers(table, name))))
+    for name in (FOLD, END_FOLD):
+        if has_column(table, name):
+            table = _with(table, name, pa.array(_numbers(table, name) * _PER_MICROSECOND))
     return table
 
 

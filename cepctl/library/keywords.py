@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 
 _PAIR = r"[^\s=,;']+=[^\s=,;)']+"
 # In the quotes of a shell where some name has signs that it reads.
-_PAIRS = re.compile(rf"--(map|name) ('[^'\n=]+=[^'\n]*'|{_PAIR}(?:,{_PAIR})*)")
+_PAIRS = re.compile(rf"--(map|name|zone) ('[^'\n=]+=[^'\n]*'|{_PAIR}(?:,{_PAIR})*)")
 _VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b| \())")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 _FORMAT = "(--format; --input-format in match)"

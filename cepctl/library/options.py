@@ -29,6 +29,8 @@ class ReadingOptions(TypedDict, total=False):
         `1 day`; or such by what they are about, `{"fw.csv": "±90 s", "node=n7": "±2 s", "*": "±1 s"}`.
     tz
         IANA zone of times that are written without one.
+    zone
+        IANA zones by the words behind times that name them, such as `{"CST": "America/Chicago"}`.
     name
         New names of event types, by the old ones.
     drop_domain
@@ -65,6 +67,7 @@ class ReadingOptions(TypedDict, total=False):
 
     uncertainty: Uncertainty | None
     tz: str | None
+    zone: Mapping[str, str]
     name: Mapping[str, str]
     drop_domain: bool
     patterns: PathText | None
@@ -110,6 +113,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         input_format=given.get("input_format", input_format),
         uncertainty=words_of(given.get("uncertainty")),
         tz=given.get("tz"),
+        zones=tuple(given.get("zone", {}).items()),
         renames=tuple(given.get("name", {}).items()),
         drop_domain=given.get("drop_domain", False),
         patterns=_path(given.get("patterns")),

@@ -24,6 +24,7 @@ class RawInput:
     input_format: str | None = None
     uncertainty: tuple[str, ...] = ()
     tz: str | None = None
+    zones: tuple[tuple[str, str], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
     patterns: str | None = None
@@ -87,6 +88,7 @@ def ingest_options(
         input_format=raw_input.input_format,
         read=ReadOptions(
             time_zone=raw_input.tz,
+            zone_words=raw_input.zones,
             drop_domain=raw_input.drop_domain,
             patterns=load_patterns(raw_input.patterns) if raw_input.patterns is not None else (),
             keep_unmatched=raw_input.keep_unmatched,

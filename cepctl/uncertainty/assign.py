@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,7 @@ class RawTimes:
     and `pmf` what the event brought; `known` says which events have a time, `given` an interval.  `clocks`
     are those that the events bring, where clocks are asked for; the intervals then are own parts.  `readings`
     are the times of which records of clocks speak, where those are not the instants: of ends those of starts.
+    `fold` is how much later another instant is that each may be as well, 0 for none.
     """
 
     instants: Ticks
@@ -57,6 +59,7 @@ class RawTimes:
     pmf: pa.Array
     clocks: Stamped | None = None
     readings: Ticks | None = None
+    fold: Ticks | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,8 @@ def assign(
         lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
     ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
     pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
+    if times.fold is not None:
+        upper, pmf = _twice(lower, upper, pmf, np.where(times.given, 0, times.fold) // unit.counts)
     if clocks is not None:
         clocks = stamped(clocks, times.instants, look_up, won, rules, unit)
     return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, passed)
@@ -192,6 +197,45 @@ def _with_masses(
         pieces.append(_histograms(raw[places], buckets) if buckets else pa.nulls(len(places), PMF_TYPE))
     back = np.argsort(np.concatenate(order), kind="stable")
     return pa.concat_arrays(pieces).take(pa.array(back))
+
+
+def _twice(lower: Ticks, upper: Ticks, pmf: pa.Array, later: Ticks) -> tuple[Ticks, pa.Array]:
+    """Upper ends and masses of events that may also be so many ticks `later`: two pieces, one half each."""
+    rows = np.flatnonzero(later)
+    if not len(rows):
+        return upper, pmf
+    known = pmf.take(pa.array(rows)).to_pylist()
+    masses = []
+    for first, last, shift, mass in zip(
+        lower[rows].tolist(), upper[rows].tolist(), later[rows].tolist(), known, strict=True
+    ):
+        pieces = [
+            (each["lo"], each["hi"], each["p"] / 2) for each in mass or [{"lo": first, "hi": last, "p": 1}]
+        ]
+        pieces += [(lo + shift, hi + shift, p) for lo, hi, p in pieces]
+        masses.append(_summed(pieces) if last >= first + shift else _buckets(pieces))
+    places = np.arange(len(pmf))
+    places[rows] = len(pmf) + np.arange(len(rows))
+    every = pa.concat_arrays([pmf.cast(PMF_TYPE), pa.array(masses, PMF_TYPE)])
+    return upper + later, every.take(pa.array(places))
+
+
+def _buckets(pieces: Iterable[tuple[int, int, float]]) -> list[dict[str, float]]:
+    return [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in pieces]
+
+
+def _summed(pieces: Sequence[tuple[int, int, float]]) -> list[dict[str, float]]:
+    """Pieces that overlap as buckets that do not."""
+    cuts = sorted({edge for lo, hi, _ in pieces for edge in (lo, hi + 1)})
+    parts = (
+        (
+            lo,
+            after - 1,
+            sum(p * (after - lo) / (hi - first + 1) for first, hi, p in pieces if first <= lo <= hi),
+        )
+        for lo, after in pairwise(cuts)
+    )
+    return _buckets(part for part in parts if part[2] > 0)
 
 
 def _histograms(raw: Ticks, buckets: tuple[Bucket, ...]) -> pa.Array:

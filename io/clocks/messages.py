@@ -164,7 +164,7 @@ class _Found:
 
     def _add(self, number: int, found: re.Match[str], kind: str, row: dict[str, Any]) -> None:
         time = self._time(found)
-        if time is None:
+        if time is None or time.problem is not None:
             self.account.refuse(BAD_TIME, [number])
             return
         instant = time.micros * 1_000 + time.nanos

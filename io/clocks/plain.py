@@ -25,8 +25,8 @@ from cepctl.io.clocks.columns import (
 from cepctl.io.clocks.contract import Account, Batch, ClockLog, rows_of
 from cepctl.io.clocks.decimals import LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.contract.times import named_zone, parse_time
+from cepctl.io.contract.reader import ReadOptions, zones_said
+from cepctl.io.contract.times import parse_time
 from cepctl.io.source.text_encoding import decoded
 
 DAEMON = "plain CSV"
@@ -90,11 +90,11 @@ def _usable(fields: Fields, column: int, cause: str) -> pl.Series:
 def _times(fields: Fields, options: ReadOptions) -> Numbers:
     texts = fields.text(2)
     seconds = nanoseconds(texts)
-    zone = named_zone(options.time_zone)
+    zone, words = zones_said(options)
     instants = seconds.nearest.copy()
     known = seconds.known.copy()
     for at in np.flatnonzero(~known).tolist():
-        time = parse_time(texts[at], zone)
+        time = parse_time(texts[at], zone, words)
         if time is not None:
             instants[at], known[at] = time.micros * 1_000 + time.nanos, True
     fields.refuse(~known | (instants < 0) | (instants > LAST_INSTANT), BAD_TIME)

@@ -28,9 +28,11 @@ from cepctl.io.contract.natural_columns import (
 )
 from cepctl.io.contract.reader import (
     END_COLUMNS,
+    END_FOLD,
     END_GRAIN,
     END_NANOS,
     END_SPAN,
+    FOLD,
     GRAIN,
     NANOS,
     RAW_COLUMNS,
@@ -65,6 +67,7 @@ class End:
     after: int = 0
     grain: int | None = None
     nanos: int = 0
+    fold: int = 0
 
 
 @dataclass
@@ -83,6 +86,7 @@ class EventBatches:
     _ends: list[End | None] = field(default_factory=list)
     _grains: list[int | None] = field(default_factory=list)
     _nanos: dict[int, int] = field(default_factory=dict)
+    _folds: dict[int, int] = field(default_factory=dict)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _shared: list[Mapping[str, Value]] = field(default_factory=list)
     _sharing: list[int] = field(default_factory=list)
@@ -116,11 +120,13 @@ class EventBatches:
         number: int | None = None,
         grain: int | None = None,
         nanos: int = 0,
+        fold: int = 0,
     ) -> None:
         """Append one event at `micros` since the epoch (None: unusable), and `nanos` beyond them.
 
         With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
-        None for one more than that of the event before it; `grain` as GRAIN of io/contract/reader.py.
+        None for one more than that of the event before it; `grain` and `fold` as GRAIN and FOLD of
+        io/contract/reader.py.
         """
         self._numbered = self._numbered + 1 if number is None else number
         numbers, ids, names, times, zones, befores, afters = self._fixed
@@ -135,6 +141,8 @@ class EventBatches:
         self._grains.append(grain)
         if nanos:
             self._nanos[len(self._attributes)] = nanos
+        if fold:
+            self._folds[len(self._attributes)] = fold
         self._attributes.append(attributes)
         if self._shared and self._shared[-1] is _NOTHING:
             self._sharing[-1] += 1
@@ -156,14 +164,15 @@ class EventBatches:
 
         There are as many `ends` as events, or none.
         """
-        micros, zones, spreads, _, _, grains, _, nanos = zip(*times, strict=True)
-        count = len(numbers)
-        if any(nanos):
-            before = len(self)
-            self._nanos |= {before + place: finer for place, finer in enumerate(nanos) if finer}
+        micros, zones, folds, _, _, grains, _, nanos = zip(*times, strict=True)
+        count, before = len(numbers), len(self)
+        for held, rare in ((self._nanos, nanos), (self._folds, folds)):
+            if any(rare):
+                held |= {before + place: value for place, value in enumerate(rare) if value}
         # With a type: mypy finds another one for a mixture in every run.
         fixed: tuple[Iterable[object], ...]
-        fixed = (numbers, repeat(None, count), event_types, micros, zones, repeat(0, count), spreads)
+        nothing = [0] * count
+        fixed = (numbers, repeat(None, count), event_types, micros, zones, nothing, nothing)
         for column, values in zip(self._fixed, fixed, strict=True):
             column.extend(values)
         self._ends.extend(ends or repeat(None, count))
@@ -190,10 +199,11 @@ class EventBatches:
                 del columns[END_GRAIN]
         if any(grain is not None for grain in self._grains) and not self.options.exact_times:
             columns[GRAIN] = pa.array(self._grains, pa.int64())
-        if self._nanos:
-            nanos = np.zeros(len(self), np.int64)
-            nanos[list(self._nanos)] = list(self._nanos.values())
-            columns[NANOS] = pa.array(nanos)
+        for name, held in ((NANOS, self._nanos), (FOLD, self._folds)):
+            if held:
+                rare = np.zeros(len(self), np.int64)
+                rare[list(held)] = list(held.values())
+                columns[name] = pa.array(rare)
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
@@ -205,7 +215,8 @@ class EventBatches:
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
-        self._fixed, self._ends, self._grains, self._nanos = [[] for _ in RAW_COLUMNS], [], [], {}
+        self._fixed, self._ends, self._grains = [[] for _ in RAW_COLUMNS], [], []
+        self._nanos, self._folds = {}, {}
         self._crowded = False
         self._attributes, self._shared, self._sharing = [], [], []
         return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
@@ -241,16 +252,17 @@ class EventBatches:
 
 def end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
     """The columns of the ends of events, of which some have one."""
-    parts = ("micros", "zone_seconds", "before", "after", "grain", "nanos")
-    types = {**END_COLUMNS, END_GRAIN: pa.int64(), END_NANOS: pa.int64()}
+    parts = ("micros", "zone_seconds", "before", "after", "grain", "nanos", "fold")
+    types = {**END_COLUMNS, END_GRAIN: pa.int64(), END_NANOS: pa.int64(), END_FOLD: pa.int64()}
     columns = {
         name: pa.array([None if end is None else getattr(end, part) for end in ends], type)
         for (name, type), part in zip(types.items(), parts, strict=True)
     }
     if columns[END_GRAIN].null_count == len(ends):
         del columns[END_GRAIN]
-    if not any(end is not None and end.nanos for end in ends):
-        del columns[END_NANOS]
+    for name, part in ((END_NANOS, "nanos"), (END_FOLD, "fold")):
+        if not any(end is not None and getattr(end, part) for end in ends):
+            del columns[name]
     return columns
 
 

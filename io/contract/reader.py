@@ -21,6 +21,9 @@ and where zone or default uncertainty of the end differ from those of the start 
 A time with digits below the microsecond has them in NANOS (END_NANOS), 0 to 999; where no time of a batch
 has any, the column may be missing.
 
+A time in an hour that happened twice is two instants: `time` is the earlier, and FOLD (END_FOLD) has the
+microseconds to the later, 0 for all other times; where there is no such time, the column may be missing.
+
 Readers of formats that do not say themselves how far a written time can be trusted add GRAIN (and END_GRAIN):
 the microseconds of the unit that a time is written to, 0 where it has a fraction or is exact, null for none.
 Where no time of a file has a fraction, each stands for its whole unit (cepctl/ingestion/written_units.py).
@@ -37,11 +40,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple, Protocol, Self
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.message_template import MessageTemplate
+from cepctl.io.contract.times import named_zone
+from cepctl.io.contract.zone_words import ZoneWords, said_words
 from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
@@ -59,9 +65,12 @@ _BEYOND_NANOSECONDS = (
     "beyond what ticks of {} reach, 1823-11-12 to 2116-02-20; --time-unit us reaches further"
 )
 NO_TIME = "no time"
+NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
+TWICE = "times in an hour that happened twice, each of its two instants with one half: {:,}"
 CUT_TIMES = "times with digits finer than a tick of {}, which are cut: {{:,}}; --time-unit names a finer one"
 BELOW_NANOSECONDS = "times with digits below the nanosecond, which are cut: {:,}"
 NANOS, END_NANOS = "cepctl.raw.nanos", "cepctl.raw.end_nanos"
+FOLD, END_FOLD = "cepctl.raw.fold", "cepctl.raw.end_fold"
 GRAIN, END_GRAIN = "cepctl.raw.grain", "cepctl.raw.end_grain"
 SPAN, END_SPAN = "cepctl.raw.span", "cepctl.raw.end_span"
 END_COLUMNS: dict[str, pa.DataType] = {
@@ -218,10 +227,10 @@ ColumnMap = tuple[tuple[str, str], ...]
 class ReadOptions:
     """Choices of the user that readers honour.
 
-    `time_zone` is an IANA name for times written without a zone; `drop_domain` shortens host names to
-    their first label; `time_unit` is the length of the ticks that input which brings its own intervals is
-    counted in; `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events;
-    `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
+    `time_zone` is an IANA name for times written without a zone; `zone_words` are pairs of a word behind
+    times and the IANA zone that it names; `drop_domain` shortens host names to their first
+    label; `time_unit` is the length of the ticks that input which brings its own intervals is counted in;
+    `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
     whose day those without years begin; `columns` says which columns of plain event files are what, as
     pairs of (field, column); `patterns` are tried on log records before the built-in ones, and
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
@@ -235,6 +244,7 @@ class ReadOptions:
     """
 
     time_zone: str | None = None
+    zone_words: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False
@@ -250,6 +260,17 @@ class ReadOptions:
     modified: int | None = None
     neighbour: str | None = None
     strict: bool = False
+
+
+def zones_said(options: ReadOptions) -> tuple[ZoneInfo | None, ZoneWords]:
+    """The zone of times without one, and those that words behind times name.
+
+    Raises
+    ------
+    UsageError
+        If there is no such zone.
+    """
+    return named_zone(options.time_zone), said_words(options.zone_words)
 
 
 class Reader(Protocol):

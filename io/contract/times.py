@@ -1,25 +1,26 @@
 """Times as logs write them, turned into microseconds since the epoch, UTC, and nanoseconds beyond them.
 
 Reads ISO 8601 and what real logs make of it: blanks or slashes for separators, any number of
-fraction digits (below a nanosecond they are cut off), offsets as +02:00, +0200, +02 or Z,
-24:00 (the next midnight) and second 60 (the second after 59, as POSIX counts).  Text that is
-none of these, `?` and empty text among them, is not a time.
+fraction digits (below a nanosecond they are cut off), offsets as +02:00, +0200, +02 or Z, words such
+as EST (zone_words.py), 24:00 (the next midnight) and second 60 (the second after 59, as POSIX
+counts).  Text that is none of these, `?` and empty text among them, is not a time.
 
 A time without a zone is read in the zone that the user names.  Where its clocks are set back,
-an hour happens twice: the time is then the earlier instant and `spread` reaches to the later
-one.  Where they are set forward, an hour does not exist: such a time is read with the offset
-that held before and marked `in_gap`.
+an hour happens twice: the time is then the earlier of two instants, and `fold` reaches to the later
+one.  Where they are set forward, an hour does not exist: such a time is none, and neither is one
+behind which a word stands that may be several zones; `read_time` says so.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from cepctl.errors import UsageError
+from cepctl.io.contract.zone_words import NO_WORDS, ZoneWords, doubt, zone_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH = _EPOCH.replace(tzinfo=None)
@@ -29,7 +30,7 @@ _SECOND = timedelta(seconds=1)
 _LOOSE = re.compile(
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"
     r"(?:(?:[Tt]|\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?"
-    r"\s*([Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?",
+    r"\s*([A-Za-z]{1,5}|[+-]\d{2}(?::?\d{2})?)?",
     re.ASCII,
 )
 
@@ -42,6 +43,7 @@ _UNITS = re.compile(
 _BEYOND_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})(\d*)", re.ASCII)
 _USUAL_LENGTH = len("2026-06-14T08:15:04.123456Z")
 _WHOLE_SECONDS = (len("2026-06-14T08:15:04Z"), len("2026-06-14T08:15:04+02:00"))
+_HALVES = ("AM", "PM")
 _GRAINS = (3_600_000_000, 60_000_000, 1_000_000, 0)
 
 # Up to here a time is a date (9999-12-31); larger numbers in a log are damage.
@@ -57,12 +59,12 @@ class LogTime(NamedTuple):
         Microseconds since the epoch, UTC; of an ambiguous time the earlier instant.
     zone_seconds
         Offset from UTC of the zone in which it was written.
-    spread
-        Microseconds from `micros` to the latest instant that the text can mean; 0 as a rule.
+    fold
+        Microseconds from `micros` to the other instant that the text can mean; 0 as a rule.
     zone_given
         Whether the text itself names its zone.
-    in_gap
-        Whether the text names a local time that the clocks skipped.
+    problem
+        Why the text is no time although it is written like one; None as a rule.
     grain
         Microseconds of the unit that the text is written to, 0 where it has a fraction of a second.
     cut
@@ -73,9 +75,9 @@ class LogTime(NamedTuple):
 
     micros: int
     zone_seconds: int
-    spread: int = 0
+    fold: int = 0
     zone_given: bool = True
-    in_gap: bool = False
+    problem: str | None = None
     grain: int = 0
     cut: bool = False
     nanos: int = 0
@@ -91,10 +93,11 @@ def named_zone(name: str | None) -> ZoneInfo | None:
         raise UsageError(f"unknown time zone '{name}'; use an IANA name such as Europe/Berlin") from None
 
 
-def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None:
+def parse_time(text: str | None, zone: ZoneInfo | None = None, words: ZoneWords = NO_WORDS) -> LogTime | None:
     """Read one time; None when the text is not a usable time.
 
     `text`: the time as the log writes it.  `zone`: where a time without a zone was written; UTC when None.
+    `words`: what the user says of words that name zones.
 
     Examples
     --------
@@ -102,20 +105,45 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     500000
     >>> parse_time("1970/01/01 24:00").micros // 3_600_000_000
     24
-    >>> parse_time("2015-10-25 02:30", ZoneInfo("Europe/Berlin")).spread // 3_600_000_000
+    >>> parse_time("2015-10-25 02:30", ZoneInfo("Europe/Berlin")).fold // 3_600_000_000
     1
     >>> parse_time("?") is None
     True
+    """
+    time = read_time(text, zone, words)
+    return None if time is None or time.problem is not None else time
+
+
+def read_time(text: str | None, zone: ZoneInfo | None = None, words: ZoneWords = NO_WORDS) -> LogTime | None:
+    """As `parse_time`; of a text that is written like a time and is none, the problem.
+
+    Examples
+    --------
+    >>> read_time("2026-03-29 02:30", ZoneInfo("Europe/Berlin")).problem
+    'the clocks of Europe/Berlin skipped this hour'
     """
     if text is None:
         return None
     time = usual_time(text)
     if time is not None:
         return time
-    moment = _read(text.strip())
+    moment = _read(text.strip(), words)
+    if isinstance(moment, str):
+        return unreadable(moment)
     if moment is None or (time := log_time(moment, zone, written_grain(text))) is None:
         return None
     return with_nanos(time, text)
+
+
+def why_no_time(text: str | None, zone: ZoneInfo | None, words: ZoneWords) -> str | None:
+    """What is wrong with a text that is written like a time and is none; None where it is not like one."""
+    time = read_time(text, zone, words)
+    return None if time is None else time.problem
+
+
+def unreadable(problem: str) -> LogTime:
+    """What is written like a time and is none."""
+    return LogTime(0, 0, problem=problem)
 
 
 def with_nanos(time: LogTime, text: str) -> LogTime:
@@ -135,6 +163,9 @@ def with_nanos(time: LogTime, text: str) -> LogTime:
 def log_time(moment: datetime, zone: ZoneInfo | None, grain: int = 0) -> LogTime | None:
     """A date and time as it was written, in `zone` (UTC when None) where it has none of its own."""
     try:
+        if isinstance(moment.tzinfo, ZoneInfo):
+            time = _in_zone(moment.replace(tzinfo=None), moment.tzinfo)
+            return time._replace(grain=grain, zone_given=True)
         offset = moment.utcoffset()
         if offset is None:
             return _in_zone(moment, zone)._replace(grain=grain)
@@ -185,8 +216,8 @@ def usual_time(text: str) -> LogTime | None:
     if len(text) > _USUAL_LENGTH and (finer := _BEYOND_MICROSECONDS.match(text, 19)) is not None:
         digits, lost = finer.groups()
         cut, nanos = lost.strip("0") != "", int(digits.ljust(3, "0"))
-        return LogTime(micros, zone_seconds, 0, True, False, grain, cut, nanos)
-    return LogTime(micros, zone_seconds, 0, True, False, grain)
+        return LogTime(micros, zone_seconds, 0, True, None, grain, cut, nanos)
+    return LogTime(micros, zone_seconds, 0, True, None, grain)
 
 
 @lru_cache(maxsize=4096)
@@ -196,8 +227,8 @@ def _zone_seconds(text: str) -> int:
     return offset // _SECOND
 
 
-def _read(text: str) -> datetime | None:
-    """The date and time in the text, with its offset where one is written."""
+def _read(text: str, words: ZoneWords) -> datetime | str | None:
+    """The date and time in the text, with its offset where one is written, or why the text is none."""
     basic = text[8:9] == "T" and text[:8].isdigit()
     if basic or (text[4:5] == "-" and text[10:11] in ("T", " ", "")):
         try:
@@ -214,17 +245,22 @@ def _read(text: str) -> datetime | None:
     if rolls_over:
         hour, second = hour % 24, min(second, 59)
     try:
-        moment = datetime(year, month, day, hour, minute, second, micros, tzinfo=_offset(found[8]))
-        return moment + carry if rolls_over else moment
+        moment = datetime(year, month, day, hour, minute, second, micros)
+        moment = moment + carry if rolls_over else moment
+        if found[8] is not None and found[8].upper() in _HALVES:
+            return None
+        zone = _zone(found[8], moment, words)
+        return zone if isinstance(zone, str) else moment.replace(tzinfo=zone)
     except (ValueError, OverflowError):
         return None
 
 
-def _offset(text: str | None) -> timezone | None:
+def _zone(text: str | None, moment: datetime, words: ZoneWords) -> tzinfo | str | None:
+    """The zone that is written behind a moment, or why it is none."""
     if text is None:
         return None
     if text[0] not in "+-":
-        return UTC
+        return zone_of(text, moment, words) or doubt(text)
     digits = text[1:].replace(":", "").ljust(4, "0")
     shift = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return timezone(-shift if text[0] == "-" else shift)
@@ -238,5 +274,11 @@ def _in_zone(moment: datetime, zone: ZoneInfo | None) -> LogTime:
     if before is None or after is None:  # pragma: no cover - a ZoneInfo always has an offset
         raise UsageError(f"time zone '{zone.key}' gives no offset for {moment}")
     micros = (moment - before - _LOCAL_EPOCH) // _MICROSECOND
-    spread = max((before - after) // _MICROSECOND, 0)
-    return LogTime(micros, before // _SECOND, spread, zone_given=False, in_gap=before < after)
+    fold = max((before - after) // _MICROSECOND, 0)
+    problem = skipped_by(zone.key) if before < after else None
+    return LogTime(micros, before // _SECOND, fold, zone_given=False, problem=problem)
+
+
+def skipped_by(zone: str) -> str:
+    """Why a time in an hour that the clocks of a zone skipped is none."""
+    return f"the clocks of {zone} skipped this hour"

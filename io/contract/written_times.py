@@ -13,7 +13,8 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cepctl.errors import UsageError
-from cepctl.io.contract.times import LogTime, log_time
+from cepctl.io.contract.times import LogTime, log_time, unreadable
+from cepctl.io.contract.zone_words import NO_WORDS, SPELLED, ZoneWords, doubt, zone_of
 
 _YEARS = ("%Y", "%y", "%G", "%c", "%x")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -28,7 +29,7 @@ _DATES = (
 )
 _DAY = rf"(?P<a>{_DAYS}[a-z]*)\W{{1,2}}"
 _CLOCK = r"(?P<H>\d{1,2})([:.])(?P<M>\d\d)(?:([:.])(?P<S>\d\d)(?:([.,])(?P<f>\d+))?)?(?:\s?(?P<p>[AP]M))?"
-_ZONE = r"\s?(?P<z>[-+]\d\d:?\d\d|Z)|\s(?P<Z>UTC|GMT)"
+_ZONE = rf"\s?(?P<z>[-+]\d\d:?\d\d|Z)|\s(?P<Z>{SPELLED})"
 _SHAPES = [
     *(re.compile(rf"(?:{_DAY})?{date}(?:\W{{1,3}}{_CLOCK}(?:{_ZONE})?)?", re.IGNORECASE) for date in _DATES),
     re.compile(
@@ -37,6 +38,7 @@ _SHAPES = [
     ),
     re.compile(rf"{_CLOCK}\s(?:{_DATES[2]})", re.IGNORECASE),
 ]
+_A_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{1,5}(?![A-Za-z])")
 _FULL_NAME = 4
 # The codes of a unit, from the finest on, with its length in microseconds.
 _FINEST_UNITS = (("f", 0), ("STcXs", 1_000_000), ("MR", 60_000_000), ("HI", 3_600_000_000))
@@ -60,10 +62,13 @@ def check_form(form: str) -> str:
 _EXAMPLE = "write it with codes such as '%d.%m.%Y %H:%M:%S'"
 
 
-def parse_written(text: str | None, form: str, zone: ZoneInfo | None = None) -> LogTime | None:
-    """Read a time of this form; None where the text is not of it.
+def parse_written(
+    text: str | None, form: str, zone: ZoneInfo | None = None, words: ZoneWords = NO_WORDS
+) -> LogTime | None:
+    """Read a time of this form; None where the text is not of it, with its problem where it is like one.
 
-    `zone` is where a time without a zone was written; UTC when None.
+    `zone` is where a time without a zone was written; UTC when None.  `words`: what the user says of words
+    that name zones.
 
     Examples
     --------
@@ -77,10 +82,27 @@ def parse_written(text: str | None, form: str, zone: ZoneInfo | None = None) -> 
     if text is None:
         return None
     text = text.strip()
+    if "%Z" in form:
+        return _with_word(text, form, words)
     try:
         return log_time(datetime.strptime(text, form), zone, form_grain(form))
     except ValueError:
         return _with_long_fraction(text, form, zone)
+
+
+def _with_word(text: str, form: str, words: ZoneWords) -> LogTime | None:
+    """A time whose zone is a word: strptime reads the text with another word in its place."""
+    for found in reversed([*_A_WORD.finditer(text)]):
+        place = text[: found.start()] + "UTC" + text[found.end() :]
+        try:
+            moment = datetime.strptime(place, form).replace(tzinfo=None)
+        except ValueError:
+            continue
+        zone = zone_of(found[0], moment, words)
+        if zone is None:
+            return unreadable(doubt(found[0]))
+        return log_time(moment.replace(tzinfo=zone), None, form_grain(form))
+    return None
 
 
 def _with_long_fraction(text: str, form: str, zone: ZoneInfo | None) -> LogTime | None:

@@ -21,15 +21,14 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import IO, Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.contract.times import LogTime, named_zone, parse_time
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, zones_said
+from cepctl.io.contract.times import LogTime, parse_time, why_no_time
 from cepctl.io.ganglia.json_arrays import DAMAGED, ArrayElements, Damaged, whole_text
 from cepctl.io.ganglia.series import STEP, Columns, Origin, SeriesEvents, columns_of_labels, origin_of
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
@@ -43,7 +42,6 @@ _JSON = re.compile(r"\s*\[\s*\{")
 _POINTS = re.compile(r'"datapoints"\s*:\s*\[')
 _POINT = re.compile(r'\[\s*(?:"NaN"|NaN|null|-?\d[\d.eE+-]*)\s*,\s*\d{1,15}\s*\]')
 _FOLDERS_FOR_BOTH = 3
-NO_HOUR = "{:,} times name an hour that the clocks skipped; they were read with the offset before it"
 
 
 class GangliaWebCsv:
@@ -70,7 +68,7 @@ class GangliaWebCsv:
         LogFormatError
             If the first line does not begin with Timestamp.
         """
-        zone = named_zone(options.time_zone)
+        zone, words = zones_said(options)
         gaps = LongGaps(_LONGEST_LINE)
         whole = io.BufferedReader(ShortenedGaps(utf8_stream(stream), gaps), _LONGEST_LINE)
         text = io.TextIOWrapper(whole, "utf-8", "replace", newline="")
@@ -87,9 +85,10 @@ class GangliaWebCsv:
         rows = StampedRows(columns, SeriesEvents(options), report)
         for number, line in enumerate(lines, start=2):
             cells = _row(line)
-            if cells and not _add_row(cells, len(header) - 1, zone, rows):
+            if cells and not _add_row(cells, len(header) - 1, parse_time(cells[0], zone, words), rows):
                 report.records += 1
-                cause = f"not a row of a time and {len(header) - 1} numbers"
+                problem = why_no_time(cells[0], zone, words)
+                cause = problem or f"not a row of a time and {len(header) - 1} numbers"
                 at = number + int(gaps.left_out_before(np.array([number - 1]))[0])
                 report.rejects.append(Reject(source, at, cause, ",".join(cells)))
             if rows.full:
@@ -118,17 +117,14 @@ def _row(line: str | None) -> list[str] | None:
         return ["?"]
 
 
-def _add_row(cells: list[str], width: int, zone: ZoneInfo | None, rows: StampedRows) -> bool:
-    moment: LogTime | None = parse_time(cells[0], zone)
+def _add_row(cells: list[str], width: int, moment: LogTime | None, rows: StampedRows) -> bool:
     values = [value_of(cell or None) for cell in cells[1:]]
     known = [value for value in values if value is not None]
     if moment is None or moment.micros <= 0 or moment.micros % _SECOND:
         return False
     if len(known) != len(values) or len(known) != width:
         return False
-    if moment.in_gap:
-        rows.report.notes[NO_HOUR] += 1
-    rows.add(moment.micros // _SECOND, known, spread=moment.spread // _SECOND, zone=moment.zone_seconds)
+    rows.add(moment.micros // _SECOND, known, spread=moment.fold // _SECOND, zone=moment.zone_seconds)
     return True
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from cepctl.arrays import Bytes, Flags, Numbers
+from cepctl.arrays import Bytes, Causes, Flags, Numbers
 from cepctl.io.lines.stamps import Stamp
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
@@ -43,7 +43,9 @@ class Written:
     zone_seconds
         The offset that is written; 0 where none is.
     zoned
-        Whether the text itself names its zone.
+        Whether the text itself names its zone, by an offset.
+    word
+        The word that names its zone, "" where none does.
     nanos
         Nanoseconds beyond `local`.
     cut
@@ -57,6 +59,7 @@ class Written:
     precision: Numbers
     zone_seconds: Numbers
     zoned: Flags
+    word: Causes
     nanos: Numbers
     cut: Flags
 
@@ -80,6 +83,7 @@ def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp)
         precision=np.ones(count, np.int64),
         zone_seconds=np.zeros(count, np.int64),
         zoned=np.zeros(count, np.bool_),
+        word=np.full(count, "", object),
         nanos=np.zeros(count, np.int64),
         cut=np.zeros(count, np.bool_),
     )
@@ -152,6 +156,9 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
     if "z" in parts:
         into.zoned[rows] = True
         into.zone_seconds[rows] = _zone_seconds(texts, parts["z"])
+    if "w" in parts:
+        words, place = np.unique(texts[:, slice(*parts["w"])], axis=0, return_inverse=True)
+        into.word[rows] = np.array([bytes(word).decode() for word in words], object)[place.ravel()]
     if "d" not in parts:
         into.local[rows], into.usable[rows] = clock, usable
         return

@@ -30,15 +30,17 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
+    FOLD,
     LAYOUT,
     NANOS,
     NO_TIME,
     RAW_COLUMNS,
+    TWICE,
     ReadOptions,
     ReadReport,
     Reject,
+    zones_said,
 )
-from cepctl.io.contract.times import named_zone
 from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
 from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
@@ -56,7 +58,7 @@ from cepctl.io.lines.recognition import (
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
-from cepctl.io.log4j.times import Instants, instants
+from cepctl.io.log4j.times import Instants, instants, no_problems
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
@@ -66,8 +68,6 @@ from cepctl.schema import TIME_TYPE
 UNMATCHED = "no pattern fits the log record (--keep-unmatched types it by its template)"
 MESSAGE, NODE, NODE_RAW = "message", "node", "node_raw"
 _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
-_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _CONTINUED = "lines without a time of their own, which continue the record before them: {:,}"
 _OTHERWISE = (
     "lines that begin with times of another layout than that of the log, which are taken for lines of the "
@@ -202,10 +202,13 @@ class _Log:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         if of_several_lines(records.message):
             self.report.rejects.extend(self._swallowed(records))
-        local, usable = self.dates.local(records.headers.times)
+        times = records.headers.times
+        local, dated = self.dates.local(times)
+        found = _instants(np.where(dated, local, 0), times, self.options)
+        usable = dated & (found.problems == "")
         for row in np.flatnonzero(~usable):
-            text = str(records.message[int(row)])
-            self.report.rejects.append(Reject(self.source, int(records.line[row]), NO_TIME, text))
+            text, cause = str(records.message[int(row)]), found.problems[row] if dated[row] else NO_TIME
+            self.report.rejects.append(Reject(self.source, int(records.line[row]), cause, text))
         typed, kept = None, usable
         if self.options.patterns:
             typed = _typed(records, self.patterns)
@@ -220,7 +223,7 @@ class _Log:
             "number": pa.array(numbered + 1 + np.arange(len(records))),
             "event_id": pa.nulls(len(records), pa.string()),
             "event_type": types,
-            **self._times(records.headers.times, local, usable, kept),
+            **self._times(times, found, usable, kept),
         }
         columns |= {column_name(name): values for name, values in attributes.items()}
         fields = [
@@ -292,19 +295,16 @@ class _Log:
             self.report.notes[OTHERS] += int(unknown.sum())
         return types, found
 
-    def _times(self, times: Written, local: Numbers, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
-        zone = named_zone(self.options.time_zone)
-        found = _instants(np.where(usable, local, 0), times, self.options.time_zone)
-        unzoned = kept & ~times.zoned
+    def _times(self, times: Written, found: Instants, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
+        unzoned = kept & ~times.zoned & (times.word == "")
         micros = found.micros[usable]
         back = int(
             (np.diff(micros, prepend=micros[:1] if self.last is None else [self.last]) < -_HALF_A_YEAR).sum()
         )
         self.last = int(micros[-1]) if len(micros) else self.last
         for note, count in (
-            (_NO_ZONE, int(unzoned.sum()) if zone is None else 0),
-            (_IN_GAP, int((kept & found.in_gap).sum())),
-            (_TWICE, int((kept & (found.spread > 0)).sum())),
+            (_NO_ZONE, int(unzoned.sum()) if self.options.time_zone is None else 0),
+            (TWICE, int((kept & (found.fold > 0)).sum())),
             (BELOW_NANOSECONDS, int((kept & times.cut).sum())),
             (_BACK, back),
         ):
@@ -314,30 +314,37 @@ class _Log:
         columns = {
             "time": pa.array(found.micros, pa.int64(), mask=~usable).cast(TIME_TYPE),
             "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
-            "before": pa.array(np.zeros(len(local), np.int64)),
-            "after": pa.array(found.spread + reach),
+            "before": pa.array(np.zeros(len(usable), np.int64)),
+            "after": pa.array(np.zeros(len(usable), np.int64) + reach),
         }
-        if times.nanos.any():
-            columns[NANOS] = pa.array(times.nanos)
+        for name, values in ((NANOS, times.nanos), (FOLD, found.fold)):
+            if values.any():
+                columns[name] = pa.array(values)
         return columns
 
 
-def _instants(local: Numbers, times: Written, zone_name: str | None) -> Instants:
-    """Instants of local times: those with a zone by it, the others in the zone of the user."""
-    if times.zoned.all():
-        none = np.zeros(len(local), np.int64)
-        return Instants(
-            local - times.zone_seconds * 1_000_000, times.zone_seconds, none, none.astype(np.bool_)
-        )
-    found = instants(local, named_zone(zone_name))
-    if not times.zoned.any():
-        return found
-    return Instants(
-        np.where(times.zoned, local - times.zone_seconds * 1_000_000, found.micros),
-        np.where(times.zoned, times.zone_seconds, found.zone_seconds),
-        np.where(times.zoned, 0, found.spread),
-        found.in_gap & ~times.zoned,
+def _instants(local: Numbers, times: Written, options: ReadOptions) -> Instants:
+    """Instants of local times: by the offset or the word behind them, the others in the zone of the user."""
+    count = len(local)
+    found = Instants(
+        local - times.zone_seconds * 1_000_000,
+        times.zone_seconds.copy(),
+        np.zeros(count, np.int64),
+        no_problems(count),
     )
+    zone, words = zones_said(options)
+    worded = times.word != ""
+    for word in ("", *np.unique(times.word[worded])):
+        rows = np.flatnonzero(times.word == word if word else ~times.zoned & ~worded)
+        own = instants(local[rows], zone, word, words)
+        for every, some in (
+            (found.micros, own.micros),
+            (found.zone_seconds, own.zone_seconds),
+            (found.fold, own.fold),
+            (found.problems, own.problems),
+        ):
+            every[rows] = some
+    return found
 
 
 FORMAT = LogFormat(

@@ -7,7 +7,8 @@ is one regular expression whose named groups are the parts:
     b m         month by name, by number
     d H M S f   day, hour, minute, second, digits of the fraction
     p           AM or PM
-    z           Z, UTC, GMT or an offset; any other name of a zone is passed over, the user names it
+    z           Z, or an offset
+    w           a word that names a zone, such as EST (io/contract/zone_words.py)
     E           seconds since 1970; milliseconds and finer where there are 13, 16 or 19 digits
     U           seconds since the program that writes the log began, at the beginning of lines
 
@@ -20,6 +21,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from cepctl.io.contract.zone_words import SPELLED
 from cepctl.io.lines.headings import UPTIME
 
 _MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
@@ -31,8 +33,7 @@ _HALF_DAYS = r"(?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?
 _DOTTED = r"(?P<H>\d\d)\.(?P<M>\d\d)\.(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?"
 _TO_MINUTES = r"(?P<H>\d{1,2}):(?P<M>\d\d)"
 _TIGHT = r"(?P<H>\d\d)(?P<M>\d\d)(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?"
-_NAMED_ZONE = "(?:C|CE|E|EE|W|WE|M|MD|P|ED|CD|PD|A|MS|I|J|K)S?T"
-_ZONE = rf"(?: ?(?P<z>[-+]\d\d:?\d\d|[-+]\d\d\b|Z\b|UTC\b|GMT\b)| {_NAMED_ZONE}\b)?"
+_ZONE = rf"(?: ?(?P<z>[-+]\d\d:?\d\d|[-+]\d\d\b|Z\b)| ?(?P<w>{SPELLED})\b)?"
 
 
 @dataclass(frozen=True)
@@ -138,19 +139,23 @@ _CLOCKS = (
 _ALONE = (
     Stamp(
         "Day Mon DD hh:mm:ss YYYY",
-        rf"(?:{_DAY_NAME} )?{_MONTH} +{_d} {_CLOCK}(?: (?:(?P<z>UTC|GMT|[-+]\d{{4}})|[A-Z]{{2,5}}))? {_Y}",
+        rf"(?:{_DAY_NAME} )?{_MONTH} +{_d} {_CLOCK}(?: (?:(?P<z>[-+]\d{{4}})|(?P<w>[A-Z]{{1,5}})))? {_Y}",
     ),
     Stamp("YYYYMMDD hhmmss", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[ T_-]?{_TIGHT}{_ZONE}"),
     Stamp("YYYYMMDD-hhmm", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[T_-](?P<H>\d\d)(?P<M>\d\d){_ZONE}"),
-    Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}"),
-    Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}"),
+    Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}{_ZONE}"),
+    Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}{_ZONE}"),
     Stamp("MMDD hh:mm:ss", rf"(?P<m>\d\d)(?P<d>\d\d) {_CLOCK}"),
-    Stamp("hh:mm:ss YYYY-MM-DD", rf"{_CLOCK},? {_Y}-{_m}-{_d}"),
+    Stamp("hh:mm:ss YYYY-MM-DD", rf"{_CLOCK},? {_Y}-{_m}-{_d}{_ZONE}"),
     Stamp(
-        "hh:mm:ss DD/MM/YYYY", rf"{_CLOCK},? {_d}/{_m}/{_Y}", ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY")
+        "hh:mm:ss DD/MM/YYYY",
+        rf"{_CLOCK},? {_d}/{_m}/{_Y}{_ZONE}",
+        ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY"),
     ),
     Stamp(
-        "hh:mm:ss MM/DD/YYYY", rf"{_CLOCK},? {_m}/{_d}/{_Y}", ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY")
+        "hh:mm:ss MM/DD/YYYY",
+        rf"{_CLOCK},? {_m}/{_d}/{_Y}{_ZONE}",
+        ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY"),
     ),
 )
 _EPOCHS = (

@@ -27,14 +27,14 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
-from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import FOLD, NO_TIME, RAW_COLUMNS, TWICE, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import NODE, NODE_RAW, LogOrigin, attribute_columns, log_origin
 from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
-from cepctl.io.log4j.times import instants
+from cepctl.io.log4j.times import Instants, instants
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.schema import TIME_TYPE
@@ -48,8 +48,6 @@ _LEVELS = r"[^\n]{0,3}\d[^\n]{8,28} (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[ \t]"
 _NEARLY_HEADER = rf"\n(?:{_TIMES}|{_LEVELS})"
 _SWALLOWED = re.compile(f"{_TIMES}|{_LEVELS}")
 _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
-_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 
 _OF_HADOOP = r"\.hadoop\.|^(?:dfs|hdfs|mapred|mapreduce|ipc|fs|util)\."
 # In a file that begins in the middle of a record, at least this many lines begin one.
@@ -132,23 +130,26 @@ class _Log:
 
     def batch(self, records: Records[Headers], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
-        bad = [*self._untimed(records), *self._swallowed(records)]
+        headers = records.headers
+        found = instants(np.where(headers.usable, headers.local, 0), named_zone(self.options.time_zone))
+        usable = headers.usable & (found.problems == "")
+        bad = [*self._untimed(records, usable, found), *self._swallowed(records)]
         self.report.rejects.extend(sorted(bad, key=lambda reject: reject.line or 0))
         typed = typed_records(records.message, records.headers.logger, records.headers.level, self.table)
-        fits = (typed.pattern >= 0) & records.headers.usable
+        fits = (typed.pattern >= 0) & usable
         own = typed.pattern[fits & (typed.pattern < len(self.options.patterns))]
         self.report.patterns.update((np.unique(own) + 1).tolist())
-        kept = records.headers.usable if self.options.keep_unmatched else fits
-        skipped = int((records.headers.usable & ~kept).sum())
+        kept = usable if self.options.keep_unmatched else fits
+        skipped = int((usable & ~kept).sum())
         if skipped:
             self.report.skipped[UNMATCHED] += skipped
         columns = {
             "number": pa.array(numbered + 1 + np.arange(len(records))),
             "event_id": pa.nulls(len(records), pa.string()),
             "event_type": self._types(typed),
-            **self._times(records, kept),
+            **self._times(records, found, kept),
         }
-        columns = {name: columns[name] for name in RAW_COLUMNS}
+        columns = {name: columns[name] for name in (*RAW_COLUMNS, FOLD) if name in columns}
         for name, values in self._attributes(records, typed).items():
             columns[column_name(name)] = values
         fields = [
@@ -174,14 +175,11 @@ class _Log:
             columns["message"] = pc.coalesce(columns["message"], message) if "message" in columns else message
         return columns
 
-    def _times(self, records: Records[Headers], kept: Flags) -> dict[str, pa.Array]:
+    def _times(self, records: Records[Headers], found: Instants, kept: Flags) -> dict[str, pa.Array]:
         headers = records.headers
-        zone = named_zone(self.options.time_zone)
-        found = instants(np.where(headers.usable, headers.local, 0), zone)
         for note, rows in (
-            (_NO_ZONE, kept & (zone is None)),
-            (_IN_GAP, kept & found.in_gap),
-            (_TWICE, kept & (found.spread > 0)),
+            (_NO_ZONE, kept & (self.options.time_zone is None)),
+            (TWICE, kept & (found.fold > 0)),
         ):
             if rows.any():
                 self.report.notes[note] += int(rows.sum())
@@ -189,13 +187,15 @@ class _Log:
             "time": pa.array(found.micros, pa.int64()).cast(TIME_TYPE),
             "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
             "before": pa.array(np.zeros(len(records), np.int64)),
-            "after": pa.array(found.spread + (0 if self.options.exact_times else headers.precision - 1)),
+            "after": pa.array((headers.precision - 1) * (not self.options.exact_times)),
+            **({FOLD: pa.array(found.fold)} if found.fold.any() else {}),
         }
 
-    def _untimed(self, records: Records[Headers]) -> Iterator[Reject]:
-        for row in np.flatnonzero(~records.headers.usable):
+    def _untimed(self, records: Records[Headers], usable: Flags, found: Instants) -> Iterator[Reject]:
+        for row in np.flatnonzero(~usable):
             text = f"{records.headers.logger[int(row)]}: {records.message[int(row)]}"
-            yield Reject(self.source, int(records.line[row]), "no time", text)
+            cause = found.problems[row] if records.headers.usable[row] else NO_TIME
+            yield Reject(self.source, int(records.line[row]), cause, text)
 
     def _swallowed(self, records: Records[Headers]) -> Iterator[Reject]:
         """Lines that damage keeps from beginning a record, and that stand in the record before them."""

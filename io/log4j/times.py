@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
-from cepctl.io.contract.times import parse_time
+from cepctl.arrays import Causes, Numbers
+from cepctl.io.contract.times import read_time
+from cepctl.io.contract.zone_words import NO_WORDS, ZoneWords
 
 _MINUTE = 60_000_000
 _EPOCH = datetime(1970, 1, 1)
@@ -28,33 +29,40 @@ class Instants:
         The instant; of a time that happened twice the earlier one.
     zone_seconds
         Offset from UTC of the clock.
-    spread
+    fold
         Microseconds to the later instant where a time happened twice, else 0.
-    in_gap
-        Where the clocks skipped the time.
+    problems
+        Why a time is none, "" for the others.
     """
 
     micros: Numbers
     zone_seconds: Numbers
-    spread: Numbers
-    in_gap: Flags
+    fold: Numbers
+    problems: Causes
 
 
-def instants(local: Numbers, zone: ZoneInfo | None) -> Instants:
+def instants(local: Numbers, zone: ZoneInfo | None, word: str = "", words: ZoneWords = NO_WORDS) -> Instants:
     """Local times, in microseconds since 1970-01-01T00:00 on the clock, as instants.
 
-    `zone` None reads them as UTC.
+    `zone` None reads them as UTC.  A `word` behind them all names their zone, by what the user says of
+    `words`.
     """
-    if zone is None:
+    if zone is None and not word:
         zeros = np.zeros(len(local), np.int64)
-        return Instants(local, zeros, zeros, zeros.astype(np.bool_))
+        return Instants(local, zeros, zeros, no_problems(len(local)))
     minutes, place = np.unique(local // _MINUTE, return_inverse=True)
-    found = [parse_time(str(_EPOCH + timedelta(minutes=int(minute))), zone) for minute in minutes]
+    texts = [f"{_EPOCH + timedelta(minutes=int(minute))} {word}" for minute in minutes]
+    found = [read_time(text, zone, words) for text in texts]
     known = [time for time in found if time is not None]
     assert len(known) == len(found), "a minute of the calendar always parses"
-    starts, zones, spreads = (
+    starts, zones, folds = (
         np.array([getattr(time, name) for time in known], np.int64)
-        for name in ("micros", "zone_seconds", "spread")
+        for name in ("micros", "zone_seconds", "fold")
     )
-    in_gap = np.array([time.in_gap for time in known], np.bool_)
-    return Instants(starts[place] + local % _MINUTE, zones[place], spreads[place], in_gap[place])
+    problems = np.array([time.problem or "" for time in known], object)
+    return Instants(starts[place] + local % _MINUTE, zones[place], folds[place], problems[place])
+
+
+def no_problems(count: int) -> Causes:
+    """As `Instants.problems` of times that have none."""
+    return np.full(count, "", object)

@@ -8,16 +8,22 @@ from difflib import get_close_matches
 
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.contract.times import LogTime, named_zone, parse_time
+from cepctl.io.contract.reader import (
+    BELOW_NANOSECONDS,
+    NO_TIME,
+    NO_ZONE,
+    TWICE,
+    ReadOptions,
+    ReadReport,
+    Reject,
+    zones_said,
+)
+from cepctl.io.contract.times import LogTime, parse_time, why_no_time
 from cepctl.io.ocel.objects import UNLISTED, Objects, Related
 from cepctl.io.ocel.records import OTHERS, LogEvent, LogObject
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 CHANGE = "ObjectChange"
-_NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
-_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _UNLISTED = f"events about objects that the log does not list, kept in the attribute '{UNLISTED}': {{:,}}"
 _SEVERAL = (
     "events about several objects of one type, whose key is the JSON list of them: {:,}; "
@@ -41,7 +47,7 @@ class ObjectCentricEvents:
 
     def __post_init__(self) -> None:
         self.rows = EventBatches(self.options)
-        self._zone = named_zone(self.options.time_zone)
+        self._zone, self._words = zones_said(self.options)
         wanted, known = self.options.per_object, self.objects.of_type()
         if wanted is not None and wanted not in known:
             near = get_close_matches(wanted, known, 1)
@@ -54,7 +60,7 @@ class ObjectCentricEvents:
         self.report.records += 1
         time = self._time(event.time)
         if time is None:
-            self.report.rejects.append(Reject(self.source, event.line, NO_TIME, event.raw))
+            self.report.rejects.append(Reject(self.source, event.line, self._cause(event.time), event.raw))
             return
         if event.others:
             self.report.notes[OTHERS] += 1
@@ -75,7 +81,7 @@ class ObjectCentricEvents:
             time = self._time(change.time)
             if time is None:
                 shown = f"{record.id}: {change.attribute} = {change.value} at {change.time}"
-                self.report.rejects.append(Reject(self.source, record.line, NO_TIME, shown))
+                self.report.rejects.append(Reject(self.source, record.line, self._cause(change.time), shown))
                 continue
             own = {change.attribute: change.value, f"{change.attribute}:was": change.was}
             keys = {known.type: record.id, **known.constants}
@@ -90,7 +96,7 @@ class ObjectCentricEvents:
             time.micros,
             {**named, **keys},
             zone_seconds=time.zone_seconds,
-            after=time.spread,
+            fold=time.fold,
             grain=time.grain,
             nanos=time.nanos,
         )
@@ -112,16 +118,18 @@ class ObjectCentricEvents:
         if any(len(ids) > 1 for object_type, ids in related.items() if object_type is not None):
             self.report.notes[_SEVERAL] += 1
 
+    def _cause(self, written: str | None) -> str:
+        return why_no_time(written, self._zone, self._words) or NO_TIME
+
     def _time(self, written: str | None) -> LogTime | None:
-        time = parse_time(written, self._zone)
+        time = parse_time(written, self._zone, self._words)
         if time is not None and time.cut:
             self.report.notes[BELOW_NANOSECONDS] += 1
         if time is not None and not time.zone_given:
             notes = self.report.notes
             for note, holds in (
-                (_NO_ZONE, self._zone is None),
-                (_IN_GAP, time.in_gap),
-                (_TWICE, time.spread),
+                (NO_ZONE, self._zone is None),
+                (TWICE, time.fold),
             ):
                 if holds:
                     notes[note] += 1

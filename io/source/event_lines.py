@@ -28,7 +28,9 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     NO_TIME,
+    NO_ZONE,
     RAW_COLUMNS,
+    TWICE,
     ReadOptions,
     ReadReport,
     Reject,
@@ -53,9 +55,6 @@ _LEVELS = dict(
     zip(SEVERITIES, ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG"), strict=True)
 )
 
-_NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
-_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _NOT_UTF8 = "lines with bytes that are not UTF-8, which were replaced: {:,}"
 
 
@@ -67,7 +66,7 @@ class LineEvent(NamedTuple):
     event_type
         What a pattern names.
     time
-        The instant in the record; None where it has none.
+        The instant in the record, or the problem with it; None where it has none.
     precision
         Microseconds that the last written digit of the time stands for: 1,000,000 of whole seconds.
     attributes
@@ -123,6 +122,8 @@ class LineBatches:
             self.report.rejects.append(Reject(self.source, number, event, raw))
         elif event.time is None:
             self.report.rejects.append(Reject(self.source, number, NO_TIME, raw))
+        elif event.time.problem is not None:
+            self.report.rejects.append(Reject(self.source, number, event.time.problem, raw))
         else:
             self._note_time(event.time)
             self._waiting.append((number, event))
@@ -149,9 +150,10 @@ class LineBatches:
                 time.micros,
                 event.attributes,
                 zone_seconds=time.zone_seconds,
-                after=time.spread + self._reach(event.precision),
+                after=self._reach(event.precision),
                 number=number,
                 nanos=time.nanos,
+                fold=time.fold,
             )
         self._waiting, self._bytes = [], 0
         batch = self._rows.take()
@@ -179,9 +181,8 @@ class LineBatches:
         if time.zone_given:
             return
         for note, applies in (
-            (_NO_ZONE, self.options.time_zone is None),
-            (_IN_GAP, time.in_gap),
-            (_TWICE, time.spread > 0),
+            (NO_ZONE, self.options.time_zone is None),
+            (TWICE, time.fold > 0),
         ):
             if applies:
                 self.report.notes[note] += 1

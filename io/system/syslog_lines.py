@@ -24,7 +24,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.contract.times import LogTime, log_time, named_zone, parse_time, with_nanos
+from cepctl.io.contract.times import LogTime, log_time, named_zone, read_time, with_nanos
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.missing_years import MonthDay, YearRule, year_rule, years_note
 from cepctl.io.source.plain_lines import plain_lines
@@ -55,7 +55,7 @@ class Stamps:
 
     def written(self, text: str) -> LogTime | None:
         """A time as ISO 8601 has it."""
-        return parse_time(text.replace(",", "."), self._zone)
+        return read_time(text.replace(",", "."), self._zone)
 
     def without_zone(self, day: str, year: str | None, clock: str) -> LogTime | None:
         """A time such as `Jun 14`, 2026 or None, and `15:16:01`.

@@ -21,8 +21,10 @@ from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.natural_columns import with_mixtures
 from cepctl.io.contract.reader import (
+    END_FOLD,
     END_GRAIN,
     END_NANOS,
+    FOLD,
     GRAIN,
     NANOS,
     NO_TIME,
@@ -111,6 +113,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     _mark(causes, given & _beyond(lower, upper), beyond_time(read.unit))
     _mark(causes, time.misfits, _MISFIT.format("time"))
     _mark(causes, ~given & _no_ticks_of_time(time, read), beyond_time(read.unit))
+    _mark_problems(causes, time, ~given)
     _mark(causes, ~given & ~time.known, NO_TIME)
     ends = _given_ends(rows, given, clocks, causes, read)
 
@@ -121,9 +124,10 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "time": pa.array(time.microseconds, mask=~time.known).cast(TIME_TYPE),
         "zone_seconds": _zones(rows, time),
         "before": pa.array(np.zeros(count, np.int64)),
-        "after": pa.array(time.after),
+        "after": pa.array(np.zeros(count, np.int64)),
         GRAIN: _grain(time, given, options),
-        **_finer(NANOS, time),
+        **_where_any(NANOS, time.nanos),
+        **_where_any(FOLD, time.fold),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
         "pmf": pmf.column(),
@@ -167,6 +171,7 @@ def _given_ends(
         _mark(causes, times.misfits, _MISFIT.format(END_TIME))
         _mark(causes, _no_ticks_of_time(times, read), beyond_time(read.unit))
         unreadable = ~times.known & ~blanks(simple(rows.columns[END_TIME]))
+        _mark_problems(causes, times, unreadable)
         _mark(causes, unreadable, "end_time is not a time")
     ends: dict[str, tuple[Numbers, Flags]] = {
         name: ticks(rows.columns[name], name, len(causes), read)
@@ -214,9 +219,9 @@ def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str
         return {}
     columns = {
         END_TIME: pa.array(times.microseconds, mask=~times.known).cast(TIME_TYPE),
-        "end_after": pa.array(times.after, mask=~times.known),
         END_GRAIN: _grain(times, np.zeros(len(times.known), np.bool_), options),
-        **_finer(END_NANOS, times),
+        **_where_any(END_NANOS, times.nanos),
+        **_where_any(END_FOLD, times.fold),
     }
     if "zone_seconds" not in rows.columns:
         columns["end_zone_seconds"] = pa.array(times.zone_seconds, pa.int32(), mask=~times.known)
@@ -278,9 +283,9 @@ def _grain(time: Instants, given: Flags, options: ReadOptions) -> pa.Array:
     return pa.array(time.grain, mask=given | (time.grain == NO_UNIT) | options.exact_times)
 
 
-def _finer(name: str, times: Instants) -> dict[str, pa.Array]:
-    """The column of the nanoseconds beyond microseconds, where some time has any."""
-    return {name: pa.array(times.nanos)} if times.nanos.any() else {}
+def _where_any(name: str, values: Numbers) -> dict[str, pa.Array]:
+    """A column of what few times have, such as nanoseconds beyond microseconds, where some has it."""
+    return {name: pa.array(values)} if values.any() else {}
 
 
 def _zones(rows: Rows, time: Instants) -> pa.Array:
@@ -299,6 +304,13 @@ def _mark(causes: Causes, bad: Flags, cause: str) -> None:
     """Note why rows are bad; the first cause of a row stands."""
     for row in np.flatnonzero(bad):
         causes[row] = causes[row] or cause
+
+
+def _mark_problems(causes: Causes, times: Instants, rows: Flags) -> None:
+    """Note of these rows why what is written there is no time."""
+    for row, problem in times.problems.items():
+        if rows[row]:
+            causes[row] = causes[row] or problem
 
 
 def _beyond(lower: Numbers, upper: Numbers) -> Flags:

@@ -13,8 +13,9 @@ is damaged is no time, wherever it stands.  So is a lone number among many writt
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 
 import numpy as np
 import pyarrow as pa
@@ -69,17 +70,19 @@ class Instants:
 
     `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
     size than the first of the column.  They have no time.  `grain`: microseconds of the unit that each is
-    written to, 0 where it has a fraction of a second, NO_UNIT where there is none, as of ticks.
+    written to, 0 where it has a fraction of a second, NO_UNIT where there is none, as of ticks.  `fold`: to
+    the later of two instants.  `problems`: why rows have no time although one is written there.
     """
 
     microseconds: Numbers
     zone_seconds: Numbers
-    after: Numbers
+    fold: Numbers
     known: Flags
     beyond: Flags
     misfits: Flags
     grain: Numbers
     nanos: Numbers
+    problems: Mapping[int, str] = dataclass_field(default_factory=dict)
 
     def ticks(self, unit: TimeUnit) -> Numbers:
         """The ticks that hold the times; beyond the ends of time they are just there."""
@@ -147,12 +150,13 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     return Instants(
         np.where(numbers.known, found.microseconds, texts.microseconds),
         texts.zone_seconds,
-        texts.after,
+        texts.fold,
         found.known | texts.known,
         found.beyond,
         found.misfits,
         np.where(numbers.known, found.grain, texts.grain),
         np.where(numbers.known, found.nanos, texts.nanos),
+        texts.problems,
     )
 
 
@@ -206,7 +210,7 @@ def _counted(
 ) -> Instants:
     none = _no_instants(len(known))
     return Instants(
-        np.where(known, micros, 0), none.zone_seconds, none.after, known, beyond,
+        np.where(known, micros, 0), none.zone_seconds, none.fold, known, beyond,
         none.misfits if misfits is None else misfits,
         none.grain if grain is None else grain,
         np.where(known, nanos, 0),
@@ -272,21 +276,23 @@ def _spelt(column: str) -> str:
 
 def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
     texts = _without(texts, blanks(texts))
-    form = read.options.time_format
-    parsed = parse_times(texts, read.options.time_zone, read.report, form)
+    parsed = parse_times(texts, read.options, read.report)
     known = _flags(parsed.time.is_valid())
-    if form is None:
-        _require_iso(texts, known, name, read)
+    if read.options.time_format is None:
+        like_times = known.copy()
+        like_times[list(parsed.problems)] = True
+        _require_iso(texts, like_times, name, read)
     none = _no_instants(len(known))
     return Instants(
         filled(parsed.time.cast(pa.int64())),
         filled(parsed.zone_seconds),
-        filled(parsed.after),
+        filled(parsed.fold),
         known,
         none.beyond,
         none.misfits,
         np.where(known, filled(parsed.grain), NO_UNIT),
         filled(parsed.nanos),
+        parsed.problems,
     )
 
 
@@ -322,23 +328,24 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) ->
 def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
     none = _no_instants(len(column))
-    after, nanos = none.after, none.nanos
+    fold, nanos = none.fold, none.nanos
+    problems: Mapping[int, str] = {}
     if column.type.unit == "ns":
         # Downwards, also before 1970.
         instants, nanos = np.divmod(filled(column.cast(pa.int64())), 1_000)
         micros = pa.array(instants, mask=column.is_null().to_numpy(zero_copy_only=False))
         column = micros.cast(pa.timestamp("us", column.type.tz))
     if column.type.tz is None:
-        column, spread = localised(column, read.options.time_zone, read.report)
-        after = filled(spread)
+        column, later, problems = localised(column, read.options.time_zone, read.report)
+        fold = filled(later)
     known = _flags(column.is_valid())
     exact = filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
     shown = filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
     zone_seconds = np.where(known, (shown - exact) // SECOND, 0)
     has_fraction = (exact % SECOND != 0) | (nanos != 0)
     grain = np.where(known, np.where(has_fraction, 0, SECOND), NO_UNIT)
-    after = np.where(known, after, 0)
-    return Instants(exact, zone_seconds, after, known, none.beyond, none.misfits, grain, nanos)
+    fold = np.where(known, fold, 0)
+    return Instants(exact, zone_seconds, fold, known, none.beyond, none.misfits, grain, nanos, problems)
 
 
 def _without(texts: pa.Array, rows: Flags) -> pa.Array:

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.contract.reader import BELOW_NANOSECONDS, ReadReport
-from cepctl.io.contract.times import LogTime, named_zone, parse_time
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_ZONE, TWICE, ReadOptions, ReadReport, zones_said
+from cepctl.io.contract.times import LogTime, named_zone, read_time, skipped_by
 from cepctl.io.contract.written_times import parse_written
 from cepctl.schema import TIME_TYPE
 
 _DAY = 86_400_000_000
 _CUT_DAY = re.compile(r"\s*\d{4}([-/.])\d\d\1\d\s*", re.ASCII)
-# Notes for the report, each completed with a number.
-NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
-IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 
 
 @dataclass(frozen=True)
 class ParsedTimes:
-    """Instants, the offsets from UTC they were written with, and how much later each may be.
+    """Instants, the offsets from UTC they were written with, and how much later each may also be.
 
-    `after` is in microseconds: above 0 where a clock that was set back shows a time twice.  `grain` is the
+    `fold` is in microseconds: above 0 where a clock that was set back shows a time twice.  `grain` is the
     unit that each is written to, in microseconds, 0 where it has a fraction; `nanos` are those beyond the
-    microseconds of the time.
+    microseconds of the time.  `problems`: why texts that are written like times are none, by their rows.
     """
 
     time: pa.Array
     zone_seconds: pa.Array
-    after: pa.Array
+    fold: pa.Array
     grain: pa.Array
     nanos: pa.Array
+    problems: Mapping[int, str]
 
 
 def _without_cut(texts: Sequence[str | None], found: Sequence[LogTime | None]) -> list[LogTime | None]:
@@ -50,22 +47,22 @@ def _without_cut(texts: Sequence[str | None], found: Sequence[LogTime | None]) -
     ]
 
 
-def parse_times(
-    texts: pa.Array, time_zone: str | None, report: ReadReport, form: str | None = None
-) -> ParsedTimes:
+def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport) -> ParsedTimes:
     """Parse a string column; null where a text is not a time.
 
-    `time_zone` is the IANA zone of times written without one, UTC when None (the report warns).  The times
-    are of this `form` (written_times.py), of ISO 8601 when None.
+    Of the `options` count the zone of times written without one, UTC when None (the report warns), the words
+    that name zones, and the form of the times (written_times.py), ISO 8601 when None.
     """
     encoded = texts.dictionary_encode()
-    zone = named_zone(time_zone)
-    distinct = encoded.dictionary.to_pylist()
+    zone, words = zones_said(options)
+    distinct, form = encoded.dictionary.to_pylist(), options.time_format
     if form is None:
-        found = _without_cut(distinct, [parse_time(text, zone) for text in distinct])
+        found = _without_cut(distinct, [read_time(text, zone, words) for text in distinct])
     else:
-        found = [parse_written(text, form, zone) for text in distinct]
-    _note(found, encoded.indices, time_zone, report)
+        found = [parse_written(text, form, zone, words) for text in distinct]
+    problems = {place: time.problem for place, time in enumerate(found) if time and time.problem}
+    found = [None if place in problems else time for place, time in enumerate(found)]
+    _note(found, encoded.indices, options.time_zone, report)
 
     def spread(values: Sequence[int | None]) -> pa.Array:
         return pa.array(values, pa.int64()).take(encoded.indices)
@@ -77,10 +74,20 @@ def parse_times(
     return ParsedTimes(
         spread([time.micros if time else None for time in found]).cast(TIME_TYPE),
         spread([time.zone_seconds if time else None for time in found]),
-        spread([time.spread if time else None for time in found]),
+        spread([time.fold if time else None for time in found]),
         spread([time.grain if time else None for time in found]),
         pa.array(nanos).take(encoded.indices),
+        _by_rows(problems, encoded.indices),
     )
+
+
+def _by_rows(problems: Mapping[int, str], indices: pa.Array) -> dict[int, str]:
+    """What is wrong with distinct texts, by the rows that have them."""
+    if not problems:
+        return {}
+    places = pc.fill_null(indices, -1).to_numpy()
+    rows = np.flatnonzero(np.isin(places, list(problems)))
+    return {int(row): problems[int(places[row])] for row in rows}
 
 
 def _note(
@@ -93,17 +100,19 @@ def _note(
             report.notes[BELOW_NANOSECONDS] += count
         if time is not None and not time.zone_given:
             report.notes[NO_ZONE] += count * (time_zone is None)
-            report.notes[IN_GAP] += count * time.in_gap
-            report.notes[TWICE] += count * (time.spread > 0)
+            report.notes[TWICE] += count * (time.fold > 0)
 
 
-def localised(column: pa.Array, time_zone: str | None, report: ReadReport) -> tuple[pa.Array, pa.Array]:
+def localised(
+    column: pa.Array, time_zone: str | None, report: ReadReport
+) -> tuple[pa.Array, pa.Array, dict[int, str]]:
     """Arrow timestamps without a zone as instants of the user's zone, UTC when None.
 
     Returns
     -------
-    instants, after
-        Microseconds since the epoch (timestamps in the zone), and how many microseconds later each may be.
+    instants, fold, problems
+        Microseconds since the epoch (timestamps in the zone), null for those that the clocks skipped, and how
+        many microseconds later each may also be; why rows are null that are written.
     """
     naive = column.cast(pa.timestamp("us"), safe=False)
     named_zone(time_zone)
@@ -115,14 +124,14 @@ def localised(column: pa.Array, time_zone: str | None, report: ReadReport) -> tu
         pc.fill_null(times.cast(pa.int64()), 0)
         for times in (naive, earliest, latest, pc.local_timestamp(earliest))
     )
-    # Arrow moves a skipped time to the end of the gap, where the clocks show another time; its own
-    # instant is as far from what they show as the instant before the gap.
+    # Arrow moves a skipped time to the end of the gap, where the clocks show another time.
     skipped = pc.not_equal(shown, written)
-    spread = pc.if_else(skipped, 0, pc.subtract(later, micros))
-    micros = pc.if_else(skipped, pc.subtract(written, pc.subtract(shown, micros)), micros)
+    fold = pc.if_else(skipped, 0, pc.subtract(later, micros))
     known = len(naive) - naive.null_count
     report.notes[NO_ZONE] += known * (time_zone is None)
-    report.notes[IN_GAP] += int(pc.sum(skipped).as_py() or 0)
-    report.notes[TWICE] += int(pc.sum(pc.greater(spread, 0)).as_py() or 0)
-    instants = pc.if_else(naive.is_valid(), micros, pa.scalar(None, pa.int64()))
-    return instants.cast(pa.timestamp("us", time_zone or "UTC")), spread
+    report.notes[TWICE] += int(pc.sum(pc.greater(fold, 0)).as_py() or 0)
+    usable = pc.and_(naive.is_valid(), pc.invert(skipped))
+    instants = pc.if_else(usable, micros, pa.scalar(None, pa.int64()))
+    rows = np.flatnonzero(skipped.to_numpy(zero_copy_only=False))
+    problems = {int(row): skipped_by(time_zone or "UTC") for row in rows}
+    return instants.cast(pa.timestamp("us", time_zone or "UTC")), fold, problems

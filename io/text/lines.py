@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.contract.times import LAST_SECOND, LogTime, named_zone, parse_time
+from cepctl.io.contract.reader import ReadOptions, ReadReport, zones_said
+from cepctl.io.contract.times import LAST_SECOND, LogTime, read_time
 from cepctl.io.contract.written_times import parse_written, possible_forms
 from cepctl.io.source.event_lines import LineBatches, LineEvent, found_groups
 from cepctl.io.source.message_patterns import PatternTable, typed_records
@@ -117,10 +117,10 @@ class _Text:
             self.batches.add(number, LineEvent(pattern.event_type, time, _precision(written), found), raw)
 
     def _time(self, text: str, number: int) -> LogTime | None:
-        zone = named_zone(self.options.time_zone)
+        zone, words = zones_said(self.options)
         if self.options.time_format is not None:
-            return parse_written(text, self.options.time_format, zone)
-        time = _since_1970(text) or parse_time(text, zone)
+            return parse_written(text, self.options.time_format, zone, words)
+        time = _since_1970(text) or read_time(text, zone, words)
         # Where other times of the file could be read, it is this one that is damaged.
         forms = possible_forms(text) if time is None and not self._known_form else ()
         if forms:

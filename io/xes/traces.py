@@ -20,13 +20,16 @@ from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     END_SPAN,
     NO_TIME,
+    NO_ZONE,
     SPAN,
     SPAN_TYPE,
+    TWICE,
     ReadOptions,
     ReadReport,
     Reject,
+    zones_said,
 )
-from cepctl.io.contract.times import LogTime, named_zone, parse_time, usual_time
+from cepctl.io.contract.times import LogTime, parse_time, usual_time, why_no_time
 from cepctl.io.xes.intervals import Activities, XesEvent
 from cepctl.io.xes.uncertain_times import (
     ACTIVITY,
@@ -50,9 +53,6 @@ _TRACE_EVENTS = 20_000
 _GROUPED_EVENTS = 2_000
 
 # Notes for the report, each completed with a number.
-_NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
-_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
-_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _NO_CASE = "traces without concept:name, their case_id made from their place in the file: {:,}"
 _LATE = "traces whose attributes follow too many of their events: only the later ones got them: {:,}"
 
@@ -86,7 +86,7 @@ class Traces:
         self.trace: OpenTrace | None = None
         self._intervals = options.intervals
         self._strict = options.strict
-        self._zone = named_zone(options.time_zone)
+        self._zone, self._words = zones_said(options)
         self._traces = 0
         self._notes: Counter[str] = Counter()
         self._forget()
@@ -121,7 +121,8 @@ class Traces:
         if time is None:
             time = self._time(written)
             if time is None:
-                return NO_TIME
+                text = None if written is None else str(written)
+                return why_no_time(text, self._zone, self._words) or NO_TIME
         if time.cut:
             self._notes[BELOW_NANOSECONDS] += 1
         if trace.activities is not None:
@@ -158,11 +159,10 @@ class Traces:
 
     def _time(self, value: Value) -> LogTime | None:
         text = value if type(value) is str or value is None else str(value)
-        time = parse_time(text, self._zone)
+        time = parse_time(text, self._zone, self._words)
         if time is not None and not time.zone_given:
-            self._notes[_NO_ZONE] += self._zone is None
-            self._notes[_IN_GAP] += time.in_gap
-            self._notes[_TWICE] += time.spread > 0
+            self._notes[NO_ZONE] += self._zone is None
+            self._notes[TWICE] += time.fold > 0
         return time
 
     def _without_marks(self, attributes: dict[str, Value]) -> dict[str, Value]:
@@ -219,7 +219,7 @@ class Traces:
             if not all(map(names.isdisjoint, self._attributes)):
                 self._rename()
             ends = [
-                end and End(end.micros, end.zone_seconds, after=end.spread, grain=end.grain, nanos=end.nanos)
+                end and End(end.micros, end.zone_seconds, grain=end.grain, nanos=end.nanos, fold=end.fold)
                 for end in self._ends
             ]
             columns = (self._numbers, self._activities, self._times, self._attributes)

@@ -240,7 +240,7 @@ def _between(first: LogTime | None, last: LogTime | None) -> Span | None:
     """Any time from the one to the other, both included."""
     if first is None or last is None:
         return None
-    end = last.micros + last.spread
+    end = last.micros + last.fold
     if (first.micros, first.nanos) > (end, last.nanos):
         return None
     return [Bucket(first.micros, first.nanos, end, last.nanos, 1.0)._asdict()]

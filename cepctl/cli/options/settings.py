@@ -45,7 +45,7 @@ OF_ANY_FOLDER = frozenset((
     "log-format", "map", "max-errors", "max-keys", "max-matches", "max-memory", "min-confidence", "name",
     "no-clobber", "no-given", "no-laws", "no-writer", "order", "per-object", "quiet", "since", "step",
     "strict", "time", "time-format", "time-unit", "top-k", "types", "tz", "unordered", "until", "verbose",
-    "why-not", "window", "writer",
+    "why-not", "window", "writer", "zone",
 ))  # fmt: skip
 """Options that a file may set which nobody named: how logs are read, what is asked, how answers look."""
 OF_TESTS = frozenset(

@@ -211,6 +211,15 @@ _RAW_INPUT_OPTIONS = (
         group=HelpGroup.LOGS,
     ),
     grouped_option(
+        "--zone",
+        "zones",
+        multiple=True,
+        callback=_pairs,
+        metavar="WORD=ZONE",
+        help="Zone that a word behind times names, such as CST=America/Chicago; may be given several times.",
+        group=HelpGroup.LOGS,
+    ),
+    grouped_option(
         "--name",
         "renames",
         multiple=True,

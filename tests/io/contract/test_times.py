@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cepctl.errors import UsageError
-from cepctl.io.contract.times import LogTime, named_zone, parse_time
+from cepctl.io.contract.times import LogTime, named_zone, parse_time, why_no_time
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = 3_600_000_000
@@ -79,16 +79,16 @@ def test_a_time_without_zone_is_read_in_the_users_zone_and_else_in_utc() -> None
     assert instant("2015-07-01", None) == LogTime(utc(2015, 7, 1), 0, zone_given=False)
 
 
-def test_an_hour_that_happens_twice_covers_both_instants() -> None:
+def test_an_hour_that_happens_twice_is_two_instants() -> None:
     found = instant("2015-10-25 02:30:00", BERLIN)
-    assert found == LogTime(utc(2015, 10, 25, 0, 30), 7200, spread=HOUR, zone_given=False)
+    assert found == LogTime(utc(2015, 10, 25, 0, 30), 7200, fold=HOUR, zone_given=False)
     written = instant("2015-10-25T02:30:00+01:00", BERLIN)
     assert written == LogTime(utc(2015, 10, 25, 1, 30), 3600)
 
 
-def test_an_hour_that_the_clocks_skip_is_marked() -> None:
-    found = instant("2015-03-29 02:30:00", BERLIN)
-    assert found == LogTime(utc(2015, 3, 29, 1, 30), 3600, zone_given=False, in_gap=True)
+def test_an_hour_that_the_clocks_skip_is_none() -> None:
+    assert parse_time("2015-03-29 02:30:00", BERLIN) is None
+    assert why_no_time("2015-03-29 02:30:00", BERLIN, {}) == "the clocks of Europe/Berlin skipped this hour"
 
 
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../etc/passwd", "Europe", ""])

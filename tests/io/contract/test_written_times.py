@@ -63,7 +63,7 @@ def test_a_date_of_no_known_form_is_named_with_the_codes() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["?", "n/a", "unknown", "12:30:05", "2026-13-45", "2026-04-03T12:00:00 CEST", "x7"]
+    "text", ["?", "n/a", "unknown", "12:30:05", "2026-13-45", "2026-04-03T12:00:00 9", "x7"]
 )
 def test_what_is_no_date_or_a_slip_in_iso_8601_is_a_bad_record(text: str) -> None:
     found, report = times(text, "2026-04-03T12:00:00Z")

@@ -11,7 +11,7 @@ import pytest
 
 from cepctl.errors import UsageError
 from cepctl.io.contract.log_pattern import LogPattern
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import FOLD, TWICE, ReadOptions, ReadReport
 from cepctl.io.formats import recognised_format
 from cepctl.io.log4j.log import UNMATCHED
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, KEEP, OLD_HDFS, READER, TRACE, only, read
@@ -31,22 +31,18 @@ def test_times_are_read_in_the_zone_of_the_user() -> None:
     assert (row["time"], row["zone_seconds"], row["after"]) == (1_435_744_800_250_000, 7200, 999)
 
 
-def test_a_time_that_happened_twice_is_an_interval_that_holds_both() -> None:
+def test_a_time_that_happened_twice_is_two_instants() -> None:
     report = ReadReport()
     row = zoned("2015-10-25 02:30:00,000", report)
-    assert (row["time"], row["after"]) == (1_445_733_000_000_000, 3_600_000_000 + 999)
-    assert [n.format(c) for n, c in report.notes.items()] == [
-        "times in an hour that happened twice, with intervals that cover both: 1"
-    ]
+    assert (row["time"], row["after"], row[FOLD]) == (1_445_733_000_000_000, 999, 3_600_000_000)
+    assert [n.format(c) for n, c in report.notes.items()] == [TWICE.format(1)]
 
 
-def test_a_time_that_the_clocks_skipped_is_flagged() -> None:
+def test_a_time_that_the_clocks_skipped_is_a_reject() -> None:
     report = ReadReport()
-    row = zoned("2015-03-29 02:30:00,000", report)
-    assert row["time"] == 1_427_592_600_000_000  # as if the clocks still showed winter: 01:30 UTC
-    assert [n.format(c) for n, c in report.notes.items()] == [
-        "times in an hour that the clocks skipped, read with the offset before it: 1"
-    ]
+    text = "2015-03-29 02:30:00,000 INFO org.apache.hadoop.util.Some: x"
+    assert not read(text, ReadOptions("Europe/Berlin", keep_unmatched=True), report)
+    assert [each.cause for each in report.rejects] == ["the clocks of Europe/Berlin skipped this hour"]
 
 
 def test_without_a_zone_times_are_utc_and_it_is_said() -> None:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.contract.batches import INFERRED
-from cepctl.io.contract.reader import BEYOND_TIME, Reader, ReadOptions, ReadReport
+from cepctl.io.contract.reader import BEYOND_TIME, FOLD, NO_ZONE, TWICE, Reader, ReadOptions, ReadReport
 from cepctl.io.tabular.files import FORMATS
-from cepctl.io.tabular.times import IN_GAP, NO_ZONE, TWICE
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
 BY_NAME: dict[str, Reader] = {known.name: known.reader for known in FORMATS}
@@ -93,19 +92,27 @@ def in_form(name: str, times: list[str]) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
-def test_an_hour_that_happens_twice_reaches_to_its_second_time_and_one_that_does_not_exist_is_counted(
-    name: str,
-) -> None:
+def test_an_hour_that_happens_twice_is_two_instants_and_one_that_does_not_exist_a_reject(name: str) -> None:
     times = ["2015-10-25 02:30:00", "2015-10-25 12:00:00", "2015-03-29 02:30:00", "2015-03-29 02:30:00"]
     rows, report = read(name, in_form(name, times), BERLIN)
-    seen = [(row["time"].strftime("%H:%M"), row["zone_seconds"] // 3600, row["after"]) for row in rows]
-    # Skipped: 02:30 at the offset before, +01:00, is the instant that the clocks show as 03:30.
-    assert seen[:2] == [("00:30", 2, 3_600_000_000), ("11:00", 1, 0)]
-    assert [(utc, after) for utc, _, after in seen[2:]] == [("01:30", 0)] * 2
-    assert +report.notes == {TWICE: 1, IN_GAP: 2}
+    seen = [(row["time"].strftime("%H:%M"), row["zone_seconds"] // 3600, row[FOLD]) for row in rows]
+    assert seen == [("00:30", 2, 3_600_000_000), ("11:00", 1, 0)]
+    assert [each.cause for each in report.rejects] == ["the clocks of Europe/Berlin skipped this hour"] * 2
+    assert +report.notes == {TWICE: 1}
     rows, report = read(name, in_form(name, times))
-    assert [row["after"] for row in rows] == [0] * 4
+    assert [FOLD in row for row in rows] == [False] * 4
     assert +report.notes == {NO_ZONE: 4}
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl"])
+def test_words_behind_times_are_zones_and_those_of_several_meanings_are_rejects(name: str) -> None:
+    times = ["2026-06-14 14:56:15 EST", "2026-06-14 14:56:16 CEST", "2026-06-14 14:56:17 CST"]
+    rows, report = read(name, in_form(name, times))
+    assert [(row["time"].hour, row["zone_seconds"] // 3600) for row in rows] == [(19, -5), (12, 2)]
+    (reject,) = report.rejects
+    assert "'CST' has several meanings; --zone CST=America/Chicago" in reject.cause
+    rows, _ = read(name, in_form(name, times), ReadOptions(zone_words=(("CST", "Asia/Shanghai"),)))
+    assert [row["zone_seconds"] // 3600 for row in rows] == [-5, 2, 8]
 
 
 @given(st.datetimes(dt.datetime(1970, 1, 1), dt.datetime(2037, 12, 31)))
@@ -114,11 +121,6 @@ def test_parquet_and_text_agree_on_every_local_time(time: dt.datetime) -> None:
     (in_text,), _ = read("csv", in_form("csv", [time.isoformat(" ")]), NEW_YORK)
     (in_parquet,), _ = read("parquet", in_form("parquet", [time.isoformat()]), NEW_YORK)
     assert [in_text[key] for key in ("time", "after")] == [in_parquet[key] for key in ("time", "after")]
-
-
-def test_an_hour_that_happens_twice_reaches_to_its_second_time() -> None:
-    rows, _ = read("csv", "event_type,time\nA,2015-10-25 02:30\n", ReadOptions(time_zone="Europe/Berlin"))
-    assert rows[0]["after"] == 3_600_000_000
 
 
 def test_a_histogram_gives_the_interval_and_is_renormalised_and_sorted() -> None:
