@@ -99,12 +99,17 @@ def _alike(
     again: list[tuple[int, int]] = []
     tasks: list[ReadTask] = []
     for number, (of_file, results) in enumerate(zip(parts, read, strict=True)):
+        if len(of_file) == 1:
+            continue
         known = of_file[0].written.joined(result.written for result in results)
         for place, (task, result) in enumerate(zip(of_file, results, strict=True)):
-            if result.chunks and result.written != known:
+            if result.chunks and not result.written.agrees_with(known):
                 discard(task.scratch, result)
                 again.append((number, place))
                 tasks.append(replace(task, written=known))
+            else:
+                forms = dict(sorted({**result.time_forms, **known.forms}.items()))
+                results[place] = replace(result, written=known, time_forms=forms)
     for (number, place), result in zip(again, _run(runner, tasks), strict=True):
         read[number][place] = result
     return read
@@ -211,7 +216,7 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         first=min((part.first for part in parts if part.first is not None), default=None),
         last=max((part.last for part in parts if part.last is not None), default=None),
         times=times,
-        written=task.written.joined(part.written for part in parts),
+        written=parts[0].written,
         units=sum((part.units for part in parts), Counter[int]()),
         size=sum(part.size for part in parts),
         rules=frozenset[int]().union(*(part.rules for part in parts)),

@@ -233,7 +233,19 @@ class _Gathered:
     flushed: bool = False
 
     def __post_init__(self) -> None:
-        self.written = self.task.written
+        self.written, self.whole = self.task.written, self.task.written.whole
+
+    def settle(self) -> None:
+        """At the end of the file, let it be read again where its chunks were written otherwise than it is.
+
+        Raises
+        ------
+        WrittenOtherwiseError
+            If what is known of all of it says otherwise than what was known of its first chunk.
+        """
+        if self.flushed and self.written.whole != self.whole:
+            known = replace(self.written, settled=self.written.whole)
+            raise WrittenOtherwiseError(known, [chunk.path for chunk in self.chunks])
 
     def flush(self) -> None:
         """Write what waits."""
@@ -241,13 +253,15 @@ class _Gathered:
         table = joined(self.pending)
         self.pending.clear()
         known = self.written.after(table)
-        if self.flushed and known != self.written:
-            raise WrittenOtherwiseError(known, [chunk.path for chunk in self.chunks])
+        if self.flushed and known.unit != self.written.unit:
+            raise WrittenOtherwiseError(known.anew(), [chunk.path for chunk in self.chunks])
+        if not self.flushed:
+            self.whole = known.whole
         self.written, self.flushed = known, True
         read_as = self.kinds.of_next(table)
         if read_as is None:
             return
-        table, units = in_whole_units(table, known, report, task.file.name)
+        table, units = in_whole_units(table, known, self.whole, report, task.file.name)
         table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
         table = with_spans(table, known.unit)
         try:
@@ -296,6 +310,7 @@ def _written(
             gathered.flush()
     if any(map(len, gathered.pending)):
         gathered.flush()
+    gathered.settle()
     if kinds.problem is not None and not kinds.differ:
         raise kinds.problem
     chunks = tuple(gathered.chunks)

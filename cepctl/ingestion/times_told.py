@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cepctl.ingestion.results import STEPS, FileResult
+from cepctl.ingestion.written_units import LOST_ZEROS
 from cepctl.schema import MICROSECONDS, MILLISECOND, TimeUnit
 from cepctl.uncertainty.model import UncertaintyModel
 
 _NAMES = {int(MICROSECONDS[name]): name for name in ("second", "minute", "hour", "day")}
 _WHOLE_SECONDS = list(STEPS).index("1 s")
-_FEWEST = 2
+_FEWEST, _SECOND = 2, 1_000_000
 
 
 def times_told(results: Sequence[FileResult], unit: TimeUnit, model: UncertaintyModel) -> list[str]:
@@ -19,18 +20,28 @@ def times_told(results: Sequence[FileResult], unit: TimeUnit, model: Uncertainty
 
     Where a rule of the model fits, it says all that there is to say.
     """
-    units = sum((result.units for result in results), Counter[int]())
+    units, among = Counter[int](), Counter[int]()
+    for result in results:
+        (among if result.written.is_mixed else units).update(result.units)
     coarse = {grain: count for grain, count in units.items() if grain > 0}
+    whole = sum(count for grain, count in among.items() if abs(grain) >= _SECOND)
+    mixed = [
+        f"times without a fraction, among others that have one: {whole:,} stand for their whole "
+        f"second or coarser unit, {among[LOST_ZEROS]:,} are exact, having lost their zeros; "
+        "--exact-times takes all as exact"
+    ] * (whole + among[LOST_ZEROS] > 0)
     zeros = [_zeros(result) for result in results if _has_zeros(result)]
     if coarse:
-        whole = " or ".join(_NAMES[grain] for grain in sorted(coarse))
+        names = " or ".join(_NAMES[grain] for grain in sorted(coarse))
         return [
             f"ticks of {unit}; {sum(coarse.values()):,} times have no fraction, nor has any other of "
-            f"their column: each stands for its whole {whole}; --exact-times takes them as exact",
+            f"their column: each stands for its whole {names}; --exact-times takes them as exact",
+            *mixed,
             *zeros,
         ]
     chosen = model.time_unit is not None or unit == MILLISECOND
-    return zeros if chosen else [f"ticks of {unit}, that of the finest digit of the times", *zeros]
+    told = [] if chosen else [f"ticks of {unit}, that of the finest digit of the times"]
+    return [*told, *mixed, *zeros]
 
 
 def _has_zeros(result: FileResult) -> bool:

@@ -3,12 +3,16 @@
 Both are facts of a whole file, but intervals are assigned chunk by chunk.  So a file is read with what is
 known of it up to now (`Written`), and read again from its beginning in the rare case that a later chunk says
 otherwise than those that are already written.
+
+Where times of a column have d digits of a fraction, one without has either lost its zeros, which happens to
+one of 10^d, or is written to the second.  Those without are exact where they are no more than ten times as
+many as that; else each stands for its whole unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,13 +21,16 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_column
-from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution
+from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution, micros_and_nanos
 from cepctl.ingestion.spans import unit_of_spans
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
 from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import Rule
 
 _FORM = "{} fractions"
+_NANO_DIGITS, _SECOND = 9, 1_000_000
+LOST_ZEROS = -2
+"""Marks times without a fraction that are exact, among others that have one."""
 
 
 @dataclass(frozen=True)
@@ -45,40 +52,111 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
+class Fractions:
+    """Of the times of a column: how many have no fraction, how many have one, and how many digits it has."""
+
+    without: int = 0
+    having: int = 0
+    digits: int = 0
+
+    def __add__(self, other: Fractions) -> Fractions:
+        return Fractions(
+            self.without + other.without, self.having + other.having, max(self.digits, other.digits)
+        )
+
+    @property
+    def are_units(self) -> bool:
+        """Whether times without a fraction stand for their whole units.
+
+        Examples
+        --------
+        >>> [each.are_units for each in (Fractions(3, 0), Fractions(1, 4, 6), Fractions(9, 991, 3))]
+        [True, True, False]
+        """
+        if not self.having:
+            return self.without > 0
+        return self.without * 10**self.digits > 10 * (self.without + self.having)
+
+
+@dataclass(frozen=True)
 class Written:
     """What is known of the times of a file.
 
-    `unit` is the tick, which digits make finer where it `may_be_finer`.  Of the columns `with_fractions` some
-    time has a fraction of a second, so that those without have lost zeros.
+    `unit` is the tick, which digits make finer where it `may_be_finer`.  `before` and `seen` are the
+    fractions by column, in earlier parts of a log and in this.  Once all of a file is known it is `settled`
+    in which columns times without a fraction stand for whole units.
     """
 
     unit: TimeUnit = MILLISECOND
     may_be_finer: bool = False
-    with_fractions: frozenset[str] = frozenset()
+    before: Mapping[str, Fractions] = field(default_factory=dict)
+    seen: Mapping[str, Fractions] = field(default_factory=dict)
+    settled: frozenset[str] | None = None
 
     def with_forms(self, forms: Mapping[str, str]) -> Written:
         """With what earlier parts of a log tell of its rest, in the forms of its times."""
-        told = frozenset(column.name for column in _COLUMNS if _FORM.format(column.name) in forms)
-        return replace(self, with_fractions=self.with_fractions | told)
+        told = {
+            column.name: Fractions(*map(int, forms[form].split()))
+            for column in _COLUMNS
+            if (form := _FORM.format(column.name)) in forms
+        }
+        return replace(self, before=told)
+
+    @property
+    def fractions(self) -> dict[str, Fractions]:
+        """Of all times that are known."""
+        return _sum(self.before, self.seen)
 
     @property
     def forms(self) -> dict[str, str]:
         """What is to be told of the rest of a log, as `ReadReport.time_forms` has it."""
-        return {_FORM.format(name): "some" for name in sorted(self.with_fractions)}
+        return {
+            _FORM.format(name): f"{each.without} {each.having} {each.digits}"
+            for name, each in sorted(self.fractions.items())
+            if each.having
+        }
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """The columns in which times without a fraction stand for whole units."""
+        if self.settled is not None:
+            return self.settled
+        return frozenset(name for name, each in self.fractions.items() if each.are_units)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether times of starts are written with and without a fraction."""
+        found = self.fractions.get("time", Fractions())
+        return found.having > 0 and found.without > 0
 
     def after(self, table: pa.Table) -> Written:
         """What is known when the events of a chunk are, too."""
-        fractions = {column.name for column in _COLUMNS if _has_fraction(table, column)}
+        if self.settled is not None:
+            return self
         unit = finest([self.unit, _digits_in(table)]) if self.may_be_finer else self.unit
-        return replace(self, unit=unit, with_fractions=self.with_fractions | fractions)
+        return replace(self, unit=unit, seen=_sum(self.seen, _fractions_in(table)))
 
     def joined(self, others: Iterable[Written]) -> Written:
-        """What is known when parts of the same file tell this."""
-        known = self
-        for other in others:
-            fractions = known.with_fractions | other.with_fractions
-            known = replace(known, unit=finest([known.unit, other.unit]), with_fractions=fractions)
-        return known
+        """What is known when parts of the same file, which all began with this, tell this."""
+        every = tuple(others)
+        unit = finest([self.unit, *(each.unit for each in every)])
+        known = replace(self, unit=unit, seen=_sum(self.seen, *(each.seen for each in every)), settled=None)
+        return replace(known, settled=known.whole)
+
+    def anew(self) -> Written:
+        """What is known when the file is read from its beginning once more."""
+        return replace(self, seen={})
+
+    def agrees_with(self, known: Written) -> bool:
+        """Whether what was read with this is as it would be with all that is `known`."""
+        open_columns = {name for name, each in self.seen.items() if each.without}
+        return self.unit == known.unit and not open_columns & (self.whole ^ known.whole)
+
+
+def _sum(*several: Mapping[str, Fractions]) -> dict[str, Fractions]:
+    names = dict.fromkeys(name for each in several for name in each)
+    nothing = Fractions()
+    return {name: sum((each.get(name, nothing) for each in several), nothing) for name in names}
 
 
 class WrittenOtherwiseError(Exception):
@@ -117,15 +195,17 @@ def _durations(rule: Rule) -> list[Fraction]:
 
 
 def in_whole_units(
-    table: pa.Table, known: Written, report: ReadReport, source: str
+    table: pa.Table, known: Written, whole: Collection[str], report: ReadReport, source: str
 ) -> tuple[pa.Table, Numbers]:
     """A chunk in the resolution of its ticks; times reach to the end of the unit that they are written to.
+
+    `whole`: the columns in which times without a fraction stand for their whole units.
 
     Returns
     -------
     table, units
-        The events, and the unit for which each start stands, in microseconds: 0 where it has a fraction,
-        below 0 where it is exact for other reasons.
+        The events, and the unit for which each start stands, in microseconds, below 0 where its reader
+        promised that; 0 or LOST_ZEROS where it is exact, -1 where that does not follow from its digits.
     """
     for column in () if known.may_be_finer else _COLUMNS:
         cut = int(np.count_nonzero(cut_by(table, column.times, known.unit) & _assigned(table, column)))
@@ -136,22 +216,36 @@ def in_whole_units(
     for column in _COLUMNS:
         if not has_column(table, column.grain):
             continue
-        grain = pc.fill_null(table.column(column.grain), -1)
-        is_coarse = column.name not in known.with_fractions
+        grain = pc.fill_null(table.column(column.grain), -1).to_numpy()
+        after = table.column(column.after).to_numpy()
+        counts = np.where(grain > 0, grain * known.unit.per_microsecond - 1, 0)
+        promised = (counts > 0) & (after >= counts) if column.name in whole else after > 0
         if column.times == "time":
-            written = np.where(_assigned(table, column), grain.to_numpy(), -1)
-            units = written if is_coarse else np.where(written == 0, 0, -1)
-        if is_coarse:
-            counts = pc.multiply(grain, known.unit.per_microsecond)
-            reach = pc.add(table.column(column.after), pc.max_element_wise(pc.subtract(counts, 1), 0))
-            place = table.column_names.index(column.after)
-            table = table.set_column(place, table.schema.field(place), reach)
+            coarse = np.where(promised, -grain, grain) if column.name in whole else LOST_ZEROS
+            units = np.where(grain > 0, coarse, np.where(promised, -1, grain))
+            units = np.where(_assigned(table, column), units, -1)
+        reach = np.maximum(after, counts) if column.name in whole else np.where(grain > 0, 0, after)
+        place = table.column_names.index(column.after)
+        table = table.set_column(place, table.schema.field(place), pa.array(reach))
         table = table.drop_columns([column.grain])
     return table, units
 
 
-def _has_fraction(table: pa.Table, column: _Column) -> bool:
-    return has_column(table, column.grain) and bool(pc.any(pc.equal(table.column(column.grain), 0)).as_py())
+def _fractions_in(table: pa.Table) -> dict[str, Fractions]:
+    """Of the columns of a chunk whose readers tell to which unit times are written."""
+    found = {}
+    for column in _COLUMNS:
+        if has_column(table, column.grain):
+            grain = pc.fill_null(table.column(column.grain), -1).to_numpy()
+            having = np.flatnonzero(grain == 0)
+            micros, nanos = micros_and_nanos(table, column.times)
+            parts = micros[having] % _SECOND * 1_000 + (0 if nanos is None else nanos[having])
+            common = int(np.gcd.reduce(parts)) if len(parts) else 0
+            digits = next(
+                each for each in range(_NANO_DIGITS + 1) if common % 10 ** (_NANO_DIGITS - each) == 0
+            )
+            found[column.name] = Fractions(int(np.count_nonzero(grain > 0)), len(having), digits)
+    return found
 
 
 def _digits_in(table: pa.Table) -> TimeUnit:

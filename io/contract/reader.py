@@ -230,7 +230,8 @@ class ReadOptions:
     `time_zone` is an IANA name for times written without a zone; `zone_words` are pairs of a word behind
     times and the IANA zone that it names; `drop_domain` shortens host names to their first
     label; `time_unit` is the length of the ticks that input which brings its own intervals is counted in;
-    `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
+    `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events;
+    `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
     whose day those without years begin; `columns` says which columns of plain event files are what, as
     pairs of (field, column); `patterns` are tried on log records before the built-in ones, and
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of

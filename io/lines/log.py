@@ -31,6 +31,7 @@ from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     FOLD,
+    GRAIN,
     LAYOUT,
     NANOS,
     NO_TIME,
@@ -58,7 +59,7 @@ from cepctl.io.lines.recognition import (
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
-from cepctl.io.log4j.times import Instants, instants, no_problems
+from cepctl.io.log4j.times import Instants, instants, no_problems, whole_units
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
@@ -317,6 +318,8 @@ class _Log:
             "before": pa.array(np.zeros(len(usable), np.int64)),
             "after": pa.array(np.zeros(len(usable), np.int64) + reach),
         }
+        if not self.options.exact_times:
+            columns[GRAIN] = whole_units(times.precision)
         for name, values in ((NANOS, times.nanos), (FOLD, found.fold)):
             if values.any():
                 columns[name] = pa.array(values)

@@ -27,14 +27,23 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
-from cepctl.io.contract.reader import FOLD, NO_TIME, RAW_COLUMNS, TWICE, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import (
+    FOLD,
+    GRAIN,
+    NO_TIME,
+    RAW_COLUMNS,
+    TWICE,
+    ReadOptions,
+    ReadReport,
+    Reject,
+)
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import NODE, NODE_RAW, LogOrigin, attribute_columns, log_origin
 from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
-from cepctl.io.log4j.times import Instants, instants
+from cepctl.io.log4j.times import Instants, instants, whole_units
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.schema import TIME_TYPE
@@ -149,7 +158,7 @@ class _Log:
             "event_type": self._types(typed),
             **self._times(records, found, kept),
         }
-        columns = {name: columns[name] for name in (*RAW_COLUMNS, FOLD) if name in columns}
+        columns = {name: columns[name] for name in (*RAW_COLUMNS, GRAIN, FOLD) if name in columns}
         for name, values in self._attributes(records, typed).items():
             columns[column_name(name)] = values
         fields = [
@@ -188,6 +197,7 @@ class _Log:
             "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
             "before": pa.array(np.zeros(len(records), np.int64)),
             "after": pa.array((headers.precision - 1) * (not self.options.exact_times)),
+            **({} if self.options.exact_times else {GRAIN: whole_units(headers.precision)}),
             **({FOLD: pa.array(found.fold)} if found.fold.any() else {}),
         }
 

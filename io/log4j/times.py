@@ -10,12 +10,13 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pyarrow as pa
 
 from cepctl.arrays import Causes, Numbers
 from cepctl.io.contract.times import read_time
 from cepctl.io.contract.zone_words import NO_WORDS, ZoneWords
 
-_MINUTE = 60_000_000
+_SECOND, _MINUTE = 1_000_000, 60_000_000
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -66,3 +67,8 @@ def instants(local: Numbers, zone: ZoneInfo | None, word: str = "", words: ZoneW
 def no_problems(count: int) -> Causes:
     """As `Instants.problems` of times that have none."""
     return np.full(count, "", object)
+
+
+def whole_units(precision: Numbers) -> pa.Array:
+    """As GRAIN of io/contract/reader.py: the unit of times without a fraction, 0 for those that have one."""
+    return pa.array(np.where(precision >= _SECOND, precision, 0))

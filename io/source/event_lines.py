@@ -55,6 +55,7 @@ _LEVELS = dict(
     zip(SEVERITIES, ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG"), strict=True)
 )
 
+_SECOND = 1_000_000
 _NOT_UTF8 = "lines with bytes that are not UTF-8, which were replaced: {:,}"
 
 
@@ -154,6 +155,7 @@ class LineBatches:
                 number=number,
                 nanos=time.nanos,
                 fold=time.fold,
+                grain=event.precision if event.precision >= _SECOND else 0,
             )
         self._waiting, self._bytes = [], 0
         batch = self._rows.take()

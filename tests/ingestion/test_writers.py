@@ -47,7 +47,7 @@ def test_lines_of_one_second_happened_in_their_order(tmp_path: Path) -> None:
 
 def test_ticks_become_so_fine_that_all_records_have_room(tmp_path: Path) -> None:
     """Two records share a millisecond, of which a thousandth may be theirs; others stay exact."""
-    text = HEAD + f"A,a,{ONE_SECOND},x\nA,b,{ONE_SECOND},x\nB,c,2026-06-14 08:15:05.250,x\n"
+    text = HEAD + f"A,a,{ONE_SECOND}.100,x\nA,b,{ONE_SECOND}.100,x\nB,c,2026-06-14 08:15:05.250,x\n"
     dataset(tmp_path, text, writer=["source"])
     stored = pq.read_table(tmp_path / "events")
     widths = pc.subtract(stored.column("upper"), stored.column("lower")).to_pylist()

@@ -196,10 +196,47 @@ def test_each_time_has_the_unit_that_it_is_written_to(tmp_path: Path) -> None:
     )
 
 
-def test_where_some_time_has_a_fraction_the_others_have_lost_zeros(tmp_path: Path) -> None:
+MIXED = "times without a fraction, among others that have one: "
+
+
+def test_where_as_many_times_have_no_fraction_as_lose_their_zeros_these_are_exact(tmp_path: Path) -> None:
     summary = ingested(tmp_path, csv("2024-05-01T00:00:01Z", "2024-05-01T00:00:02.5Z"))
     assert intervals(tmp_path) == [(SECOND, SECOND), (2_500, 2_500)]
-    assert not [notice for notice in summary.notices if "whole" in notice]
+    assert [notice[:95] + " " for notice in summary.notices] == [
+        f"{MIXED}0 stand for their whole second or coarser "
+    ]
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.log"])
+@pytest.mark.parametrize(("without", "reach"), [(1, 0), (2, 999)])
+def test_ten_times_as_many_without_a_fraction_are_written_to_the_second(
+    tmp_path: Path, name: str, without: int, reach: int
+) -> None:
+    """Of 100 times with 3 digits one in 100 may have lost its zeros, and more than that has not."""
+    clocks = [f"08:15:{each // 2:02}.{each:03}" for each in range(1, 101 - without)]
+    clocks += [f"08:16:{each:02}" for each in range(without)]
+    form = {
+        "log.csv": ("A,2026-06-14T{}Z\n", "event_type,time\n"),
+        "log.jsonl": ('{{"event_type":"A","time":"2026-06-14T{}Z"}}\n', ""),
+        "log.log": ("2026-06-14 {} GMT job of a queue ended\n", ""),
+    }[name]
+    summary = ingested(tmp_path, form[1] + "".join(form[0].format(clock) for clock in clocks), name=name)
+    widths = [last - first for first, last in intervals(tmp_path)]
+    assert widths == [0] * (100 - without) + [reach] * without
+    whole, exact = (without, 0) if reach else (0, without)
+    told = [notice for notice in summary.notices if notice.startswith(MIXED)]
+    assert len(told) == 1
+    assert f"{whole} stand for their whole" in told[0]
+    assert f" {exact} are exact" in told[0]
+
+
+def test_what_stands_far_into_a_file_decides_for_its_beginning(tmp_path: Path) -> None:
+    text = csv("2024-05-01T00:00:01Z", *["2024-05-01T00:00:02.512Z"] * 9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK_EVENTS", 1)
+        patch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", 40, raising=False)
+        ingested(tmp_path, text)
+    assert intervals(tmp_path)[0] == (SECOND, 2 * SECOND - 1)
 
 
 def test_starts_and_ends_are_columns_of_their_own(tmp_path: Path) -> None:
@@ -335,7 +372,10 @@ def expected(texts: Sequence[str]) -> tuple[int, Intervals]:
         nanos.append(time.micros * 1_000 + time.nanos if time else int(Fraction(text) * 10**9))
         grains.append(time.grain * 1_000 if time else 0 if "." in text else 10**9)
     unit = next(unit for unit in (10**6, 10**3, 1) if not any(each % unit for each in nanos))
-    grains = [0] * len(grains) if 0 in grains else grains
+    fractions = [each % 10**9 for each, grain in zip(nanos, grains, strict=True) if not grain]
+    digits = max((len(f"{each:09}".rstrip("0")) for each in fractions), default=0)
+    without = Fraction(len(grains) - len(fractions), len(grains))
+    grains = [0] * len(grains) if fractions and without <= Fraction(10) ** (1 - digits) else grains
     origin = 1_714_521_600_000_000_000
     return unit, [
         ((each - origin) // unit, (each - origin + max(grain - 1, 0)) // unit)
