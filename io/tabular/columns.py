@@ -24,10 +24,13 @@ from cepctl.io.contract.reader import (
     END_FOLD,
     END_GRAIN,
     END_NANOS,
+    END_SPAN,
     FOLD,
     GRAIN,
     NANOS,
     NO_TIME,
+    SPAN,
+    SPAN_TYPE,
     ReadOptions,
     ReadReport,
     Reject,
@@ -128,6 +131,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         GRAIN: _grain(time, given, options),
         **_where_any(NANOS, time.nanos),
         **_where_any(FOLD, time.fold),
+        **_spans(SPAN, time, ~given),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
         "pmf": pmf.column(),
@@ -222,6 +226,7 @@ def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str
         END_GRAIN: _grain(times, np.zeros(len(times.known), np.bool_), options),
         **_where_any(END_NANOS, times.nanos),
         **_where_any(END_FOLD, times.fold),
+        **_spans(END_SPAN, times, times.known),
     }
     if "zone_seconds" not in rows.columns:
         columns["end_zone_seconds"] = pa.array(times.zone_seconds, pa.int32(), mask=~times.known)
@@ -304,6 +309,25 @@ def _mark(causes: Causes, bad: Flags, cause: str) -> None:
     """Note why rows are bad; the first cause of a row stands."""
     for row in np.flatnonzero(bad):
         causes[row] = causes[row] or cause
+
+
+def _spans(name: str, times: Instants, rows: Flags) -> dict[str, pa.Array]:
+    """The column of the instants that times are, whose numbers are coarser than times."""
+    if times.width is None:
+        return {}
+    wide = rows & times.known & (times.width > 0)
+    counted = times.nanos[wide]
+    before, after = times.width[wide] // 2, (times.width[wide] - 1) // 2
+    ends: list[pa.Array] = []
+    for reach in (counted - before, counted + after):
+        ends += [pa.array(times.microseconds[wide] + reach // 1_000), pa.array(reach % 1_000)]
+    ones = pa.array(np.ones(len(counted)))
+    buckets = pa.StructArray.from_arrays(
+        [*ends, ones, pa.nulls(len(counted), pa.float64())], fields=list(SPAN_TYPE.value_type)
+    )
+    offsets = np.concatenate([[0], np.cumsum(wide)]).astype(np.int32)
+    lists = pa.ListArray.from_arrays(pa.array(offsets), buckets, type=SPAN_TYPE, mask=pa.array(~wide))
+    return {name: lists}
 
 
 def _mark_problems(causes: Causes, times: Instants, rows: Flags) -> None:

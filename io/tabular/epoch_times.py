@@ -14,15 +14,16 @@ The first number of a column tells the unit of all in its file; a number of anot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
+from cepctl.arrays import Flags, Numbers, Reals
 
 UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 TICKS = "ticks"
@@ -30,8 +31,10 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _FIRST_SECOND = 31_536_000
 _LAST_SECOND = 7_258_118_400
 _NUMBER = r"^\s*(?P<sign>[+-]?)0*(?P<whole>\d+?)(?:\.(?P<fraction>\d*))?\s*$"
+_WITH_POWER = r"^\s*[+-]?\d{1,20}(\.\d{0,20})?[eE][+-]?\d{1,2}\s*$"
 _NANOS = 10**9
 _MOST = 2**63 - 1
+_WIDEST = 2.0**60
 # Digits that read as a date: how many there are, and the form that --time-format then has.
 _DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
@@ -41,7 +44,8 @@ class Counts:
     """Numbers of a column: `sign` times (`whole` + `nanos` / 10**9), where they are `known`.
 
     What 64 bits do not hold is the largest number that they do.  `decimals`: those that have some, be they 0;
-    `longer`: those with digits beyond `nanos`.  `rounded`: floats, whose last digits mean nothing.
+    `longer`: those with digits beyond `nanos`.  `spacing`: of floats, how far the next float is, and of
+    numbers such as 1.70e9 what their last digit stands for; None where no number is so.
     """
 
     sign: Numbers
@@ -50,7 +54,7 @@ class Counts:
     known: Flags
     decimals: Flags
     longer: Flags
-    rounded: bool = False
+    spacing: Reals | None = None
 
 
 def counts(column: pa.Array) -> Counts:
@@ -78,7 +82,8 @@ def _of_integers(column: pa.Array) -> Counts:
 
 
 def _of_floats(column: pa.Array) -> Counts:
-    values = pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+    own = pc.fill_null(column, pa.scalar(np.nan, column.type)).to_numpy(zero_copy_only=False)
+    values = own.astype(np.float64)
     known = np.isfinite(values)
     inside = known & (np.abs(values) < 2.0**63)
     size = np.where(inside, np.abs(values), 0.0)
@@ -86,7 +91,8 @@ def _of_floats(column: pa.Array) -> Counts:
     nanos = np.rint((size - whole) * _NANOS).astype(np.int64)
     whole = np.where(known & ~inside, _MOST, whole.astype(np.int64))
     none = np.zeros(len(whole), np.bool_)
-    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known, none, rounded=True)
+    spacing = np.spacing(np.where(known, np.abs(own), 0)).astype(np.float64)
+    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known, none, np.nan_to_num(spacing))
 
 
 def _of_texts(column: pa.Array) -> Counts:
@@ -94,6 +100,8 @@ def _of_texts(column: pa.Array) -> Counts:
     if integers is not None:
         return _of_integers(integers)
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
+    if (powers := _flags(pc.fill_null(pc.match_substring_regex(column, _WITH_POWER), False))).any():
+        return _of_powers(column, powers)
     zeros = np.zeros(len(column), np.int64)
     if not known.any():
         return Counts(zeros, zeros, zeros, known, known, known)
@@ -112,6 +120,19 @@ def _of_texts(column: pa.Array) -> Counts:
         _flags(pc.fill_null(pc.greater(pc.utf8_length(fraction), 0), False)),
         _flags(pc.fill_null(pc.match_substring_regex(fraction, "^.{9}.*[1-9]"), False)),
     )
+
+
+def _of_powers(column: pa.Array, rows: Flags) -> Counts:
+    """Texts some of which, in these rows, are such as 1.70e9."""
+    texts = column.filter(pa.array(rows)).dictionary_encode()
+    numbers = [Decimal(text.strip()) for text in texts.dictionary.to_pylist()]
+    written = pa.array([f"{number:.9f}" for number in numbers], pa.string()).take(texts.indices)
+    places = np.cumsum(rows) - 1
+    plain = pc.if_else(pa.array(rows), written.take(pa.array(np.where(rows, places, 0))), column)
+    spacing = np.zeros(len(column))
+    units = [10.0 ** int(number.as_tuple().exponent) for number in numbers]
+    spacing[rows] = np.array(units)[texts.indices.to_numpy()]
+    return replace(_of_texts(plain), spacing=spacing)
 
 
 def _integers_of_texts(column: pa.Array) -> pa.Array | None:
@@ -146,18 +167,23 @@ def fitting(numbers: Counts, unit: str) -> Flags:
 
 @dataclass(frozen=True)
 class Since1970:
-    """Microseconds and the nanoseconds beyond, where times are `known`; `cut`: those with digits below."""
+    """Microseconds and the nanoseconds beyond, where times are `known`; `cut`: those with digits below.
+
+    `width`: nanoseconds around each of which any may be the time, 0 for those that are exact.
+    """
 
     micros: Numbers
     nanos: Numbers
     known: Flags
     cut: Flags
+    width: Numbers
 
 
 def since_1970(numbers: Counts, unit: str) -> Since1970:
     """The numbers, counts of a unit of UNITS, as times since 1970.
 
-    Floats are rounded to microseconds, finer than which they are not near today's date.
+    Floats that are less than a microsecond apart are rounded to microseconds, but for nanoseconds, from
+    which the spacing of floats takes digits.
     """
     per_unit = _NANOS // _PER_SECOND[unit]
     scale = max(per_unit // 1_000, 1)
@@ -169,11 +195,15 @@ def since_1970(numbers: Counts, unit: str) -> Since1970:
     if unit == "ns":
         micros, finer = whole // 1_000, whole % 1_000
     cut = known & ((rest != 0) | numbers.longer)
-    if numbers.rounded:
-        finer, cut = (finer + 500) // 1_000 * 1_000, np.zeros(len(known), np.bool_)
+    width = np.zeros(len(known), np.int64)
+    if numbers.spacing is not None:
+        width = np.minimum(np.ceil(numbers.spacing * per_unit), _WIDEST).astype(np.int64)
+        width[(width <= 1) | ((width < 1_000) & (unit != "ns")) | ~known] = 0
+        rounded = (numbers.spacing > 0) & (width == 0) & (unit != "ns")
+        finer, cut = np.where(rounded, (finer + 500) // 1_000 * 1_000, finer), cut & (numbers.spacing == 0)
     # Downwards, also before 1970.
     finer = numbers.sign * finer
-    return Since1970(numbers.sign * micros + finer // 1_000, finer % 1_000, known, cut)
+    return Since1970(numbers.sign * micros + finer // 1_000, finer % 1_000, known, cut, width)
 
 
 def digits_of_a_date(numbers: Counts, row: int) -> str | None:

@@ -41,6 +41,10 @@ from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TIME_TYPE, TimeUnit
 
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"
+_WIDE = (
+    "numbers in the column {column} that have fewer digits than their times, each as wide as the spacing of "
+    "floats there, or as its last digit: {{:,}}"
+)
 _TEXTS_LOOKED_AT = 100
 _FEWEST_WRITTEN = 20
 SECOND, DAY, NO_UNIT = 1_000_000, 86_400_000_000, -1
@@ -71,7 +75,8 @@ class Instants:
     `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
     size than the first of the column.  They have no time.  `grain`: microseconds of the unit that each is
     written to, 0 where it has a fraction of a second, NO_UNIT where there is none, as of ticks.  `fold`: to
-    the later of two instants.  `problems`: why rows have no time although one is written there.
+    the later of two instants.  `problems`: why rows have no time although one is written there.  `width`:
+    nanoseconds around a time, any of which may be it; 0 for none, None where all are exact.
     """
 
     microseconds: Numbers
@@ -83,6 +88,7 @@ class Instants:
     grain: Numbers
     nanos: Numbers
     problems: Mapping[int, str] = dataclass_field(default_factory=dict)
+    width: Numbers | None = None
 
     def ticks(self, unit: TimeUnit) -> Numbers:
         """The ticks that hold the times; beyond the ends of time they are just there."""
@@ -157,6 +163,7 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
         np.where(numbers.known, found.grain, texts.grain),
         np.where(numbers.known, found.nanos, texts.nanos),
         texts.problems,
+        found.width,
     )
 
 
@@ -174,7 +181,8 @@ def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext
         times = since_1970(numbers, chosen)
         _note_cut(times, times.known, read)
         grain = _grain_of(numbers, chosen)
-        return _counted(times.micros, times.nanos, times.known, numbers.known & ~times.known, grain=grain)
+        counted = _counted(times.micros, times.nanos, times.known, numbers.known & ~times.known, grain=grain)
+        return _as_wide(counted, times.width, times.known, name, read)
     guessed = numbers.known & ~as_ticks
     beyond = guessed & (numbers.whole > LATEST_TICK) & ~fitting(numbers, "ns")
     guessed &= ~beyond
@@ -188,7 +196,20 @@ def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext
         micros, nanos = np.where(fits, times.micros, micros), np.where(fits, times.nanos, nanos)
         known, grain = known | fits, np.where(fits, _grain_of(numbers, unit), NO_UNIT)
         _note_cut(times, fits, read)
-    return _counted(micros, nanos, known, beyond | too_far, guessed & ~fits, grain)
+    counted_times = _counted(micros, nanos, known, beyond | too_far, guessed & ~fits, grain)
+    if unit is None or unit == TICKS:
+        return counted_times
+    return _as_wide(counted_times, times.width, fits, name, read)
+
+
+def _as_wide(found: Instants, width: Numbers, rows: Flags, name: str, read: ReadContext) -> Instants:
+    """Times of these rows as wide as their numbers are coarse, which is said."""
+    wide = rows & (width > 0)
+    if not wide.any():
+        return found
+    read.report.notes[_WIDE.format(column=_spelt(read.column(name)))] += int(np.count_nonzero(wide))
+    grain = np.where(wide, NO_UNIT, found.grain)
+    return replace(found, grain=grain, width=np.where(wide, width, 0))
 
 
 def _note_cut(times: Since1970, rows: Flags, read: ReadContext) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cepctl
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import BELOW_NANOSECONDS, NANOS, ReadOptions, ReadReport
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, NANOS, SPAN, ReadOptions, ReadReport
 from cepctl.io.tabular.epoch_times import counts
 from cepctl.io.tabular.files import FORMATS
 from cepctl.schema import TimeUnit
@@ -236,3 +238,54 @@ def test_ticks_in_text_are_decimal_numbers(texts: list[str], ticks: list[int | N
     numbers = counts(pa.array(texts))
     whole = (numbers.sign * numbers.whole).tolist()
     assert [number if known else None for number, known in zip(whole, numbers.known, strict=True)] == ticks
+
+
+# --- numbers that are coarser than they look ------------------------------------------------
+
+
+def widths(rows: list[dict[str, Any]]) -> list[int | None]:
+    """Nanoseconds that the time of each may be, None where it is exact."""
+    spans = [row.get(SPAN) for row in rows]
+    return [
+        span and (span[0]["hi"] - span[0]["lo"]) * 1_000 + span[0]["hi_nanos"] - span[0]["lo_nanos"] + 1
+        for span in spans
+    ]
+
+
+def test_nanoseconds_as_floats_are_as_wide_as_floats_are_apart() -> None:
+    times = [1.714564800e18, 1.714564800e18 + 35]
+    text = "".join(f'{{"event_type": "A", "time": {time!r}}}\n' for time in times)
+    rows, report = read("jsonl", text)
+    assert widths(rows) == [256, 256]
+    assert rows[0][SPAN] == rows[1][SPAN], "the same float"
+    (note,) = (text for text, count in report.notes.items() if count == 2 and "as wide as" in text)
+    assert "'time'" in note
+
+
+def test_floats_of_32_bits_are_as_wide_as_these_are_apart() -> None:
+    table = pa.table({"event_type": ["A"], "time": pa.array([1_714_564_800.0], pa.float32())})
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    rows, _ = read("parquet", stream.getvalue())
+    assert widths(rows) == [128 * 10**9]
+
+
+@pytest.mark.parametrize(
+    ("written", "width"),
+    [("1.70e9", 10**16), ("1.714564800e+09", 10**9), ("1.714564800123456E9", 1_000), ("1714564800.5", None)],
+)
+def test_a_number_with_a_power_of_ten_is_as_wide_as_its_last_digit(written: str, width: int | None) -> None:
+    rows, report = read("csv", f"event_type,time\nA,{written}\n")
+    assert widths(rows) == [width]
+    assert not report.rejects
+
+
+def test_events_of_one_float_have_no_order(tmp_path: Path) -> None:
+    lines = [
+        f'{{"event_type": "{name}", "time": {time!r}}}\n'
+        for name, time in (("A", 1.7e18), ("B", 1.7e18 + 35))
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(lines))
+    cepctl.ingest(tmp_path / "log.jsonl", tmp_path / "events")
+    (row,) = cepctl.match("PATTERN SEQ(A a, B b)", tmp_path / "events").head(9).to_pylist()
+    assert row["confidence"] == pytest.approx(0.5, abs=0.07)
