@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Numbers
 from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
+from cepctl.io.tabular.quoted_lines import QuotedLines
 
 _ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
 
@@ -79,6 +80,8 @@ class BeginningsOf:
         missed = np.flatnonzero(length == 0)
         if len(missed):
             length[missed] = matched_bytes(lines.take(pa.array(missed)), self.layout.with_time.whole)
+        if self.layout.quoted:
+            length[_inside_values(block, lines, starts, self.layout.stamp.bare)] = 0
         rows = np.flatnonzero(length)
         message = starts[rows] + (0 if self.layout.whole else length[rows])
         if self.messages:
@@ -135,6 +138,31 @@ class _Lines:
         bounds = np.column_stack([start, stop]).ravel()
         every = _strings(self.block, bounds)
         return every.take(pa.array(np.arange(0, len(bounds), 2)))
+
+
+def _inside_values(block: bytes, lines: pa.Array, starts: Numbers, time: str) -> Numbers:
+    """The lines that stand inside of a value in quotes, where the block begins with a row.
+
+    Where all lines between two quotes are rows, or a quarter of them where the quote is never closed, damage
+    has opened it, and they are lines of their own.
+    """
+    quotes = QuotedLines(ord(","))
+    ends = [quotes.add(block), quotes.finish()]
+    place, inside = (np.concatenate([getattr(each, name) for each in ends]) for name in ("place", "inside"))
+    begun = np.searchsorted(starts, place[inside] + 1)
+    within = np.zeros(len(starts) + 1, np.bool_)
+    within[begun] = True
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], within[:-1], [False]]).astype(np.int8)))
+    first, stop = edges[::2], edges[1::2]
+    if not len(first):
+        return first
+    are_rows = _flags(pc.match_substring_regex(lines, f'^"?{time}"?,'))
+    rows = np.append(0, np.cumsum(are_rows))
+    count, needed = rows[stop] - rows[first], stop - first
+    open_still = (stop == len(starts)) & quotes.inside
+    damaged = np.where(open_still, 4, 1) * count >= needed
+    hidden = within[:-1] & ~np.repeat(damaged, needed)[np.cumsum(within[:-1]) - 1]
+    return np.flatnonzero(hidden)
 
 
 def matched_bytes(lines: pa.Array, expression: str) -> Numbers:

@@ -15,7 +15,7 @@ _LISTS = ("others", "beginnings", "dates")
 
 def layout_text(layout: LineLayout) -> str:
     """A layout as `layout_in` reads it."""
-    fields = ("before", "lines", "timed", "headed", "whole", *_LISTS)
+    fields = ("before", "lines", "timed", "headed", "whole", "quoted", *_LISTS)
     names = {"stamp": layout.stamp.name, "heading": layout.heading.name}
     return json.dumps(names | {name: getattr(layout, name) for name in fields}, ensure_ascii=False)
 

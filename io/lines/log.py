@@ -149,10 +149,13 @@ def _learned(head: bytes, source: str, options: ReadOptions, known: Mapping[str,
 
 
 def line_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords | None:
-    """As `LogFormat.lines` wants it; None where the log has no times, or of their days only the first."""
+    """As `LogFormat.lines` wants it.
+
+    None where the log has no times, or of their days only the first, or a line may stand inside of quotes.
+    """
     lines = sample_lines(head)
     layout = layout_of(lines, decided=False)
-    if layout is None or not layout.stamp.has_day:
+    if layout is None or layout.quoted or not layout.stamp.has_day:
         return None
     find = BeginningLinesOf(layout)
     try:
@@ -247,6 +250,8 @@ class _Log:
         for note, rows_of in ((_CONTINUED, plain), (_OTHERWISE, otherwise)):
             if rows_of.any():
                 self.report.notes[note] += int(rows_of.sum())
+        if self.layout.quoted:
+            return
         near = nearly_beginnings(line, self.layout.beginnings).to_numpy(zero_copy_only=False)
         for at in np.flatnonzero(near & (place > 0)).tolist():
             number = int(records.line[rows[row[at]]] + place[at])

@@ -91,6 +91,8 @@ class LineLayout:
         The shapes in which most records begin, for `nearly_beginnings`.
     whole
         Whether the message is all of the line, as the time stands somewhere in it.
+    quoted
+        Whether lines are rows of a table without a header, whose values may go on in further lines in quotes.
     """
 
     stamp: Stamp
@@ -103,6 +105,7 @@ class LineLayout:
     beginnings: tuple[str, ...] = ()
     dates: tuple[int, ...] = ()
     whole: bool = False
+    quoted: bool = False
 
     @cached_property
     def with_heading(self) -> LineBeginning:
@@ -320,8 +323,16 @@ def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: boo
     ]
     dates = () if stamp.has_year else _dates(lines)
     layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
+    layout = replace(layout, quoted=_are_rows(timed, stamp))
     begun = pc.extract_regex(pa.array(timed), layout.with_time.parted).drop_null()
     return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
+
+
+def _are_rows(timed: Sequence[str], stamp: Stamp) -> bool:
+    """Whether most lines begin with a time as a value of its own, and some have values in quotes."""
+    row = re.compile(rf'"?{stamp.bare}"?,(?! )', re.ASCII)
+    rows = sum(row.match(line) is not None for line in timed)
+    return 2 * rows > len(timed) and any(',"' in line for line in timed)
 
 
 def _dates(lines: Sequence[str]) -> tuple[int, ...]:
