@@ -18,6 +18,7 @@ _SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
     ("--epoch-unit", "epoch_unit", lambda read: read.epoch_unit is not None, "{}"),
     ("--time-format", "time_format", lambda read: read.time_format is not None, "{}"),
     ("--tz", "time_zone", lambda read: read.time_zone is not None and read.epoch is None, "{}"),
+    ("--zone", "zone_words", lambda read: bool(read.zone_words), "{}"),
     ("--drop-domain", "drop_domain", lambda read: read.drop_domain, "logs of {}"),
     ("--intervals", "intervals", lambda read: read.intervals, "logs of {}"),
     ("--per-object", "per_object", lambda read: read.per_object is not None, "logs of {}"),

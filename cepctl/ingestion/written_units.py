@@ -75,7 +75,7 @@ class Fractions:
         """
         if not self.having:
             return self.without > 0
-        return self.without * 10**self.digits > 10 * (self.without + self.having)
+        return bool(self.without * 10**self.digits > 10 * (self.without + self.having))
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,8 @@ class EventBatches:
             columns |= end_columns(self._ends)
             if END_GRAIN in columns and self.options.exact_times:
                 del columns[END_GRAIN]
-        if any(grain is not None for grain in self._grains) and not self.options.exact_times:
+        has_grains = any(grain is not None for grain in self._grains)
+        if has_grains and not (any(self._grains) and self.options.exact_times):
             columns[GRAIN] = pa.array(self._grains, pa.int64())
         for name, held in ((NANOS, self._nanos), (FOLD, self._folds)):
             if held:

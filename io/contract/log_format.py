@@ -28,6 +28,8 @@ from cepctl.io.contract.unicode_text import unicode_events
 
 ZONELESS = "logs that write times without a zone"
 """What a message calls the files that `time_zone` is for."""
+WORDED = "text whose times may name zones"
+"""What a message calls the files that `zone_words` is for."""
 WRITTEN = "logs whose times are written"
 """What a message calls the files that `exact_times` is for."""
 

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, zones_said
 from cepctl.io.contract.times import LogTime, parse_time, why_no_time
 from cepctl.io.ganglia.json_arrays import DAMAGED, ArrayElements, Damaged, whole_text
@@ -257,7 +257,7 @@ FORMATS = (
         ),
         page="logs-ganglia.md",
         reader=GangliaWebCsv(),
-        options={"time_zone": ZONELESS, "drop_domain": "Ganglia"},
+        options={"time_zone": ZONELESS, "zone_words": WORDED, "drop_domain": "Ganglia"},
     ),
     LogFormat(
         name="ganglia-json",

@@ -26,7 +26,7 @@ from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
@@ -387,6 +387,7 @@ FORMAT = LogFormat(
     reader=LinesLog(),
     options={
         "time_zone": ZONELESS,
+        "zone_words": WORDED,
         "exact_times": WRITTEN,
         "drop_domain": "other text",
         "epoch": "other logs without years",

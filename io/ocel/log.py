@@ -9,7 +9,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ocel.database import MAGIC, TELLING, database_records
 from cepctl.io.ocel.events import ObjectCentricEvents
@@ -134,6 +134,11 @@ FORMAT = LogFormat(
     page="logs-ocel.md",
     kinds=("OCEL 1.0",),
     reader=ObjectCentricLog(),
-    options={"time_zone": ZONELESS, "exact_times": WRITTEN, "per_object": "object-centric events"},
+    options={
+        "time_zone": ZONELESS,
+        "zone_words": WORDED,
+        "exact_times": WRITTEN,
+        "per_object": "object-centric events",
+    },
     whole_days=True,
 )

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from cepctl.clocks import clocks_of
 from cepctl.errors import LogFormatError, UncertaintyModelError
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
-from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
@@ -127,7 +127,7 @@ _UNCERTAINTY = "none; where no time has a fraction, the second, minute or day th
 _PLAIN = "plain event files"
 _OPTIONS = {
     **{"columns": _PLAIN, "epoch_unit": _PLAIN, "time_format": _PLAIN},
-    **{"time_zone": ZONELESS, "exact_times": WRITTEN},
+    **{"time_zone": ZONELESS, "zone_words": WORDED, "exact_times": WRITTEN},
 }
 FORMATS = (
     LogFormat(

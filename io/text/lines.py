@@ -15,7 +15,7 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, zones_said
 from cepctl.io.contract.times import LAST_SECOND, LogTime, read_time
 from cepctl.io.contract.written_times import parse_written, possible_forms
@@ -163,6 +163,7 @@ FORMAT = LogFormat(
     reader=_READER,
     options={
         "time_zone": ZONELESS,
+        "zone_words": WORDED,
         "exact_times": WRITTEN,
         "time_format": "text with --patterns",
         "drop_domain": "other text",

@@ -25,7 +25,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
@@ -94,6 +94,6 @@ FORMAT = LogFormat(
     ),
     page="logs-xes.md",
     reader=XesLog(),
-    options={"time_zone": ZONELESS, "exact_times": WRITTEN, "intervals": "XES"},
+    options={"time_zone": ZONELESS, "zone_words": WORDED, "exact_times": WRITTEN, "intervals": "XES"},
     whole_days=True,
 )
