@@ -39,7 +39,7 @@ def test_two_lines_in_two_zones_are_in_the_order_of_their_instants(tmp_path: Pat
 
 
 def test_a_line_with_a_word_of_several_zones_is_a_reject_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "two.log").write_text(TWO_ZONES + TWO_ZONES.replace("EST", "CST"))
+    (tmp_path / "two.log").write_text(TWO_ZONES + TWO_ZONES.replace(" EST", " CST"))
     summary = cepctl.ingest(tmp_path / "two.log", tmp_path / "events")
     assert [reject.line for reject in summary.summary.rejects] == [3]
     assert "--zone CST=America/Chicago" in summary.summary.rejects[0].cause
