@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Numbers
 from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
-from cepctl.io.tabular.quoted_lines import QuotedLines
+from cepctl.io.source.quoted_lines import QuotedLines
 
 _ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from cepctl.io.tabular.quoted_lines import QuotedLines
+from cepctl.io.source.quoted_lines import QuotedLines
 
 _BLOCK_BYTES = 4 << 20
 _LONGEST_LOOK = 1 << 20

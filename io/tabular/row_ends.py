@@ -13,8 +13,8 @@ import numpy as np
 
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES
 from cepctl.io.contract.line_records import LONGEST_ROW, UNCUT, Cut, Passage, Passages
+from cepctl.io.source.quoted_lines import LineEnds, QuotedLines
 from cepctl.io.source.streams import empty_lines
-from cepctl.io.tabular.quoted_lines import LineEnds, QuotedLines
 
 _PIECE_BYTES = 4 << 20
 _LOOK_AHEAD = 4_096

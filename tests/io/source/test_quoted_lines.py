@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.io.tabular.quoted_lines import LineEnds, QuotedLines
+from cepctl.io.source.quoted_lines import LineEnds, QuotedLines
 from tests.engines.agreement import EXAMPLES, check
 
 COMMA = ord(",")
