@@ -24,7 +24,7 @@ GIVEN = {
     "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
     "laws": "laws.toml", "beyond": "lawless", "law-limit": "5",
-    "limit": "5", "rank": "2", "output": "rows.csv", "show": "csv",
+    "limit": "5", "rank": "2", "output": "rows.csv", "show": "csv", "zone": "CST=America/Chicago",
 }  # fmt: skip
 OF_FACTS = ("explain", "follows", "calibrate", "inspect", "formats", "config")
 """Commands whose --format is not of rows."""

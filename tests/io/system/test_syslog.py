@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_pattern import LogPattern
-from cepctl.io.contract.reader import FOLD, ReadOptions, ReadReport
+from cepctl.io.contract.reader import FOLD, GRAIN, ReadOptions, ReadReport
 from cepctl.io.formats import format_named, recognised_format
 
 BEGINS = int(datetime(2025, 12, 30, tzinfo=UTC).timestamp()) * 1_000_000
@@ -27,7 +27,7 @@ def read(text: str, **options: Any) -> tuple[list[dict[str, Any]], ReadReport]:
 def said(line: str) -> dict[str, Any]:
     """What is known of a line, beside its time."""
     (event,), _ = read(line)
-    standing = ("number", "time", "zone_seconds", "before", "after")
+    standing = ("number", "time", "zone_seconds", "before", "after", GRAIN)
     return {name: value for name, value in event.items() if name not in standing and value is not None}
 
 
