@@ -52,6 +52,11 @@ def clocks(dataset: Path) -> Clocks:
     return clocks_of(pq.read_schema(dataset / "part-00000.parquet").metadata)
 
 
+def clock_notices(summary: IngestSummary) -> list[str]:
+    """All but how the times without a fraction were taken."""
+    return [each for each in summary.notices if "without a fraction" not in each]
+
+
 def test_a_rule_gives_each_value_of_a_column_a_clock(tmp_path: Path) -> None:
     summary = ingested(tmp_path, LOG, "rule = [{ clock = { by = 'node', offset = '1 s' } }]")
     assert intervals(tmp_path / "events") == {
@@ -61,9 +66,9 @@ def test_a_rule_gives_each_value_of_a_column_a_clock(tmp_path: Path) -> None:
         "d": (30_500, 30_500, None),
     }
     assert clocks(tmp_path / "events") == {"node=n1": UNIFORM_SECOND, "node=n2": UNIFORM_SECOND}
-    assert summary.notices == (
+    assert clock_notices(summary) == [
         "log.csv: events that rule 1 passes over, since they have no 'node' to tell their clock by: 1",
-    )
+    ]
 
 
 def test_the_other_keys_of_the_rule_give_the_own_part(tmp_path: Path) -> None:
@@ -213,7 +218,7 @@ def test_two_rules_may_not_give_one_clock_two_offsets(tmp_path: Path) -> None:
 
 def test_a_clock_that_fits_no_event_is_told(tmp_path: Path) -> None:
     summary = ingested(tmp_path, LOG, "rule = [{ clock = { by = 'nodes', offset = '1 s' } }]")
-    assert summary.notices == (
+    assert clock_notices(summary) == [
         "log.csv: events that rule 1 passes over, since they have no 'nodes' to tell their clock by: 4",
         "uncertainty model: rule 1 applies to no event: no event has a 'nodes'; did you mean 'node'?",
-    )
+    ]

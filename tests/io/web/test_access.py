@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import GRAIN, ReadOptions, ReadReport
 from cepctl.io.formats import format_named, recognised_format
 
 COMMON = '198.51.100.7 - ann [14/Jun/2026:08:15:02 +0200] "GET /orders?page=1 HTTP/1.1" 200 1843'
@@ -24,7 +24,7 @@ def read(text: str) -> tuple[list[dict[str, Any]], ReadReport]:
 
 def attributes(line: str) -> dict[str, Any]:
     (event,), _ = read(line)
-    standing = ("number", "event_id", "event_type", "time", "zone_seconds", "before", "after")
+    standing = ("number", "event_id", "event_type", "time", "zone_seconds", "before", "after", GRAIN)
     return {name: value for name, value in event.items() if name not in standing and value is not None}
 
 
