@@ -27,7 +27,7 @@ import numpy as np
 from cepctl.engines.kernels.beside import compile_beside, is_at_work
 from cepctl.engines.kernels.files import files_of
 from cepctl.engines.kernels.signatures import Signature, signature_of, size_of
-from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+from cepctl.engines.kernels.watch import TooSlowError, Watched
 
 Mode = Literal["interpreted", "compiled", "whatever is cheaper"]
 
@@ -175,9 +175,8 @@ def _is_switched_off() -> bool:
 def _interpreted_for_a_while(form: Form, arguments: tuple[Any, ...]) -> Any:
     began = time.thread_time()
     before = _copies(arguments)
-    call = Watched(form.worth_changing)
     try:
-        with watch(call):
+        with Watched(form.worth_changing):
             return _interpreted(form.kernel, arguments)
     except TooSlowError:
         INSIDE.kernel = False

@@ -21,7 +21,7 @@ from cepctl.engines.kernels import stages
 from cepctl.engines.kernels.kernel import Kernel, inner, kernel
 from cepctl.engines.kernels.signatures import signature_of
 from cepctl.engines.kernels.stages import Form, Mode, only, run
-from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+from cepctl.engines.kernels.watch import TooSlowError, Watched
 from tests.plans import Event, event_table, plan_of
 
 
@@ -129,7 +129,7 @@ def test_what_one_thread_loads_ends_the_calls_of_others(monkeypatch: pytest.Monk
 def test_a_call_that_ended_in_time_hears_nothing_later() -> None:
     for _ in range(200):
         try:
-            with watch(Watched(lambda _: True)):
+            with Watched(lambda _: True):
                 sum(range(2_000))
         except TooSlowError:
             pass
@@ -214,14 +214,14 @@ def test_a_watched_call_leaves_no_signal_behind() -> None:
     program = """
 import cProfile
 from dataclasses import dataclass
-from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+from cepctl.engines.kernels.watch import TooSlowError, Watched
 @dataclass(frozen=True)
 class Made:
     value: int
 def work():
     for should_end in (False, True):
         try:
-            with watch(Watched(lambda _: should_end)):
+            with Watched(lambda _: should_end):
                 sum(range(2_000_000))
         except TooSlowError:
             print("ended", end=" ")
@@ -235,3 +235,26 @@ print("made")
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     assert told.split()[-1] == "made"
+
+
+def test_an_exception_that_comes_at_any_step_leaves_no_lock_behind() -> None:
+    """Tens of thousands of calls that end as they are being ended, switched between at every step."""
+    program = """
+import sys, time
+from cepctl.engines.kernels import watch
+watch._BETWEEN_LOOKS = 0.0
+sys.setswitchinterval(1e-6)
+until, ended, calls = time.monotonic() + 3, 0, 0
+while time.monotonic() < until:
+    calls += 1
+    try:
+        with watch.Watched(lambda _: True):
+            sum(range(calls % 300))
+    except watch.TooSlowError:
+        ended += 1
+print(ended > 100, calls > ended)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert told == "True True\n"
