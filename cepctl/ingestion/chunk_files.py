@@ -14,6 +14,7 @@ from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow, wri
 from cepctl.ingestion.chunks import DISTINCT, Chunk, attribute_facts, has_ends, is_zoned, lengths_in
 from cepctl.ingestion.clocks import clocks_in
 
+ROWS_OF_GROUP = 50_000
 MOST_ARROW_BYTES = 512 << 20
 """Beyond these, so many bytes of values, disks are spared and what is left is Parquet."""
 

@@ -82,8 +82,8 @@ class IngestOptions:
     that is `read_once` and then gone is written fast rather than small, and `in_arrow` where it is small and
     this process alone reads it. The time unit of `read` is chosen anew: the model's, else that of earlier
     events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
-    occur in their times and in durations of the model.  `writer`: what events share that one process wrote,
-    whose records are in the order in which they happened.
+    occur in their times and in durations of the model.  `writer`: what events of one source share that
+    one process wrote, whose records are in the order in which they happened.
     """
 
     input_format: str | None = None
@@ -165,8 +165,11 @@ def _ingest(
         if options.writer:
             from cepctl.ingestion.writers import in_written_order
 
-            fixed, filesystem = options.model.time_unit is not None, scratch.resolve()[0]
-            written = in_written_order(results, unit, options.writer, filesystem, unit_is_given=fixed)
+            written = in_written_order(
+                *(results, unit, options.writer, scratch.resolve()[0]),
+                stored=[task.declares_unit for task in tasks],
+                unit_is_given=options.model.time_unit is not None,
+            )
             results, unit, order_notices = written.results, written.unit, written.notices
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
@@ -181,15 +184,16 @@ def _ingest(
             *tell_unused(results, summary),
             *_nothing(summary),
         )
-        brought = [_clocks_in_footer(file) for file in parts]
-        clocks = with_ties(_clocks(results), options.model.rules, brought, unit)
+        footers = [_footer(file) for file in parts]
+        clocks = with_ties(_clocks(results), options.model.rules, [*map(_clocks_in, footers)], unit)
         summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates)
         filesystem, directory = events.resolve()
         _report(options, results, ordered, summary, filesystem)
         _refuse(options, summary)
         if whole:
             refuse_eventless(summary)
-        metadata = _metadata(summary, options) | _layouts_metadata(results)
+        in_order = bool(options.writer) or _knows_writers(footers)
+        metadata = _metadata(summary, options.model, in_order=in_order) | _layouts_metadata(results)
         in_arrow = _in_arrow(tasks, results)
         once = options.read_once
         made = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
@@ -253,11 +257,21 @@ def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) 
     return [file for file, place in places if place in named or not place.startswith(inside)]
 
 
-def _clocks_in_footer(file: InputFile) -> tuple[Clocks, TimeUnit]:
-    """The clocks that a part of a dataset names, and the unit that they are counted in."""
+def _footer(file: InputFile) -> dict[bytes, bytes]:
+    """What a part of a dataset says of it."""
     with open_log(file.location) as log:
-        metadata = pq.read_schema(log.stream).metadata
-    return clocks_of(metadata), TimeUnit.parse(metadata[META_TIME_UNIT].decode())
+        metadata: dict[bytes, bytes] = pq.read_schema(log.stream).metadata
+    return metadata
+
+
+def _clocks_in(footer: dict[bytes, bytes]) -> tuple[Clocks, TimeUnit]:
+    """The clocks that a part of a dataset names, and the unit that they are counted in."""
+    return clocks_of(footer), TimeUnit.parse(footer[META_TIME_UNIT].decode())
+
+
+def _knows_writers(footers: Sequence[dict[bytes, bytes]]) -> bool:
+    """Whether some dataset knows who wrote its events: that stays with them."""
+    return any(IN_WRITTEN_ORDER in json.loads(each.get(META_GIVEN, b"[]")) for each in footers)
 
 
 def _in_one_unit(
@@ -310,9 +324,8 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
     return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
 
 
-def _metadata(summary: IngestSummary, options: IngestOptions) -> dict[bytes, bytes]:
-    model = options.model
-    given = (*model.given, *((IN_WRITTEN_ORDER,) if options.writer else ()))
+def _metadata(summary: IngestSummary, model: UncertaintyModel, *, in_order: bool) -> dict[bytes, bytes]:
+    given = dict.fromkeys((*model.given, *((IN_WRITTEN_ORDER,) if in_order else ())))
     records = {META_CLOCK_RECORDS: json.dumps(model.records, ensure_ascii=False).encode()}
     return {
         META_TIME_UNIT: str(summary.time_unit).encode(),
@@ -320,7 +333,7 @@ def _metadata(summary: IngestSummary, options: IngestOptions) -> dict[bytes, byt
         META_MODEL: model.text.encode(),
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
         **(records if model.records else {}),
-        **({META_GIVEN: json.dumps(given, ensure_ascii=False).encode()} if given else {}),
+        **({META_GIVEN: json.dumps([*given], ensure_ascii=False).encode()} if given else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
         **clocks_metadata(summary.clocks),
         **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),

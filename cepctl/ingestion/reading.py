@@ -18,7 +18,7 @@ from cepctl.datasets.arrow_files import SUFFIX
 from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.datasets.marker import PARQUET
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
-from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES, read_chunk, write_chunk
+from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES, ROWS_OF_GROUP, read_chunk, write_chunk
 from cepctl.ingestion.chunks import (
     RAW_OFFSET,
     Chunk,
@@ -53,7 +53,6 @@ from cepctl.uncertainty.model import UncertaintyModel
 
 CHUNK_EVENTS = 200_000
 _FEWER_ROWS_OF_GROUP = 8_192
-_ROWS_OF_GROUP = 50_000
 _CELL_BYTES = 8
 UNREADABLE = "unreadable"
 
@@ -355,7 +354,7 @@ def _write(task: ReadTask, table: pa.Table, number: int, *, in_arrow: bool) -> C
     # A name of its own: an attempt that was given up and still runs must not spoil a later one.
     path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}{ending}"
     # Small chunks are many, and little is wanted of each at a time.
-    groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else _ROWS_OF_GROUP
+    groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else ROWS_OF_GROUP
     return write_chunk(table, path, filesystem, groups)
 
 

@@ -1,17 +1,16 @@
-"""The order in which a process wrote its records, as evidence: who wrote, and which record began anew.
+"""The order in which processes wrote their records, as evidence that a dataset keeps.
 
-Events that agree in what is asked, such as their source, are of one *writer*, which appends its records as
-things happen.  However coarse their stamps are, their order is known.  It is kept as two attributes, `writer`
-and `record`, and as a condition on every world that such events come one after the other.
+Events of one source that agree in what is asked are of one *writer*, which appends its records as things
+happen.  However coarse their stamps are, their order is known.  It is kept as two attributes, `writer` and
+`record`, and as a condition on every world (`IN_WRITTEN_ORDER`).
 
-A record that cannot lie after all those before it, wherever these are, is a *step back*: the writer begins
-anew with it.  Records that share a stamp need ticks to lie one after the other: the tick becomes so fine that
-no unit in which times are written holds more than a thousandth of its ticks in records.
+Records that share a stamp need ticks to lie one after the other: the tick becomes so fine that no unit in
+which times are written holds more than a thousandth of its ticks in records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -21,13 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import UsageError
-from cepctl.ingestion.chunk_files import read_chunk, write_chunk
+from cepctl.ingestion.chunk_files import ROWS_OF_GROUP, read_chunk, write_chunk
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk, has_column
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.written_units import finest
+from cepctl.ingestion.written_records import WrittenRecords
 from cepctl.schema import (
     ATTRIBUTE_PREFIX,
     MICROSECOND,
@@ -39,11 +37,9 @@ from cepctl.schema import (
     TimeUnit,
 )
 
-SOURCE = "source"
-TICKS_OF_A_RECORD = 1_000
-"""Of a written unit one tick in so many is a record's, at most."""
+_SOURCE = "source"
 _SHOWN_STEPS = 3
-_FEW = 64
+_TYPES = {RECORD: pa.int64(), WRITER: pa.string()}
 
 
 @dataclass(frozen=True)
@@ -56,39 +52,36 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class Survey:
-    """The n events of a file as they were written.
+class _Survey:
+    """The records of a file, and what its writers are called."""
 
-    `row`: their places, chunk by chunk; `writer`: a number of each, -1 for none, as in `names`; `era`: how
-    often it has begun anew; `shares`: of how many records an interval is, `record` and interval as stored.
-    """
-
-    row: Indexes
-    writer: Indexes
+    records: WrittenRecords
     names: tuple[str, ...]
-    era: Indexes
-    record: Indexes
-    lower: Ticks
-    upper: Ticks
-    shares: Indexes
-    steps: Indexes
-
-    @property
-    def finer(self) -> int:
-        """How many ticks a tick must become so that all records have room."""
-        shared = self.shares > 1
-        width = np.where(shared, self.upper - self.lower + 1, 1)
-        needed = np.where(shared, -(-TICKS_OF_A_RECORD * self.shares // width), 1)
-        return int(needed.max(initial=1))
 
 
 def in_written_order(
-    results: list[FileResult], unit: TimeUnit, by: Sequence[str], files: fs.FileSystem, *, unit_is_given: bool
+    results: list[FileResult],
+    unit: TimeUnit,
+    by: Sequence[str],
+    files: fs.FileSystem,
+    *,
+    stored: Sequence[bool],
+    unit_is_given: bool,
 ) -> Ordered:
     """Say of events who wrote them, and where a tick would hold too many, make it finer.
 
-    `by`: what events of one writer share, the source or attributes.
-    `unit_is_given`: the user said how long a tick is.
+    Parameters
+    ----------
+    results, unit
+        What came of the files, whose ticks are of this length.
+    by
+        What events of one writer share besides their source.
+    files
+        Where the chunks are.
+    stored
+        Whether each result is a part of a dataset, whose rows are in no order of writing.
+    unit_is_given
+        The user said how long a tick is.
 
     Raises
     ------
@@ -99,24 +92,23 @@ def in_written_order(
     surveys = {
         at: _survey(each, by, files)
         for at, each in enumerate(results)
-        if any(chunk.rows for chunk in each.chunks)
+        if not stored[at] and any(chunk.rows for chunk in each.chunks)
     }
-    needed = max((each.finer for each in surveys.values()), default=1)
-    plain = all(_is_plain(chunk) for each in results for chunk in each.chunks)
-    finer, unit_after = (1, unit) if unit_is_given or not plain else _finer_unit(needed, unit)
+    fixed = (
+        unit_is_given or any(stored) or any(not _is_plain(chunk) for each in results for chunk in each.chunks)
+    )
+    needed = max((int(each.records.needed.max()) for each in surveys.values()), default=1)
+    finer, unit_after = (1, unit) if fixed else _finer_unit(needed, unit)
     rewritten = [
         _rewritten(each, surveys[at], finer, unit_after, files) if at in surveys else each
         for at, each in enumerate(results)
     ]
-    room = [_crowded(needed, finer, unit_after)] if needed > finer else []
-    if finer > 1:
-        sharing = sum(int((each.shares > 1).sum()) for each in surveys.values())
-        room.append(f"ticks of {unit_after}, so that {sharing:,} records have room that share a stamp")
-    return Ordered(rewritten, unit_after, (*_told(surveys, results, unit), *room))
+    notices = [*_told(surveys, results, unit), *_room(surveys, needed, finer, unit_after)]
+    return Ordered(rewritten, unit_after, tuple(notices))
 
 
 def _require_known(results: Sequence[FileResult], by: Sequence[str]) -> None:
-    names = {SOURCE}.union(*(chunk.attributes for result in results for chunk in result.chunks))
+    names = {_SOURCE}.union(*(chunk.attributes for result in results for chunk in result.chunks))
     for name in by:
         if name not in names:
             near = get_close_matches(name, names, 1)
@@ -124,89 +116,44 @@ def _require_known(results: Sequence[FileResult], by: Sequence[str]) -> None:
             raise UsageError(f"--writer {name}: no event has such an attribute{hint}")
 
 
-def _survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> Survey:
+def _survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> _Survey:
+    # The number of a record means something in its source alone.
+    by = tuple(dict.fromkeys((_SOURCE, *by)))
     tables = []
     for chunk in result.chunks:
-        known = [name for name in by if name in chunk.attributes]
-        table = read_chunk(chunk.path, files, [RAW_NUMBER, "lower", "upper", SOURCE, *known])
-        columns = [table.column(name) for name in (RAW_NUMBER, "lower", "upper")]
+        known = [name for name in by if name == _SOURCE or name in chunk.attributes]
+        table = read_chunk(chunk.path, files, [RAW_NUMBER, "lower", "upper", *known])
         nothing = pa.nulls(len(table), pa.string())
-        columns += [
-            table.column(name).cast(pa.string()) if name in (SOURCE, *known) else nothing for name in by
-        ]
-        tables.append(pa.table(columns, names=[RECORD, "lower", "upper", *(f"by.{name}" for name in by)]))
-    whole = pl.from_arrow(pa.concat_tables(tables))
-    assert isinstance(whole, pl.DataFrame)
-    texts = whole.select(pl.concat_str([f"by.{name}" for name in by], separator=" ")).to_series()
+        columns = {
+            f"by.{name}": table.column(name).cast(pa.string()) if name in known else nothing for name in by
+        }
+        tables.append(
+            pa.table({name: table.column(name) for name in (RAW_NUMBER, "lower", "upper")} | columns)
+        )
+    whole = pl.DataFrame(pa.concat_tables(tables))
+    texts = whole.select(pl.concat_str([_quoted(f"by.{name}") for name in by], separator=" ")).to_series()
     names = texts.drop_nulls().unique(maintain_order=True)
     numbers = pl.DataFrame({"text": names, "number": np.arange(len(names))})
     code = texts.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")
     writer = code.get_column("number").fill_null(-1).to_numpy()
-    record, lower, upper = (whole.get_column(name).to_numpy() for name in (RECORD, "lower", "upper"))
-    return _in_order(writer, record, lower, upper, tuple(names.to_list()))
+    record, lower, upper = (whole.get_column(name).to_numpy() for name in (RAW_NUMBER, "lower", "upper"))
+    return _Survey(WrittenRecords.of(writer, record, lower, upper), tuple(names.to_list()))
 
 
-def _in_order(writer: Indexes, record: Indexes, lower: Ticks, upper: Ticks, names: tuple[str, ...]) -> Survey:
-    """The events by writer and record, with the steps back among them."""
-    row = np.lexsort((record, writer))
-    writer, record, lower, upper = (each[row] for each in (writer, record, lower, upper))
-    new = np.ones(len(row), dtype=bool)
-    new[1:] = writer[1:] != writer[:-1]
-    steps, era = [], np.zeros(len(row), dtype=np.int64)
-    for begin, end in zip(np.flatnonzero(new), np.append(np.flatnonzero(new)[1:], len(row)), strict=True):
-        if writer[begin] >= 0:
-            place = _places(record[begin:end])
-            own = begin + np.fromiter(_steps(lower[begin:end] - place, upper[begin:end] - place), np.int64)
-            steps.append(own)
-            era[own] = 1
-            era[begin:end] = np.cumsum(era[begin:end])
-    shares = _shares(writer, lower, upper)
-    every = np.concatenate([np.zeros(0, np.int64), *steps])
-    return Survey(row, writer, names, era, record, lower, upper, shares, every)
-
-
-def _places(record: Indexes) -> Indexes:
-    """The place of each record among those of its writer; events of one record share it."""
-    return np.cumsum(np.append(0, record[1:] != record[:-1]).astype(np.int64))
-
-
-def _steps(earliest: Ticks, latest: Ticks) -> Iterator[int]:
-    """Where a record cannot lie after all since the last step: looked for in stretches that grow.
-
-    `earliest`, `latest`: ends of intervals less the places of their records, since each comes after the last.
-    """
-    begin, count, size = 0, len(earliest), _FEW
-    reached, at = earliest[0], 1
-    while at < count:
-        end = min(at + size, count)
-        so_far = np.maximum(np.maximum.accumulate(earliest[at:end]), reached)
-        broken = np.flatnonzero(so_far > latest[at:end])
-        if not len(broken):
-            reached, at, size = so_far[-1], end, 2 * size
-            continue
-        begin = at + int(broken[0])
-        yield begin
-        reached, at, size = earliest[begin], begin + 1, _FEW
-
-
-def _shares(writer: Indexes, lower: Ticks, upper: Ticks) -> Indexes:
-    """How many events of a writer have the interval of each."""
-    frame = pl.DataFrame({"writer": writer, "lower": lower, "upper": upper})
-    counts = frame.select(pl.len().over("writer", "lower", "upper")).to_series().to_numpy()
-    return np.where(writer >= 0, counts, 1).astype(np.int64)
+def _quoted(column: str) -> pl.Expr:
+    """Values without blanks, so that no two writers are called alike."""
+    return pl.col(column).str.replace_all("%", "%25", literal=True).str.replace_all(" ", "%20", literal=True)
 
 
 def _finer_unit(needed: int, unit: TimeUnit) -> tuple[int, TimeUnit]:
-    """By how much ticks become finer, and the unit that they have then."""
+    """By how much ticks become finer, nanoseconds at most, and the unit that they have then."""
     if needed <= 1:
         return 1, unit
     finer = [
         each for each in (MILLISECOND, MICROSECOND, NANOSECOND) if unit.nanoseconds % each.nanoseconds == 0
     ]
-    enough = [each for each in finer if unit.nanoseconds // each.nanoseconds >= needed] or [
-        finest([unit, *finer])
-    ]
-    return unit.nanoseconds // enough[0].nanoseconds, enough[0]
+    found = next((each for each in finer if unit.nanoseconds // each.nanoseconds >= needed), finer[-1])
+    return unit.nanoseconds // found.nanoseconds, found
 
 
 def _is_plain(chunk: Chunk) -> bool:
@@ -215,7 +162,7 @@ def _is_plain(chunk: Chunk) -> bool:
 
 
 def _rewritten(
-    result: FileResult, survey: Survey, finer: int, unit: TimeUnit, files: fs.FileSystem
+    result: FileResult, survey: _Survey, finer: int, unit: TimeUnit, files: fs.FileSystem
 ) -> FileResult:
     """A result in a finer unit, whose chunks say who wrote their events."""
     begin, chunks, columns = 0, [], _columns(survey)
@@ -223,11 +170,11 @@ def _rewritten(
         own = columns.slice(begin, chunk.rows)
         begin += chunk.rows
         table = _in_unit(read_chunk(chunk.path, files), finer, unit, own)
-        for name in (RECORD, WRITER):
-            values = own.get_column(name).to_arrow().cast(_TYPES[name])
+        for name, kind in _TYPES.items():
+            values = own.get_column(name).to_arrow().cast(kind)
             table = _renamed(table, name).append_column(name, values)
         stem, dot, ending = chunk.path.rpartition(".")
-        chunks.append(write_chunk(table, f"{stem}-written{dot}{ending}", files, _ROWS))
+        chunks.append(write_chunk(table, f"{stem}-written{dot}{ending}", files, ROWS_OF_GROUP))
         files.delete_file(chunk.path)
     first, last = result.first, result.last
     return replace(
@@ -248,22 +195,21 @@ def _renamed(table: pa.Table, name: str) -> pa.Table:
     return table.rename_columns(names)
 
 
-def _columns(survey: Survey) -> pl.DataFrame:
-    """What is said of each event, in the order of the chunks."""
+def _columns(survey: _Survey) -> pl.DataFrame:
+    """What is said of each event, in the order of the chunks; a writer that began anew is another one."""
+    records = survey.records
     names = pl.Series([*survey.names, None], dtype=pl.String)
-    writer = names.gather(np.where(survey.writer >= 0, survey.writer, len(survey.names)))
-    era = pl.Series(survey.era)
     told = pl.DataFrame(
         {
-            "row": survey.row,
-            RECORD: survey.record,
-            "writer": writer,
-            "era": era,
-            "shared": (survey.shares > 1) & (survey.lower == survey.upper),
+            "row": records.row,
+            RECORD: records.record,
+            "name": names.gather(np.where(records.writer >= 0, records.writer, len(survey.names))),
+            "era": records.era + 1,
+            "shared": (records.sharing > 1) & (records.lower == records.upper),
         }
     )
-    anew = pl.when(pl.col("era") > 0).then(pl.format("{} #{}", "writer", pl.col("era") + 1))
-    return told.with_columns(anew.otherwise(pl.col("writer")).alias(WRITER)).sort("row")
+    anew = pl.when(pl.col("era") > 1).then(pl.format("{} #{}", "name", "era")).otherwise(pl.col("name"))
+    return told.with_columns(anew.alias(WRITER)).sort("row")
 
 
 def _in_unit(table: pa.Table, finer: int, unit: TimeUnit, told: pl.DataFrame) -> pa.Table:
@@ -271,58 +217,66 @@ def _in_unit(table: pa.Table, finer: int, unit: TimeUnit, told: pl.DataFrame) ->
     if finer == 1:
         return table
     lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
-    if table.column("pmf").null_count < len(table):
-        table = _finer_masses(table, finer)
     wide = (upper > lower) | told.get_column("shared").to_numpy()
-    for name, values in (("lower", lower * finer), ("upper", upper * finer + np.where(wide, finer - 1, 0))):
-        table = table.set_column(table.column_names.index(name), name, pa.array(values))
-    time = table.column("time").cast(pa.timestamp(unit.resolution, tz="UTC"))
-    return table.set_column(table.column_names.index("time"), "time", time)
+    columns = {
+        "lower": pa.array(lower * finer),
+        "upper": pa.array(upper * finer + np.where(wide, finer - 1, 0)),
+        "pmf": _finer_masses(table.column("pmf").combine_chunks(), finer),
+        "time": table.column("time").cast(pa.timestamp(unit.resolution, tz="UTC")),
+    }
+    for name, values in columns.items():
+        table = table.set_column(table.column_names.index(name), name, values)
+    return table
 
 
-def _finer_masses(table: pa.Table, finer: int) -> pa.Table:
-    masses = table.column("pmf").combine_chunks()
-    buckets = masses.values
-    lo, hi, p = (buckets.field(name) for name in ("lo", "hi", "p"))
-    finer_hi = pc.add(pc.multiply(hi, finer), finer - 1)
-    parts = pa.StructArray.from_arrays([pc.multiply(lo, finer), finer_hi, p], ["lo", "hi", "p"])
-    told = pa.ListArray.from_arrays(masses.offsets, parts, mask=masses.is_null()).cast(PMF_TYPE)
-    return table.set_column(table.column_names.index("pmf"), "pmf", told)
+def _finer_masses(masses: pa.ListArray, finer: int) -> pa.Array:
+    """Buckets in finer ticks, each of all that it covered."""
+    if masses.null_count == len(masses):
+        return masses
+    lo, hi, p = masses.flatten().flatten()
+    parts = [pc.multiply(lo, finer), pc.add(pc.multiply(hi, finer), finer - 1), p]
+    lengths = pc.fill_null(pc.list_value_length(masses), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    buckets = pa.StructArray.from_arrays(parts, ["lo", "hi", "p"])
+    return pa.ListArray.from_arrays(offsets, buckets, mask=masses.is_null()).cast(PMF_TYPE)
 
 
-_TYPES = {RECORD: pa.int64(), WRITER: pa.string()}
-_ROWS = 1 << 17
-
-
-def _crowded(needed: int, finer: int, unit: TimeUnit) -> str:
-    return (
-        f"records of one writer share stamps, and have {finer / needed:.2g} of the ticks of {unit} that "
-        "leave them room; let ticks be finer (--time-unit), or leave --writer out"
-    )
-
-
-def _told(surveys: Mapping[int, Survey], results: Sequence[FileResult], unit: TimeUnit) -> list[str]:
+def _told(surveys: Mapping[int, _Survey], results: Sequence[FileResult], unit: TimeUnit) -> list[str]:
     """Where records step back, and which are of no writer."""
     notices = []
     for at, each in surveys.items():
-        if len(each.steps):
-            records = "1 record steps" if len(each.steps) == 1 else f"{len(each.steps):,} records step"
+        count = len(each.records.steps)
+        if count:
+            step = "1 record steps" if count == 1 else f"{count:,} records step"
             notices.append(
-                f"{results[at].name}: {records} back in time, and what "
-                f"lies before and after is not ordered ({_worst(each, unit)})"
+                f"{results[at].name}: {step} back in time, and what lies before and after is not ordered "
+                f"({_worst(each.records, unit)})"
             )
-        none = int((each.writer < 0).sum())
+        none = int((each.records.writer < 0).sum())
         if none:
             notices.append(f"{results[at].name}: events of no writer, where that is null: {none:,}")
     return notices
 
 
-def _worst(survey: Survey, unit: TimeUnit) -> str:
-    """The worst steps: line and by how much."""
-    before = np.maximum.accumulate(survey.lower)
-    by = before[np.maximum(survey.steps - 1, 0)] - survey.upper[survey.steps]
-    chosen = np.argsort(-by, kind="stable")[:_SHOWN_STEPS]
-    return ", ".join(
-        f"record {survey.record[survey.steps[i]]:,} by {max(int(by[i]), 0) * unit.nanoseconds / 1e9:g} s"
-        for i in chosen
-    )
+def _worst(records: WrittenRecords, unit: TimeUnit) -> str:
+    """The worst steps: which record, and by how much."""
+    chosen = np.argsort(-records.behind, kind="stable")[:_SHOWN_STEPS]
+    seconds = np.maximum(records.behind, 0) * (unit.nanoseconds / 1e9)
+    return ", ".join(f"record {records.record[records.steps[i]]:,} by {seconds[i]:g} s" for i in chosen)
+
+
+def _room(surveys: Mapping[int, _Survey], needed: int, finer: int, unit: TimeUnit) -> list[str]:
+    """That ticks became finer, and where they are not as fine as they should be."""
+    notices, every = [], [each.records for each in surveys.values()]
+    if finer > 1:
+        sharing = sum(int((each.sharing > 1).sum()) for each in every)
+        notices.append(f"ticks of {unit}, so that {sharing:,} records have room that share a stamp")
+    if needed > finer:
+        tightest = max(every, key=lambda each: int(each.needed.max()))
+        at = int(tightest.needed.argmax())
+        ticks = int(tightest.upper[at] - tightest.lower[at] + 1) * finer
+        notices.append(
+            f"{tightest.sharing[at]:,} records of one writer share {ticks:,} ticks of {unit}, of which a "
+            "thousandth should be theirs; let ticks be finer (--time-unit), or leave --writer out"
+        )
+    return notices

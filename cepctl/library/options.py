@@ -61,8 +61,9 @@ class ReadingOptions(TypedDict, total=False):
         Whether times are exact that have no fraction of a second; else each stands for its whole second,
         minute or day where no time of its file has one.
     writer
-        What events share that one process wrote, such as `["source"]`: the order of its records is then that
-        in which they happened, and ticks are so fine that all have room.
+        What events of one file share that one process wrote, such as `["node"]`, or `["source"]` for no more
+        than the file: the order of its records is then that in which they happened, and ticks are so fine
+        that all have room.
     """
 
     uncertainty: Uncertainty | None

@@ -86,6 +86,69 @@ def test_events_of_different_writers_are_not_ordered(tmp_path: Path) -> None:
     assert rows(events, "PATTERN SEQ(A a, B b)")["a b"] == pytest.approx(2 / 3, abs=1e-5)
 
 
+def test_files_of_one_host_are_not_ordered_by_the_numbers_of_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text(HEAD + f"A,a,{ONE_SECOND},x\nB,b,{ONE_SECOND},x\n")
+    (tmp_path / "two.csv").write_text(HEAD + f"C,c,{ONE_SECOND},x\nD,d,{ONE_SECOND},x\n")
+    events = cepctl.ingest(tmp_path / "*.csv", tmp_path / "events", writer=["host"])
+    assert rows(events, "PATTERN SEQ(A a, B b)") == {"a b": 1.0}
+    assert rows(events, "PATTERN SEQ(A a, D d)")["a d"] == pytest.approx(5 / 6, abs=1e-5)
+    assert rows(events, "PATTERN SEQ(D d, A a)")["d a"] == pytest.approx(1 / 6, abs=1e-5)
+
+
+def test_no_two_writers_are_taken_for_one(tmp_path: Path) -> None:
+    text = "event_type,event_id,time,host,unit\n" + "".join(
+        f"{kind},{kind.lower()},{ONE_SECOND},{who}\n" for kind, who in (("A", "x y,z"), ("B", "x,y z"))
+    )
+    events = dataset(tmp_path, text, writer=["host", "unit"])
+    assert set(rows(events, "PATTERN SEQ(* a, * b)")) == {"a b", "b a"}
+
+
+def test_rows_of_a_dataset_are_in_no_order_of_writing_and_its_own_order_stays(tmp_path: Path) -> None:
+    text = HEAD + f"A,a,{ONE_SECOND},x\nB,b,{ONE_SECOND},x\n"
+    unknown = dataset(tmp_path, text)
+    (tmp_path / "more.csv").write_text(HEAD + f"C,c,{ONE_SECOND},x\nD,d,{ONE_SECOND},x\n")
+    files = [unknown.output, str(tmp_path / "more.csv")]
+    both = tmp_path / "both"
+    assert main(["ingest", *files, "-o", str(both), "--writer", "source", "--runner", "local", "-qq"]) == 0
+    assert set(rows(both, "PATTERN SEQ(A|B a, A|B b)")) == {"a b", "b a"}
+    assert rows(both, "PATTERN SEQ(C|D c, C|D d)") == {"c d": 1.0}
+    cepctl.assign(both, tmp_path / "later", uncertainty="±2 s")
+    assert rows(tmp_path / "later", "PATTERN SEQ(C|D c, C|D d)") == {"c d": 1.0}
+
+
+def test_histograms_are_cut_as_finely(tmp_path: Path) -> None:
+    model = tmp_path / "model.toml"
+    model.write_text(
+        '[[rule]]\nevent_type = "A"\nlatency = [["0 s", "1 s", 0.5], ["2 s", "3 s", 0.5]]\n'
+        '[[rule]]\nevent_type = "*"\ngranularity = "1 s"\n'
+    )
+    text = HEAD + f"A,a,{ONE_SECOND},x\nB,b,{ONE_SECOND},x\nC,c,{ONE_SECOND},x\n"
+    dataset(tmp_path, text, writer=["source"], uncertainty=model)
+    stored = {row["event_id"]: row for row in pq.read_table(tmp_path / "events").to_pylist()}
+    first, last = ((each["lo"], each["hi"]) for each in stored["a"]["pmf"])
+    assert stored["b"]["upper"] - stored["b"]["lower"] == 999_999
+    assert (first[1] - first[0], last[1] - last[0], last[0] - first[0]) == (999_999, 999_999, 2_000_000)
+    assert (stored["a"]["lower"], stored["a"]["upper"]) == (first[0], last[1])
+    assert stored["c"]["pmf"] is None
+
+
+def test_the_worst_step_of_each_writer_is_told_by_its_own_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other writer of the file is a day ahead."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + "".join(f"A,{at},2026-06-{at},{host}\n" for at, host in ROWS_OF_TWO))
+    asked = ["ingest", str(log), "-o", str(tmp_path / "e"), "--writer", "host", "--runner", "local"]
+    assert main([*asked, "--exact-times"]) == 0
+    assert "1 record steps back in time" in (told := capsys.readouterr().err)
+    assert "(record 4 by 3600 s)" in told
+
+
+ROWS_OF_TWO = (
+    ("20T08:00:00", "ahead"), ("14T08:00:00", "x"), ("14T09:00:00", "x"), ("14T08:00:00.0", "x"),
+)  # fmt: skip
+
+
 def test_an_unknown_column_is_named_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="writer hots: no event has such an attribute; did you mean 'host'"):
         dataset(tmp_path, HEAD + f"A,a,{ONE_SECOND},x\n", writer=["hots"])

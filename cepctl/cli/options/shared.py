@@ -310,8 +310,8 @@ _RAW_INPUT_OPTIONS = (
         "--writer",
         callback=_columns,
         metavar="COLUMN,...",
-        help="Events that share these attributes (source: the file) were written by one process, in the "
-        "order in which they happened: however coarse their times are, that order holds.",
+        help="Events of one file that share these attributes (source: no more than the file) were written by "
+        "one process, in the order in which they happened: however coarse their times are, that order holds.",
         group=HelpGroup.LOGS,
     ),
 )
