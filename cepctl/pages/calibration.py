@@ -43,20 +43,16 @@ def calibration_document(found: Calibration) -> dict[str, Any]:
         "tied": found.tied,
         "certain": found.certain,
         "impossible": found.impossible_happened,
-        "brier": scores.brier,
-        "logScore": scores.log_score,
-        "calibrationError": scores.calibration_error,
-        "worst": scores.worst,
-        "deciles": [_decile(each) for each in scores.deciles],
+        **_scored(scores),
         "law": found.law,
         "beyond": found.beyond,
-        "lawless": None if found.lawless is None else _lawless(found.lawless),
+        "lawless": None if found.lawless is None else _scored(found.lawless),
         "types": [each | {"shown": rows} for each, rows in zip(types, shown, strict=True)],
         "typeCount": len(found.types),
     }
 
 
-def _lawless(scores: Scores) -> dict[str, Any]:
+def _scored(scores: Scores) -> dict[str, Any]:
     return {
         "brier": scores.brier,
         "logScore": scores.log_score,

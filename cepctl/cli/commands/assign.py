@@ -5,13 +5,8 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import (
-    HOW_UNCERTAIN,
-    reading_memory_option,
-    runner_options,
-    verbosity_options,
-    write_model_option,
-)
+from cepctl.cli.options.reading import HOW_UNCERTAIN, write_model_option
+from cepctl.cli.options.shared import reading_memory_option, runner_options, verbosity_options
 from cepctl.cli.output.accounts import report
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.assign import assigned

@@ -9,10 +9,10 @@ from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
+from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import (
     json_option,
     memory_option,
-    raw_input_options,
     strict_option,
     verbosity_options,
     words_or_json,

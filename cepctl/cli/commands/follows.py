@@ -6,13 +6,8 @@ import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import no_laws_option
-from cepctl.cli.options.shared import (
-    json_option,
-    memory_option,
-    no_given_option,
-    raw_input_options,
-    verbosity_options,
-)
+from cepctl.cli.options.reading import raw_input_options
+from cepctl.cli.options.shared import json_option, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand, HelpGroup, grouped_option
+from cepctl.cli.options.reading import raw_input_options, write_model_option
 from cepctl.cli.options.shared import (
     metrics_option,
-    raw_input_options,
     reading_memory_option,
     reject_options,
     runner_options,
     verbosity_options,
-    write_model_option,
 )
 from cepctl.cli.output.accounts import report, tell_sketches
 from cepctl.cli.output.rows import write_whole

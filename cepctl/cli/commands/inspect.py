@@ -7,7 +7,8 @@ import shlex
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
-from cepctl.cli.options.shared import json_option, raw_input_options, reading_memory_option, verbosity_options
+from cepctl.cli.options.reading import raw_input_options
+from cepctl.cli.options.shared import json_option, reading_memory_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.inspect import inspected, templates_of_events

@@ -5,12 +5,8 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
-from cepctl.cli.options.shared import (
-    memory_option,
-    no_given_option,
-    raw_input_options,
-    verbosity_options,
-)
+from cepctl.cli.options.reading import raw_input_options
+from cepctl.cli.options.shared import memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
 from cepctl.errors import UnsupportedQueryError

@@ -24,10 +24,10 @@ from cepctl.cli.options.help_groups import GroupedCommand, HelpGroup, grouped_op
 from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
+from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import (
     json_option,
     metrics_option,
-    raw_input_options,
     runner_options,
     strict_option,
     verbosity_options,

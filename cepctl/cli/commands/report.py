@@ -10,7 +10,8 @@ from cepctl.cli.match.summary import tell_summary
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import raw_input_options, runner_options, strict_option, verbosity_options
+from cepctl.cli.options.reading import raw_input_options
+from cepctl.cli.options.shared import runner_options, strict_option, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_other_page, refuse_unwritable, tell_replaced, write_whole
 from cepctl.errors import UsageError

@@ -13,13 +13,8 @@ from cepctl.cli.match.last_match import recall
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.shared import (
-    json_option,
-    memory_option,
-    no_given_option,
-    raw_input_options,
-    verbosity_options,
-)
+from cepctl.cli.options.reading import raw_input_options
+from cepctl.cli.options.shared import json_option, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence

@@ -9,13 +9,11 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_logs
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
-from cepctl.library.raw_input import RawInput
 from cepctl.matching.run import AUTO, RunnerChoice
 from cepctl.memory import (
     PROGRAM_BYTES,
@@ -80,20 +78,15 @@ json_option = grouped_option(
 )
 
 
-def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
+def pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
     """Split `key=value` texts; a text without `=` is an error of the command line."""
-    pairs = []
+    found = []
     for value in values:
         key, equals, setting = value.partition("=")
         if not equals or not key.strip():
             raise click.BadParameter(f"'{value}' is not of the form key=value", context, parameter)
-        pairs.append((key.strip(), setting))
-    return tuple(pairs)
-
-
-def _columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Split `a,b`."""
-    return None if value is None else tuple(each.strip() for each in value.split(","))
+        found.append((key.strip(), setting))
+    return tuple(found)
 
 
 def _master(context: click.Context, parameter: click.Parameter, master: str) -> str:
@@ -167,190 +160,13 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
             grouped_option(
                 "--conf",
                 multiple=True,
-                callback=_pairs,
+                callback=pairs,
                 metavar="KEY=VALUE",
                 help="A Spark setting; may be given several times.",
                 group=HelpGroup.RUNNING,
             ),
         ],
     )
-
-
-def _formats(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """What a shell offers as the format of logs."""
-    from cepctl.io.formats import known_formats
-
-    names = (known.name for known in known_formats())
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-HOW_UNCERTAIN = (
-    "How far times can be off: a model file (TOML); or '±500 ms', '-16 s..+2 s', '1 day' (its unit), for all "
-    "events or for a file, a type or attribute=value, such as 'fw.csv=±90 s'; may be given several times."
-)
-write_model_option = grouped_option(
-    "--write-model",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write what --uncertainty says as a model file (TOML), to build on.",
-    group=HelpGroup.WRITE_FURTHER,
-)
-_RAW_INPUT_OPTIONS = (
-    grouped_option(
-        "--uncertainty",
-        multiple=True,
-        type=click.Path(),
-        metavar="[WHICH=]HOW",
-        help=HOW_UNCERTAIN,
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--tz",
-        metavar="ZONE",
-        help="IANA zone of times that are written without one, such as Europe/Berlin.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--zone",
-        "zones",
-        multiple=True,
-        callback=_pairs,
-        metavar="WORD=ZONE",
-        help="Zone that a word behind times names, such as CST=America/Chicago; may be given several times.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--name",
-        "renames",
-        multiple=True,
-        callback=_pairs,
-        metavar="OLD=NEW",
-        help="Rename an event type, such as cpu_user=CPU; may be given several times.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--drop-domain",
-        is_flag=True,
-        help="Shorten host names to their first label.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--patterns",
-        type=click.Path(),
-        metavar="FILE",
-        help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
-        group=HelpGroup.LINES,
-    ),
-    grouped_option(
-        "--keep-unmatched",
-        is_flag=True,
-        help="Make LogLine events of the log lines that no pattern fits.",
-        group=HelpGroup.LINES,
-    ),
-    grouped_option(
-        "--intervals",
-        is_flag=True,
-        help="Also make interval events of tasks, attempts, jobs and activities.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--epoch",
-        metavar="TIME",
-        help="Start (ISO 8601) of relative times [default: 1970], or the day on which a log without "
-        "years begins.",
-        group=HelpGroup.LINES,
-    ),
-    grouped_option(
-        "--map",
-        "columns",
-        multiple=True,
-        metavar="FIELD=COLUMN",
-        help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
-        group=HelpGroup.TABLES,
-    ),
-    grouped_option(
-        "--follow-links",
-        is_flag=True,
-        help="Also follow links that lead out of a directory.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--epoch-unit",
-        type=click.Choice(["s", "ms", "us", "ns"]),
-        help="Unit of the numbers in columns of times, counted from 1970.  [default: by their size]",
-        group=HelpGroup.TABLES,
-    ),
-    grouped_option(
-        "--time-format",
-        metavar="FORM",
-        help="Format of times in plain event files that are not ISO 8601, such as '%d.%m.%Y %H:%M'.",
-        group=HelpGroup.TABLES,
-    ),
-    grouped_option(
-        "--per-object",
-        metavar="TYPE",
-        help="In object-centric logs (OCEL), make one event for each object of this type.",
-        group=HelpGroup.TABLES,
-    ),
-    grouped_option(
-        "--time-unit",
-        metavar="UNIT",
-        help="Length of a tick, such as '1 us'; without it that of the finest digit of the times, at "
-        "most 1 ms.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--exact-times",
-        is_flag=True,
-        help="Take times without a fraction of a second as exact; otherwise, if no time of its file has "
-        "a fraction, each stands for its whole second, minute or day.",
-        group=HelpGroup.LOGS,
-    ),
-    grouped_option(
-        "--writer",
-        callback=_columns,
-        metavar="COLUMN,...",
-        help="Events of one file that share these attributes (source: no more than the file) were written by "
-        "one process, in the order in which they happened: however coarse their times are, that order holds.",
-        group=HelpGroup.LOGS,
-    ),
-)
-
-
-_TEMPLATES = grouped_option(
-    "--templates",
-    type=click.Path(),
-    metavar="FILE",
-    help="Templates (TOML) that type messages of logs of lines, as inspect --templates prints them.",
-    group=HelpGroup.LINES,
-)
-
-
-def raw_input_options(
-    format_option: str, *, lists_templates: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """How raw logs are read: the parameter raw_input (RawInput).
-
-    `format_option` is the spelling of the option that names the format: `match` keeps `--format`
-    for its output and says `--input-format`.  A command that `lists_templates` has an option of its
-    own called --templates.
-    """
-    named = grouped_option(
-        format_option,
-        "input_format",
-        metavar="FORMAT",
-        shell_complete=_formats,
-        help="Format of the logs.  [default: recognised by content]",
-        group=HelpGroup.WHICH_LOGS,
-    )
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        options = (
-            (named, *_RAW_INPUT_OPTIONS) if lists_templates else (named, *_RAW_INPUT_OPTIONS, _TEMPLATES)
-        )
-        return with_options(gathered(command, "raw_input", RawInput), options)
-
-    return decorate
 
 
 def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
