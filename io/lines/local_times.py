@@ -3,7 +3,7 @@
 The texts are cut out of a block of lines as a matrix of bytes.  Those in which digits, letters and signs
 stand in the same places are of one shape: the first of them tells, by the layout of the file, which columns
 are the year, the month and so on, and all are read from these columns.  A file has few shapes, so there is no
-step per time.
+step per time.  What is written behind them, or the user, says in which zone they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from cepctl.arrays import Bytes, Causes, Flags, Numbers
+from cepctl.io.contract.reader import ReadOptions, zones_said
 from cepctl.io.lines.stamps import Stamp
+from cepctl.io.log4j.times import Instants, instants, no_problems
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 _MICRO_DIGITS, _NANO_DIGITS = 6, 9
@@ -244,3 +246,27 @@ def _zone_seconds(texts: Bytes, span: tuple[int, int]) -> Numbers:
     ] * 2
     seconds = (values[0] * 10 + values[1]) * 3600 + (values[2] * 10 + values[3]) * 60
     return np.where(sign == ord("-"), -seconds, seconds)
+
+
+def instants_of(local: Numbers, times: Written, options: ReadOptions) -> Instants:
+    """Instants of local times: by the offset or the word behind them, the others in the zone of the user."""
+    count = len(local)
+    found = Instants(
+        local - times.zone_seconds * 1_000_000,
+        times.zone_seconds.copy(),
+        np.zeros(count, np.int64),
+        no_problems(count),
+    )
+    zone, words = zones_said(options)
+    worded = times.word != ""
+    for word in ("", *np.unique(times.word[worded])):
+        rows = np.flatnonzero(times.word == word if word else ~times.zoned & ~worded)
+        own = instants(local[rows], zone, word, words)
+        for every, some in (
+            (found.micros, own.micros),
+            (found.zone_seconds, own.zone_seconds),
+            (found.fold, own.fold),
+            (found.problems, own.problems),
+        ):
+            every[rows] = some
+    return found

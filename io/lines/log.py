@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
+from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_name
@@ -40,12 +40,11 @@ from cepctl.io.contract.reader import (
     ReadOptions,
     ReadReport,
     Reject,
-    zones_said,
 )
 from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
 from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
-from cepctl.io.lines.local_times import Written
+from cepctl.io.lines.local_times import Written, instants_of
 from cepctl.io.lines.messages import of_several_lines, without_ending
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
 from cepctl.io.lines.pairs import pairs_in
@@ -59,7 +58,7 @@ from cepctl.io.lines.recognition import (
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
-from cepctl.io.log4j.times import Instants, instants, no_problems, whole_units
+from cepctl.io.log4j.times import Instants, whole_units
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
@@ -208,7 +207,7 @@ class _Log:
             self.report.rejects.extend(self._swallowed(records))
         times = records.headers.times
         local, dated = self.dates.local(times)
-        found = _instants(np.where(dated, local, 0), times, self.options)
+        found = instants_of(np.where(dated, local, 0), times, self.options)
         usable = dated & (found.problems == "")
         for row in np.flatnonzero(~usable):
             text, cause = str(records.message[int(row)]), found.problems[row] if dated[row] else NO_TIME
@@ -329,30 +328,6 @@ class _Log:
             if values.any():
                 columns[name] = pa.array(values)
         return columns
-
-
-def _instants(local: Numbers, times: Written, options: ReadOptions) -> Instants:
-    """Instants of local times: by the offset or the word behind them, the others in the zone of the user."""
-    count = len(local)
-    found = Instants(
-        local - times.zone_seconds * 1_000_000,
-        times.zone_seconds.copy(),
-        np.zeros(count, np.int64),
-        no_problems(count),
-    )
-    zone, words = zones_said(options)
-    worded = times.word != ""
-    for word in ("", *np.unique(times.word[worded])):
-        rows = np.flatnonzero(times.word == word if word else ~times.zoned & ~worded)
-        own = instants(local[rows], zone, word, words)
-        for every, some in (
-            (found.micros, own.micros),
-            (found.zone_seconds, own.zone_seconds),
-            (found.fold, own.fold),
-            (found.problems, own.problems),
-        ):
-            every[rows] = some
-    return found
 
 
 FORMAT = LogFormat(
