@@ -19,6 +19,7 @@ from cepctl.plan.rising_values import rising_values
 
 KleeneRows = Literal["groups", "summary"]
 KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
+_ALONE = "a group between no events (GROUP BY () asks how probable it is that any stands)"
 
 
 def require_summary(plan: Plan) -> None:
@@ -44,7 +45,7 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     groups = kleene_components(alternative)
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
-    found = ["a pattern of a Kleene group alone"] if alternative.positive == groups else []
+    found = [_ALONE] if alternative.positive == groups else []
     variable = alternative.components[groups[0]].variable
     if any(_reads(column.expression, variable) for column in plan.returns):
         found.append(f"RETURN of {variable}[], which stands for many groups")

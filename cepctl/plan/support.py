@@ -18,7 +18,6 @@ from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.and_beside_rivals import check_and
 from cepctl.plan.laws import law_name
-from cepctl.plan.left_to_the_judge import left_to_the_judge
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
@@ -69,7 +68,6 @@ _LACKING: Mapping[Engine, frozenset[Construct]] = {
 }
 """The constructs that an engine runs under no strategy: refused by name."""
 _APART: Mapping[Engine, Mapping[Construct, frozenset[Construct]]] = {
-    "event": {Construct.INTERVALS: frozenset({Construct.ABSENT_TOGETHER})},
     "point": {Construct.INTERVALS: frozenset({Construct.OR, Construct.CLOCKS})},
 }
 """What an engine runs, but not beside others that it runs as well."""
@@ -139,8 +137,6 @@ def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tup
 def _lacking(plan: Plan, engine: Engine, *, lasting: bool) -> tuple[str, ...]:
     used = constructs_of(plan, lasting=lasting)
     lacking = [construct.value for construct in used if not runs(engine, construct, plan.strategy)]
-    if engine == "event":
-        lacking += dict.fromkeys(left_to_the_judge(plan))
     if engine == "point" and any(each.passes_over for each in plan.alternatives):
         lacking.append("what may be absent")
     for construct, others in _APART.get(engine, {}).items():

@@ -18,15 +18,17 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.confidence.intervals.independent import BLOCK
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
-from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, cases_without
+from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
 from cepctl.engines.confidence.intervals.tied_matches import measured, valid
+from cepctl.engines.confidence.intervals.ways_to_be_absent import cases_without
+from cepctl.engines.confidence.intervals.wholes import measured_beside_wholes
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import folded
-from cepctl.engines.pattern.blocks import AbsenceRule, Shape
+from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import Spans, certainly_broken, spans_of
 from cepctl.errors import QueryTooLargeError
@@ -52,12 +54,12 @@ def absence_condition(prepared: PreparedAlternative, rule: AbsenceRule) -> Condi
     return nearest_condition(prepared.plan, alternative, component)
 
 
-def together_condition(plan: Plan, shape: Shape) -> Condition:
+def together_condition(alternative: Alternative) -> Condition:
     """What must not happen as a whole, in the words of the query."""
     found = []
-    for each in shape.together:
-        names = ", ".join(shape.alternative.components[part].variable for part in each.parts)
-        found.append(f"no {'SEQ' if each.in_order else 'AND'}({names})")
+    for parts in alternative.absent_together:
+        names = ", ".join(alternative.components[part].variable for part in parts)
+        found.append(f"no {'SEQ' if parts in alternative.sequences else 'AND'}({names})")
     return Condition("absence", ", ".join(found))
 
 
@@ -109,7 +111,7 @@ class PointChecks:
         """The rules of absence, by their number."""
         shape = prepared.shape
         found = {at: absence_condition(prepared, rule) for at, rule in enumerate(shape.rules)}
-        together = [(TOGETHER, together_condition(prepared.plan, shape))] if shape.together else []
+        together = [(TOGETHER, together_condition(shape.alternative))] if shape.together else []
         return found | dict(together)
 
     @classmethod
@@ -193,8 +195,11 @@ class IntervalChecks:
 
     @staticmethod
     def rules(prepared: PreparedAlternative) -> dict[int, Condition]:
-        components = enumerate(prepared.alternative.components)
-        return {i: negation_condition(prepared.alternative, i) for i, each in components if each.negated}
+        alternative = prepared.alternative
+        whole = {i for block in alternative.absent_together for i in block}
+        alone = (i for i, each in enumerate(alternative.components) if each.negated and i not in whole)
+        together = {TOGETHER: together_condition(alternative)} if whole else {}
+        return {i: negation_condition(alternative, i) for i in alone} | together
 
     @classmethod
     def of(
@@ -209,9 +214,12 @@ class IntervalChecks:
         return _possible(self.measures[worlds], self.rows if rows is None else self.rows[rows])
 
     def measured(self) -> Measured:
-        return measured(self.measures[0], self.rows)
+        return measured_beside_wholes(self.measures[0], self.rows)
 
     def lost_to(self, rule: int, free: Flags) -> Flags:
+        if rule == TOGETHER:
+            alone = replace(self.measures[0], rivals=None)
+            return free & ~happening(measured_beside_wholes(alone, self.rows))
         finder = self.measures[0].rivals
         if finder is None:
             return np.zeros(len(self.rows), dtype=bool)
@@ -237,7 +245,7 @@ class IntervalChecks:
         own = matches.shape[1]
         # Where that is too much to tell, nobody is named.
         with suppress(QueryTooLargeError):
-            cases = cases_without(self.measures[0].cases, [(negation, own)], own, own + 1)
+            cases = cases_without(self.measures[0].cases, [(negation.cases, (own,))], own, own + 1)
             together = replace(self.measures[0], cases=cases, rivals=None)
             return ~_possible(together, np.column_stack([matches, event]))
         return np.zeros(len(event), dtype=bool)

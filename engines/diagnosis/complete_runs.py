@@ -45,7 +45,7 @@ from cepctl.language.printer import expression_to_text
 from cepctl.language.strategies import Absent
 from cepctl.plan.passed_over import negated
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
-from cepctl.plan.support import require_engine
+from cepctl.plan.support import refuse_intervals, require_engine
 
 PAIRS = 1 << 17
 """Pairs of a run and an event that a step looks at to tell which runs some event breaks in every world."""
@@ -86,6 +86,8 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     chosen = without_groups(reading.shown, rows)
     chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
     asked = runs_asked(plan, reading.of, events, _OPTIONS)
+    if asked.of_intervals:
+        refuse_intervals("--why-not of groups in order")
     if asked.lists_sets:
         found = _listed_read_sets(asked, chosen)
     else:

@@ -65,7 +65,7 @@ def _measured(
     confidence = _probability(found)
     if prepared.shape.together:
         without = _probability(prepared.decided(bound, _without_rivals(rivals)))
-        factors.append(Factor(together_condition(prepared.plan, prepared.shape), without))
+        factors.append(Factor(together_condition(prepared.shape.alternative), without))
     alone: list[RivalShown] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
@@ -155,7 +155,7 @@ def _broken(
         return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
     if prepared.shape.together and _probability(prepared.decided(bound, without_rivals)) <= 0:
-        found.append(Reason(together_condition(prepared.plan, prepared.shape)))
+        found.append(Reason(together_condition(prepared.shape.alternative)))
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
         measured = without_together(prepared).decided(bound, alone)

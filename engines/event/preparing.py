@@ -25,33 +25,35 @@ if TYPE_CHECKING:
 
 def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
     """Every alternative; where one binds interval events all do, so that rows can be compared."""
-    prepared: list[PreparedAlternative] = []
-    for each in readings_apart(plan):
-        if each.in_runs(plan.strategy):
-            prepared += _prepared_runs(plan, each, events, options)
-        else:
-            prepared.append(prepared_alternative(plan, each, events, options))
-    if not (options.of_intervals or any(each.lasting for each in prepared)):
-        return prepared
-    if any(each.in_runs(plan.strategy) for each in plan.alternatives):
-        refuse_intervals("groups in order")
-    return [
-        each
-        if each.lasting
-        else prepared_alternative(plan, each.alternative, events, options, of_intervals=True)
-        for each in prepared
-    ]
+    readings = list(readings_apart(plan))
+    prepared = [list(_prepared(plan, each, events, options)) for each in readings]
+    if options.of_intervals or any(each.lasting for of_one in prepared for each in of_one):
+        if len(readings) > 1 and any(each.in_runs(plan.strategy) for each in readings):
+            refuse_intervals("an OR of groups in order")
+        prepared = [
+            of_one
+            if any(each.lasting for each in of_one)
+            else list(_prepared(plan, reading, events, options, of_intervals=True))
+            for reading, of_one in zip(readings, prepared, strict=True)
+        ]
+    return [each for of_one in prepared for each in of_one]
 
 
-def _prepared_runs(
-    plan: Plan, reading: Alternative, events: Events, options: MatchOptions
+def _prepared(
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, *, of_intervals: bool = False
 ) -> Iterator[PreparedAlternative]:
+    if not reading.in_runs(plan.strategy):
+        yield prepared_alternative(plan, reading, events, options, of_intervals=of_intervals)
+        return
     from cepctl.engines.event.runs_prepared import prepared_read_sets, prepared_runs
 
     asked = runs_asked(plan, reading, events, options)
+    if of_intervals:
+        asked = replace(asked, of_intervals=True)
     if asked.lists_sets:
-        return prepared_read_sets(asked, read_sets_listed(asked))
-    return prepared_runs(asked)
+        yield from prepared_read_sets(asked, read_sets_listed(asked))
+    else:
+        yield from prepared_runs(asked)
 
 
 def runs_asked(
@@ -62,24 +64,23 @@ def runs_asked(
     Raises
     ------
     UnsupportedQueryError
-        If events last that the reading binds, or what is given speaks of ends.
+        If events last that a group takes, or that are bound where other events decide.
     """
     from cepctl.engines.event.runs_prepared import RunsAsked
 
-    if events.endpoint_ties is not None:
-        refuse_intervals("GIVEN beside groups in order")
     if plan.strategy.asks_all:
         events = passing_by(events)
     candidates = tuple(fitting_events(events, each) for each in reading.components)
-    if events.last(candidates):
+    if events.ends is not None:
+        candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
+    tied = events.endpoint_ties is not None
+    of_intervals = tied or reading.reads_ends or events.last(candidates)
+    if of_intervals:
         require_engine(plan, "event", lasting=True)
         for component, fitting in zip(reading.components, candidates, strict=True):
-            if component.kleene and events.last([fitting]):
+            if events.last([fitting]):
                 refuse_lasting_groups(component)
-        refuse_intervals("groups in order")
-    if reading.reads_ends:
-        refuse_intervals("groups in order, and conditions on ends,")
-    return RunsAsked(plan, reading, events, candidates, options, told)
+    return RunsAsked(plan, reading, events, candidates, options, told, of_intervals)
 
 
 def read_sets_listed(asked: RunsAsked) -> PreparedAlternative:

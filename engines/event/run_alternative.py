@@ -114,7 +114,7 @@ class RunAlternative(PreparedAlternative):
     def growth(self) -> RunGrowth:
         """How its runs take one more event."""
         search = self.search_within_gaps()
-        growth = RunGrowth(search, self.events, self.conditions, self.takers, self.unfinished_system)
+        growth = RunGrowth(search, self.searched, self.conditions, self.takers, self.unfinished_system)
         if growth.asked.told is None:
             return growth
         # What is asked of the times of first and last members is then asked of whole runs.
@@ -124,10 +124,14 @@ class RunAlternative(PreparedAlternative):
         if self.taken == rows.shape[1]:
             rows = rows[self.conditions.may_end(rows)]
         for whole in self.growth.through(rows, self.taken):
-            some = whole[possible(*self.measure.valid(whole))]
+            some = whole[self.may_happen(whole)]
             if len(some):
                 some = self.conditions.with_sets_by(self.events.id_rank, some)
                 yield self.measured(dict(zip(self.search.singles, some.T, strict=True)), owned)
+
+    def may_happen(self, runs: Indexes) -> Flags:
+        """Which runs some world has, shape (n, l), whoever may break them."""
+        return possible(*self.measure.valid(runs))
 
     def search_within_gaps(self) -> Search:
         """The search, with the gaps that some event may break in every world, where no condition is on it."""

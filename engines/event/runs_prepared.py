@@ -62,6 +62,7 @@ class RunsAsked:
     """The runs of a reading, whatever the sizes of their groups.
 
     `candidates`: which events fit each component alone.  `told` hears what becomes of them.
+    `of_intervals`: whether some may last.
     """
 
     plan: Plan
@@ -70,6 +71,7 @@ class RunsAsked:
     candidates: tuple[Indexes, ...]
     options: MatchOptions
     told: RunsTold | None = None
+    of_intervals: bool = False
 
     @cached_property
     def fitting(self) -> Flags:
@@ -333,9 +335,15 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         for each in reading.member_timings
         if asked.told is None and "last" not in (each.left_member, each.right_member)
     )
-    unfinished_system = search.system
+    unfinished = form.alternative
     if known != reading.member_timings:
         unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
+    if asked.of_intervals:
+        from cepctl.engines.event.interval_runs import interval_run
+
+        return interval_run(plan, events, shape, search, asked.options, form, conditions, unfinished)
+    unfinished_system = search.system
+    if unfinished is not form.alternative:
         unfinished_system = system_of(unfinished, plan.window)
     return RunAlternative(
         plan, events, shape, search, asked.options,

@@ -140,7 +140,6 @@ CELLS = [
 ]
 # What an engine runs alone, and not together.
 APART: dict[tuple[Engine, tuple[Construct, ...]], str] = {
-    ("event", (Construct.ABSENT_TOGETHER, Construct.INTERVALS)): "!SEQ and !AND beside interval events",
     ("point", (Construct.OR, Construct.INTERVALS)): "OR beside interval events",
     ("point", (Construct.CLOCKS, Construct.INTERVALS)): "shared clocks beside interval events",
 }
@@ -173,7 +172,6 @@ def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
     assert table[2 + len(Construct) :] == [
         "",
         "Constructs combine: a query runs where each of its constructs does.",
-        "The event engine runs interval events without !SEQ and !AND.",
         "The point engine runs interval events without OR and without shared clocks.",
         "",
         "--kleene summary runs in the event and the worlds engine under every strategy.",

@@ -56,6 +56,26 @@ def absence_cases(alternative: Alternative, window: int | None, absent: int) -> 
     return _cases(alternative, [*_gap(alternative, window, absent)], absent)
 
 
+def part_case(alternative: Alternative, window: int | None, part: int) -> Case:
+    """Where an event for a part of `!SEQ` or `!AND` has to lie; its places follow those of the match."""
+    positive = alternative.positive
+    moved = 2 * len(positive) - place_of(alternative, part, end=False)
+    return tuple(
+        (i + moved if i >= 2 * len(positive) else i, j + moved if j >= 2 * len(positive) else j, bound)
+        for i, j, bound in _gap(alternative, window, part)
+    )
+
+
+def whole_case(alternative: Alternative, window: int | None, parts: Sequence[int]) -> Case:
+    """When events that fit the parts of `!SEQ` or `!AND` break a match; their places follow its own."""
+    edges = [edge for part in parts for edge in _gap(alternative, window, part)]
+    if tuple(parts) in alternative.sequences:
+        for before, after in pairwise(parts):
+            end, start = place_of(alternative, before, end=True), place_of(alternative, after, end=False)
+            edges.append((end, start, -1))
+    return tuple(edges)
+
+
 def _cases(alternative: Alternative, always: Sequence[Edge], absent: int | None) -> tuple[Case, ...]:
     """Every choice between the conditions that name `absent`, or no negated component."""
     plain, choices = [], []
@@ -143,7 +163,7 @@ def _gap(alternative: Alternative, window: int | None, absent: int) -> Iterator[
         return
     components, blocks = alternative.components, alternative.blocks
     start, end = (place_of(alternative, absent, end=each) for each in (False, True))
-    at = blocks.index((absent,))
+    at = next(number for number, block in enumerate(blocks) if absent in block)
     positive = [block for block in blocks if not components[block[0]].negated]
     before = [block for block in positive if blocks.index(block) < at]
     after = [block for block in positive if blocks.index(block) > at]
@@ -178,10 +198,12 @@ def edges_of(alternative: Alternative, timings: Iterable[Timing]) -> Iterator[Ed
 
 
 def place_of(alternative: Alternative, component: int, *, end: bool) -> Place:
-    """The place of a component's start or end; a negated one follows all positive ones."""
+    """The place of a component's start or end; negated ones, alone or a whole, follow all positive ones."""
     positive = alternative.positive
-    number = positive.index(component) if component in positive else len(positive)
-    return 2 * number + end
+    if component in positive:
+        return 2 * positive.index(component) + end
+    whole = next((block for block in alternative.absent_together if component in block), (component,))
+    return 2 * (len(positive) + whole.index(component)) + end
 
 
 def split_cases(cases: Sequence[Case], absent: Sequence[Sequence[Case]], places: int) -> tuple[Case, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
-from cepctl.engines.confidence.intervals.rivals import FoundRivals
+from cepctl.engines.confidence.intervals.rivals import FoundRivals, FoundWholes, Negation, Whole
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
@@ -36,7 +36,8 @@ from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 class IntervalMeasure:
     """What is asked of matches of one alternative: its cases, over the endpoints of all events.
 
-    `rivals` finds the events that may break matches, where there is a negation.  `ties` are what is given of
+    `rivals` finds the events that may break matches, where there is a negation, `wholes` those that may do so
+    together.  `ties` are what is given of
     events.  `counted`: how many events are a match's, where others that are tied to it follow them.  `heard`
     hears the name of each method that measures some.
     """
@@ -44,6 +45,7 @@ class IntervalMeasure:
     cases: tuple[Case, ...]
     endpoints: Endpoints
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
+    wholes: Callable[[Indexes], list[FoundWholes]] | None = None
     ties: EndpointTies | None = None
     counted: int | None = None
     heard: Heard = nobody
@@ -218,7 +220,12 @@ def with_certain_ones(
     return found
 
 
-def can_break(measure: IntervalMeasure, matches: Indexes, found: FoundRivals) -> FoundRivals:
+_Breaking = TypeVar("_Breaking", bound=Whole | Negation)
+
+
+def can_break(
+    measure: IntervalMeasure, matches: Indexes, found: tuple[_Breaking, Indexes, Indexes]
+) -> tuple[_Breaking, Indexes, Indexes]:
     """The pairs that some world has where the match holds, as far as intervals tell."""
     negation, row, event = found
     cases = tuple((*case, *more) for case in measure.cases for more in negation.cases)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
@@ -20,19 +20,19 @@ from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, ove
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.confidence.intervals.conditions import (
     Case,
-    Edge,
     Place,
     absence_cases,
-    can_hold,
     hull_system,
-    own_edges,
+    part_case,
     possible_beside,
+    whole_case,
 )
 from cepctl.engines.confidence.intervals.edges import Lasting, onto_points, reached, skeleton_of
-from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.engines.pattern.rivals import rivals_fit
 from cepctl.plan.plan import Alternative
+
+Fits: TypeAlias = Callable[[int, dict[int, Bindings], Indexes, Indexes], Flags]
+"""Whether events fit an absent component beside what matches bind: from it, that, and pairs of both."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,21 @@ class Negation:
     key: JoinKey
 
     def pairs(
-        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int]
+        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int], fits: Fits
     ) -> tuple[Indexes, Indexes]:
         """Rows of matches, shape (n, l), each with an event that may break it.
 
         `sizes`: how many of the l events each positive component binds.
         """
+        row, event = self.near(events, alternative, matches, sizes)
+        bound = bound_of(alternative, matches, sizes)
+        holds = fits(self.component, bound, row, event)
+        return row[holds], event[holds]
+
+    def near(
+        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int]
+    ) -> tuple[Indexes, Indexes]:
+        """Those among which they are, as far as time and the key of the match say."""
         first, last = np.full(len(matches), FIRST + 1), np.full(len(matches), LAST)
         for column in range(matches.shape[1]):
             event = matches[:, column]
@@ -71,20 +80,50 @@ class Negation:
             for side in (0, 1)
         )
         free = (matches[row] != event[:, None]).all(axis=1)
-        row, event = row[free], event[free]
-        holds = rivals_fit(
-            alternative, events, self.component, bound_of(alternative, matches, sizes), row, event
-        )
-        return row[holds], event[holds]
+        return row[free], event[free]
 
     def of_members(
         self, apart: Alternative, component: int, window: int | None, cases: Sequence[Case]
     ) -> Negation:
         """The same beside matches whose groups are taken `apart` into members; it is a `component` there."""
         own = absence_cases(apart, window, component)
-        system = hull_system((each + more for each in cases for more in own), len(apart.positive) + 1)
-        never = np.full((len(apart.positive) + 1,) * 2, -1, dtype=np.int64)
-        return replace(self, cases=own, system=never if system is None else system)
+        return replace(self, cases=own, system=_system_beside(apart, cases, own))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The parts of one `!SEQ` or `!AND`; `case`: when an event for each breaks a match."""
+
+    parts: tuple[Negation, ...]
+    case: Case
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The only one."""
+        return (self.case,)
+
+    def found(
+        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int], fits: Fits
+    ) -> tuple[Indexes, Indexes]:
+        """Rows of matches, shape (n, l), and distinct events for the parts: shapes (w,), (w, parts)."""
+        row, chosen = np.arange(len(matches)), np.zeros((len(matches), 0), dtype=np.int64)
+        named = [each.component for each in self.parts]
+        for place, part in enumerate(self.parts):
+            at, event = part.near(events, alternative, matches[row], sizes)
+            bound = bound_of(alternative, matches[row], sizes)
+            beside = bound | dict(zip(named[:place], chosen.T, strict=True))
+            holds = fits(part.component, beside, at, event) & (chosen[at] != event[:, None]).all(axis=1)
+            row, chosen = row[at[holds]], np.column_stack([chosen[at[holds]], event[holds]])
+        return row, chosen
+
+    def of_members(
+        self, apart: Alternative, places: Mapping[int, tuple[int, ...]], window: int | None,
+        cases: Sequence[Case],
+    ) -> Whole:  # fmt: skip
+        """The same beside matches whose groups are taken `apart` into members."""
+        parts = [(each, places[each.component][0]) for each in self.parts]
+        case = whole_case(apart, window, [component for _, component in parts])
+        return Whole(tuple(_of_part(each, apart, i, window, cases) for each, i in parts), case)
 
 
 def bound_of(alternative: Alternative, matches: Indexes, sizes: Sequence[int]) -> dict[int, Bindings]:
@@ -116,21 +155,60 @@ def negations_of(
     QueryTooLargeError
         If the conditions of one make too many cases.
     """
+    together = {i for block in alternative.absent_together for i in block}
     found = []
     for component, wanted in enumerate(alternative.components):
-        if not wanted.negated:
+        if not wanted.negated or component in together:
             continue
         own = absence_cases(alternative, window, component)
-        system = hull_system((each + more for each in cases for more in own), len(alternative.positive) + 1)
-        if system is None:
-            continue
-        key = join_key(
-            *(alternative, partition_by, hulls, component),
-            *(set(alternative.positive), candidates[component]),
-        )
-        index = indexed_events(hulls.masses, candidates[component], key.candidate_codes)
-        found.append(Negation(component, own, system, index, key))
+        if (system := _hulls_beside(alternative, cases, own)) is not None:
+            found.append(_negation(alternative, partition_by, hulls, candidates, component, own, system))
     return tuple(found)
+
+
+def wholes_of(
+    alternative: Alternative, window: int | None, partition_by: tuple[str, ...], hulls: Events,
+    candidates: tuple[Indexes, ...], cases: tuple[Case, ...],
+) -> tuple[Whole, ...]:  # fmt: skip
+    """What must not happen as a whole; `cases` are those of the positive components."""
+    found = []
+    for block in alternative.absent_together:
+        parts = []
+        for component in block:
+            own = (part_case(alternative, window, component),)
+            system = _system_beside(alternative, cases, own)
+            parts.append(_negation(alternative, partition_by, hulls, candidates, component, own, system))
+        found.append(Whole(tuple(parts), whole_case(alternative, window, block)))
+    return tuple(found)
+
+
+def _negation(
+    alternative: Alternative, partition_by: tuple[str, ...], hulls: Events, candidates: tuple[Indexes, ...],
+    component: int, cases: tuple[Case, ...], system: Ticks,
+) -> Negation:  # fmt: skip
+    bound = set(alternative.positive)
+    key = join_key(alternative, partition_by, hulls, component, bound, candidates[component])
+    index = indexed_events(hulls.masses, candidates[component], key.candidate_codes)
+    return Negation(component, cases, system, index, key)
+
+
+def _of_part(
+    part: Negation, apart: Alternative, component: int, window: int | None, cases: Sequence[Case]
+) -> Negation:
+    own = (part_case(apart, window, component),)
+    return replace(part, cases=own, system=_system_beside(apart, cases, own))
+
+
+def _hulls_beside(alternative: Alternative, cases: Sequence[Case], own: Sequence[Case]) -> Ticks | None:
+    """What bounds the hulls of the positive components and of one event; None where nothing can hold."""
+    return hull_system((each + more for each in cases for more in own), len(alternative.positive) + 1)
+
+
+def _system_beside(alternative: Alternative, cases: Sequence[Case], own: Sequence[Case]) -> Ticks:
+    """The same, with what no hull satisfies where nothing can hold."""
+    system = _hulls_beside(alternative, cases, own)
+    never = np.full((len(alternative.positive) + 1,) * 2, -1, dtype=np.int64)
+    return never if system is None else system
 
 
 @dataclass(frozen=True)
@@ -162,6 +240,8 @@ class RivalList:
 
 FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]
 """A negated component, and rows of matches each with an event that may break it."""
+FoundWholes: TypeAlias = tuple[Whole | Negation, Indexes, Indexes]
+"""What must not happen as a whole, and rows of matches with events that may make it, shape (w, parts)."""
 
 
 def rivals_of_rows(found: Sequence[FoundRivals], rows: Indexes) -> list[FoundRivals]:
@@ -278,66 +358,3 @@ def _traits(endpoints: Endpoints, lists: Sequence[RivalList]) -> Iterator[tuple[
             for bounds in (endpoints.shortest, endpoints.longest):
                 length = bounds[each.event]
                 yield each.row, of_list, np.where(length < UNBOUNDED_LENGTH, length, 0)
-
-
-MOST_WAYS = 1024
-"""Cases of a match with the ways in which tied rivals can be absent."""
-
-
-def cases_without(
-    cases: Sequence[Case], rivals: Sequence[tuple[Negation, int]], own: int, width: int
-) -> tuple[Case, ...]:
-    """Cases of matches of `width` events, the first `own` of which are the match's, none broken by rivals.
-
-    `rivals` are negated components with the number of the event that must not be such a one.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If there are more than MOST_WAYS.
-    """
-    found, laws = list(cases), own_edges(width)
-    for negation, event in rivals:
-        for each in negation.cases:
-            broken = _moved(each, 2 * own, 2 * event)
-            found = [
-                way
-                for case in found
-                for more in _first_failing(broken)
-                if can_hold((*laws, *(way := (*case, *more))))
-            ]
-            if len(found) > MOST_WAYS:
-                most, why = f"{MOST_WAYS:,} ways to be absent", "GIVEN ties many of its rivals"
-                what = "the exact confidence of a match"
-                raise too_costly(what, BESIDE_GIVEN, most, why, SAY_MORE, LEAVE_OUT)
-    return tuple(found)
-
-
-def free_rivals(
-    finder: Callable[[Indexes], list[FoundRivals]], own: int
-) -> Callable[[Indexes], list[FoundRivals]]:
-    """The rivals of the first `own` events of matches that are not among the others."""
-
-    def free(matches: Indexes) -> list[FoundRivals]:
-        found = []
-        for negation, row, event in finder(matches[:, :own]):
-            alone = (matches[row] != event[:, None]).all(axis=1)
-            cases = tuple(_moved(each, 2 * own, 2 * matches.shape[1]) for each in negation.cases)
-            found.append((replace(negation, cases=cases), row[alone], event[alone]))
-        return found
-
-    return free
-
-
-def _moved(case: Case, before: Place, after: Place) -> Case:
-    """The same where the places of the rival, which stood last, are others."""
-
-    def moved(place: Place) -> Place:
-        return place if place < before else place - before + after
-
-    return tuple((moved(i), moved(j), bound) for i, j, bound in case)
-
-
-def _first_failing(case: Case) -> Iterator[tuple[Edge, ...]]:
-    for number, (i, j, bound) in enumerate(case):
-        yield (*case[:number], (j, i, -bound - 1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, product
 
 import numpy as np
@@ -30,7 +30,17 @@ from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.intervals.conditions import MAX_CASES, Case, cases_of, hull_system, split_cases
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, negations_of
+from cepctl.engines.confidence.intervals.rivals import (
+    Fits,
+    FoundRivals,
+    FoundWholes,
+    Negation,
+    Whole,
+    negations_of,
+    wholes_of,
+)
+from cepctl.engines.confidence.intervals.wholes import beside_wholes
+from cepctl.engines.pattern.rivals import rivals_fit
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
@@ -47,8 +57,9 @@ class IntervalSearch:
 
     `hulls`: the events with their hulls for intervals; `system`: what the conditions say of these, shape
     (l, l), with a negative diagonal where they contradict each other.  `others`: those of alternatives that
-    bind the same events, of which one has to hold.  `alternative` and `window` are what it was made of,
-    `negations` what may break its matches.
+    bind the same events, of which one has to hold.  `fits`: who fits what is absent, where the
+    alternative itself does not say it.  `alternative` and `window` are what it was made of,
+    `negations` and `wholes` what may break its matches.
     """
 
     hulls: Events
@@ -57,11 +68,18 @@ class IntervalSearch:
     alternative: Alternative
     window: int | None = None
     negations: tuple[Negation, ...] = ()
+    wholes: tuple[Whole, ...] = ()
     others: tuple[IntervalSearch, ...] = ()
+    fits: Fits | None = None
 
     @classmethod
     def of(
-        cls, plan: Plan, alternative: Alternative, events: Events, candidates: tuple[Indexes, ...]
+        cls,
+        plan: Plan,
+        alternative: Alternative,
+        events: Events,
+        candidates: tuple[Indexes, ...],
+        fits: Fits | None = None,
     ) -> IntervalSearch:
         """Prepare an alternative; raises QueryTooLargeError where its conditions have too many cases."""
         components = len(alternative.positive)
@@ -72,28 +90,40 @@ class IntervalSearch:
         clocks = events.clocks and replace(events.clocks, own=events.endpoints.hulls)
         hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
-        negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
+        found = alternative, plan.window, plan.partition_by, hulls, possible, cases
         measure = replace(IntervalMeasure.of(events, cases), ties=events.endpoint_ties)
-        search = cls(hulls, system, measure, alternative, plan.window)
-        return search.beside(cases, negations, [1] * components)
+        search = cls(hulls, system, measure, alternative, plan.window, fits=fits)
+        return search.beside(cases, negations_of(*found), wholes_of(*found), [1] * components)
 
     def beside(
-        self, cases: tuple[Case, ...], negations: tuple[Negation, ...], sizes: Sequence[int]
+        self,
+        cases: tuple[Case, ...],
+        negations: tuple[Negation, ...],
+        wholes: tuple[Whole, ...],
+        sizes: Sequence[int],
     ) -> IntervalSearch:
-        """The same for matches whose components bind so many events, and the negations beside these.
+        """The same for matches whose components bind so many events, and what must be absent beside these.
 
         Raises
         ------
         QueryTooLargeError
             If what must be absent makes too many cases of a match.
         """
+        asked = self.hulls, self.alternative
+        fits = self.fits or partial(rivals_fit, self.alternative, self.hulls)
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
-            return [(each, *each.pairs(self.hulls, self.alternative, matches, sizes)) for each in negations]
+            return [(each, *each.pairs(*asked, matches, sizes, fits)) for each in negations]
+
+        def together(matches: Indexes) -> list[FoundWholes]:
+            return [(each, *each.found(*asked, matches, sizes, fits)) for each in wholes]
 
         cases = split_cases(cases, [each.cases for each in negations], 2 * sum(sizes))
-        measure = replace(self.measure, cases=cases, rivals=rivals if negations else None)
-        return replace(self, measure=measure, negations=negations)
+        measure = replace(
+            self.measure, cases=cases,
+            rivals=rivals if negations else None, wholes=together if wholes else None,
+        )  # fmt: skip
+        return replace(self, measure=measure, negations=negations, wholes=wholes)
 
     def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> tuple[Flags, Flags]:
         """Whether the logged starts and ends alone satisfy the conditions, and where all are known."""
@@ -105,9 +135,11 @@ class IntervalSearch:
 
     def _holds_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> Flags:
         holds = _one_holds(self.measure.cases, self._raw_places(matches, unit)[0])
-        for negation, row, event in self.measure.rivals(matches) if self.measure.rivals else ():
+        rivals = self.measure.rivals(matches) if self.measure.rivals else []
+        wholes = self.measure.wholes(matches) if self.measure.wholes else []
+        for breaking, row, event in (*rivals, *wholes):
             together, known = self._raw_places(np.column_stack([matches[row], event]), unit)
-            holds[row[known & _one_holds(negation.cases, together)]] = False
+            holds[row[known & _one_holds(breaking.cases, together)]] = False
         return holds
 
     def _raw_places(self, matches: Indexes, unit: TimeUnit) -> tuple[Ticks, Flags]:
@@ -141,11 +173,18 @@ def measure_of_all(searches: Sequence[IntervalSearch]) -> IntervalMeasure:
             f"{MAX_CASES} are the most; ask for them one by one"
         )
     finders = [each.measure.rivals for each in searches if each.measure.rivals is not None]
+    of_wholes = [each.measure.wholes for each in searches if each.measure.wholes is not None]
 
     def rivals(matches: Indexes) -> list[FoundRivals]:
         return [found for finder in finders for found in finder(matches)]
 
-    return replace(searches[0].measure, cases=cases, rivals=rivals if finders else None)
+    def wholes(matches: Indexes) -> list[FoundWholes]:
+        return [found for finder in of_wholes for found in finder(matches)]
+
+    return replace(
+        searches[0].measure, cases=cases,
+        rivals=rivals if finders else None, wholes=wholes if of_wholes else None,
+    )  # fmt: skip
 
 
 def _one_holds(cases: Sequence[Case], places: Ticks) -> Flags:
@@ -193,9 +232,12 @@ def alike_in_size(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], 
 def measures_by_size(
     searches: Sequence[IntervalSearch], bound: Sequence[Bindings]
 ) -> Iterator[tuple[IntervalMeasure, Indexes, Indexes]]:
-    """The same of matches for which all of some alternatives hold: how they are measured, they, and rows."""
+    """The same of matches for which all of some alternatives hold: how they are measured, they, and rows.
+
+    Where something must not happen as a whole, with the events that could make it happen.
+    """
     for sizes, matches, rows in alike_in_size(bound):
-        yield measure_of_all([of_sizes(each, sizes) for each in searches]), matches, rows
+        yield from beside_wholes(measure_of_all([of_sizes(each, sizes) for each in searches]), matches, rows)
 
 
 def _columns(bound: Bindings, count: int) -> Indexes:
@@ -212,8 +254,9 @@ def of_sizes(search: IntervalSearch, sizes: tuple[int, ...]) -> IntervalSearch:
     negations = tuple(
         each.of_members(apart, places[each.component][0], search.window, cases) for each in search.negations
     )
+    wholes = tuple(each.of_members(apart, places, search.window, cases) for each in search.wholes)
     others = tuple(of_sizes(each, sizes) for each in search.others)
-    return replace(search.beside(cases, negations, sizes), others=others)
+    return replace(search.beside(cases, negations, wholes, sizes), others=others)
 
 
 _cases = lru_cache(maxsize=256)(cases_of)
@@ -239,9 +282,11 @@ def members_apart(
             blocks.append(tuple(each for i in block for each in places[i]))
     choices = (case for each in alternative.choices for case in _spread(each, places))
     timings = (cases[0][0] for each in alternative.timings for cases in _spread(((each,),), places))
+    sequences = tuple(tuple(places[i][0] for i in block) for block in alternative.sequences)
     return Alternative(
-        tuple(components), tuple(blocks), timings=tuple(timings), choices=tuple(choices)
-    ), places
+        *(tuple(components), tuple(blocks)),
+        timings=tuple(timings), choices=tuple(choices), sequences=sequences,
+    ), places  # fmt: skip
 
 
 def _spread(

@@ -36,7 +36,8 @@ from cepctl.engines.confidence.intervals.measure import (
     with_certain_ones,
 )
 from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
-from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, cases_without, free_rivals
+from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.confidence.intervals.ways_to_be_absent import cases_without, free_rivals
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.plan.plan import Given
@@ -231,10 +232,10 @@ class _Alike:
         given = self._given(place)
         cases = tuple((*case, *given) for case in measure.cases)
         own = matches.shape[1]
-        absent = [(negation, place[each]) for negation, each in self._absent()]
+        absent = [(negation.cases, (place[each],)) for negation, each in self._absent()]
         cases = cases_without(cases, absent, own, width)
         finder = None if measure.rivals is None else free_rivals(measure.rivals, own)
-        return replace(measure, cases=cases, rivals=finder, ties=None, counted=own), events
+        return replace(measure, cases=cases, rivals=finder, ties=None, counted=measure.counted or own), events
 
     def certain(self, events: Indexes) -> Flags:
         """Which of the extended matches are certain; none that rivals may break."""
@@ -251,7 +252,7 @@ class _Alike:
     def asked_and_given(self, events: Indexes) -> tuple[tuple[Case, ...], Case]:
         """The cases of extended matches that no tied rival breaks, without what is given, and that."""
         place = {event: at for at, event in enumerate(events[0].tolist())}
-        absent = [(negation, place[each]) for negation, each in self._absent()]
+        absent = [(negation.cases, (place[each],)) for negation, each in self._absent()]
         own, width = self.touched.matches.shape[1], events.shape[1]
         return cases_without(self.touched.measure.cases, absent, own, width), self._given(place)
 

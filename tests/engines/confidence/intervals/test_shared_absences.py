@@ -3,69 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence.intervals import on_clocks, rivals
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import MANY_EXAMPLES, check
-from tests.engines.clock_cases import OFFSETS, ClockCase
-from tests.engines.confidence.intervals.given_of_lasting import GIVENS
+from tests.engines.confidence.intervals.asked_ways import in_all_ways
 from tests.engines.confidence.intervals.random_absences import shared_absences
 from tests.engines.confidence.intervals.test_given_of_lasting_on_clocks import agrees
 from tests.plans import Event, event_table, lasting, on, plan_of
 
-_Case: TypeAlias = tuple[str, tuple[Event, ...]]
-_ALONE = shared_absences()
-
-
-def _without_clocks(case: _Case) -> ClockCase:
-    return ClockCase(*case, {})
-
-
-@st.composite
-def _beside_given(draw: st.DrawFn) -> _Case:
-    query, events = draw(_ALONE)
-    return query + draw(GIVENS), events
-
-
-@st.composite
-def _on_clocks(draw: st.DrawFn, shared: st.SearchStrategy[_Case]) -> ClockCase:
-    """Sharp starts leave worlds for the offsets of one clock or two."""
-    query, events = draw(shared)
-    clocks = {name: draw(st.sampled_from(OFFSETS)) for name in "nm"[: draw(st.integers(1, 2))]}
-    stamped = []
-    for event in events:
-        name = draw(st.sampled_from([*clocks, "n", None]))
-        own = replace(event, upper=event.lower, pmf=None) if draw(st.integers(0, 2)) else event
-        stamped.append(own if name is None else on(name, clocks, own))
-    return ClockCase(query, tuple(stamped), clocks)
-
-
-@st.composite
-def _by_key(draw: st.DrawFn, shared: st.SearchStrategy[_Case]) -> _Case:
-    query, events = draw(shared)
-    pattern, *given = query.split(" GIVEN ")
-    clauses = "".join(f" GIVEN {each}" for each in given)
-    return f"{pattern} GROUP BY {draw(st.sampled_from(['()', 'a.k']))}{clauses}", events
-
-
-_EITHER = _ALONE | _beside_given()
-COMBINATIONS: dict[str, st.SearchStrategy[ClockCase]] = {
-    "alone": _ALONE.map(_without_clocks),
-    "given": _beside_given().map(_without_clocks),
-    "on clocks": _on_clocks(_ALONE),
-    "given, on clocks": _on_clocks(_beside_given()),
-    "by key": _by_key(_EITHER).map(_without_clocks),
-    "by key, on clocks": _on_clocks(_by_key(_EITHER)),
-}
+COMBINATIONS = in_all_ways(shared_absences())
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
