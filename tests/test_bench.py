@@ -53,6 +53,7 @@ def test_a_small_bench_checks_every_result_and_writes_its_tables(tmp_path: Path)
     assert "- processor: " in page
 
 
+@pytest.mark.slow
 def test_logs_of_clocks_are_read_whole_and_their_events_are_matched_in_turn(tmp_path: Path) -> None:
     done = bench(tmp_path, "--shrink", "50", "--only", "clock-logs")
     assert done.returncode == 0, done.stderr
@@ -167,6 +168,7 @@ def test_ragged_events_are_a_valid_event_table() -> None:
     assert [event["lower"] for event in events] == sorted(event["lower"] for event in events)
 
 
+@pytest.mark.slow
 def test_rows_are_written_beside_a_script_of_polars(tmp_path: Path) -> None:
     done = bench(tmp_path, "--shrink", "50", "--only", "rows")
     assert done.returncode == 0, done.stderr

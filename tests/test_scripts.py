@@ -103,6 +103,7 @@ def test_no_suitable_python_is_said_with_the_remedy(shell: Shell, programs: Path
     assert "apt-get install python3 python3-venv" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_environment_is_filled_until_it_went_well_and_again_when_its_stamp_changes(
     shell: Shell, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_the_site_holds_every_page_and_loads_nothing_from_elsewhere(tmp_path: Pa
     assert loaded == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["nowhere.md", "glossary.md#nowhere"])
 def test_a_dead_link_is_no_site(tmp_path: Path, link: str) -> None:
     page = copy_of_docs(tmp_path) / "docs" / "index.md"

@@ -83,6 +83,7 @@ def match(folder: Path) -> Ended:
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 def test_rows_are_right_whatever_is_damaged_and_the_next_run_loads_what_is_mended(kept: Path) -> None:
     whole = match(kept)
     assert (whole.code, whole.compiled) == (0, 0)

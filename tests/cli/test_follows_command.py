@@ -85,6 +85,7 @@ def test_events_that_share_a_clock_are_refused(tmp_path: Path, capsys: pytest.Ca
     assert "events that share clocks is not supported" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_case_of_10_000_events_of_one_day_is_estimated_with_its_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_memory_that_is_none_is_refused(command: str, capsys: pytest.CaptureFi
     assert "'lots' is not a size of memory" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_tasks_on_this_machine_hand_over_sorted_runs(scratch: Path, tmp_path: Path) -> None:
     """More rows than a task holds in its part of the memory: the bytes are those of the local runner."""

@@ -112,6 +112,7 @@ def test_since_and_until_count_nanoseconds(
     assert rows == HEADER + (ROW if found else "")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_both_runners_write_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, "ingest", "log.csv", "-o", "spark", "--runner", "spark")

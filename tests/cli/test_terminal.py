@@ -94,6 +94,7 @@ def test_rows_are_a_table_on_a_terminal(tmp_path: Path) -> None:
     assert sum("1970-01-01T" in line for line in shown.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_while_a_process_beside_compiles_kernels_the_progress_line_says_so(tmp_path: Path) -> None:
     """Nothing is kept, and no two matches are alike, so that there is work for some seconds."""
     draw = random.Random(1)

@@ -43,6 +43,7 @@ def test_of_events_that_err_alone_there_is_no_law(seed: int) -> None:
         learned(simulated(300, "ABC", {}, seed))
 
 
+@pytest.mark.slow
 def test_of_hundreds_of_repeats_in_one_unit_there_is_no_law() -> None:
     random = np.random.default_rng(3)
     columns = {

@@ -107,12 +107,14 @@ def test_sessions_follow_each_other_at_once_and_standard_output_holds_nothing_bu
     assert "-XX:+UseSerialGC" in told.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_what_earlier_sessions_left_is_in_the_way_of_none_and_one_that_stops_does_not_run() -> None:
     told = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False)
     assert told.stdout == "again 3\nFalse\n" * 2, told.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_commands_follow_each_other_in_one_process_also_with_other_settings(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("event_type,time\nA,1\nB,2\n")

@@ -72,6 +72,7 @@ with RUNNERS["spark"].opened(RunnerSettings("local[1]")) as runner:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_java_process_that_is_killed_is_said() -> None:
     done = subprocess.run(

@@ -93,7 +93,14 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+# Every day those that start another Python: to match, to read orders, and for good.
+EVERYDAY = [COMMANDS[0], COMMANDS[4], COMMANDS[5]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(each, id=each[0], marks=[] if each in EVERYDAY else pytest.mark.slow) for each in COMMANDS],
+)
 def test_no_command_imports_from_the_folder_of_the_logs(words: list[str], evidence: Path) -> None:
     done = run(words, evidence, evidence / "kernels")
     assert "--help" not in done.stderr, "the command was not understood"

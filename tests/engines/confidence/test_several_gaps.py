@@ -136,6 +136,7 @@ def test_of_many_events_in_any_order_four_are_neighbours(strategy: str, count: i
     assert found["taken"] == 1
 
 
+@pytest.mark.slow
 def test_three_failures_and_a_success_are_exact_where_many_intervals_overlap() -> None:
     """A success between two failures may come at any of ten places: no table of ticks would do."""
     events = [Event(f"f{i}", "F", 300 * i, 300 * i + 2_000) for i in range(12)]

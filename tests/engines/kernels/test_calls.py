@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.engines.kernels.started_module import lines_of
 
 FAILING = """
@@ -80,5 +82,6 @@ def test_a_failure_reaches_python_from_any_depth_and_what_may_be_nothing_is_told
     assert freed == "True"
 
 
+@pytest.mark.slow
 def test_inner_kernels_have_no_place_for_failures_and_no_way_in_from_python(tmp_path: Path) -> None:
     assert lines_of(tmp_path, FAILING)[-1] == "False False False"

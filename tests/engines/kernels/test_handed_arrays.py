@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.engines.kernels.started_module import lines_of
 
 HANDING = """
@@ -91,6 +93,7 @@ print(len(list(function.arguments)))
 """
 
 
+@pytest.mark.slow
 def test_what_follows_from_type_and_shape_is_as_interpreted(tmp_path: Path) -> None:
     interpreted, compiled, counts = lines_of(tmp_path, HANDING)
     assert compiled == interpreted

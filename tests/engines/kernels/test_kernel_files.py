@@ -202,6 +202,7 @@ assert njit(lambda x: x.sum())(np.ones(3)) == 3
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_kept_is_loaded_without_what_compiling_needs() -> None:
     """And others can be compiled afterwards."""
     told = [

@@ -73,6 +73,7 @@ def told(*command: str, cache: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [("ordered", "order"), ("order", "ordered")], ids=" ".join)
 def test_kernels_of_two_processes_meet_without_taking_the_functions_of_each_other(
     together: tuple[str, str], tmp_path: Path

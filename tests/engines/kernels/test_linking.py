@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOWER = """
 import numpy as np
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -81,6 +83,7 @@ def test_a_kernel_is_compiled_once_for_constants_and_variables(tmp_path: Path) -
     assert len(list(tmp_path.rglob("tower._at-*.kernel"))) == 1
 
 
+@pytest.mark.slow
 def test_what_was_kept_without_machine_code_is_linked_again(tmp_path: Path) -> None:
     """What is called from Python is lost, and compiled anew with what is kept of the others."""
     told = ran(tmp_path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.engines.kernels.started_module import lines_of
 
 TOWER = """
@@ -103,6 +105,7 @@ def test_tuples_of_arrays_and_of_tuples_have_the_same_bits_compiled(tmp_path: Pa
     assert lines_of(tmp_path, TOWER) == [EXPECTED]  # what the first one kept
 
 
+@pytest.mark.slow
 def test_what_others_compile_in_the_same_process_is_as_before(tmp_path: Path) -> None:
     found = lines_of(tmp_path, TOWER + FILLING + OTHERS)
     assert found == [

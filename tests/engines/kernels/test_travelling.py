@@ -75,6 +75,7 @@ def test_what_is_kept_is_told_by_the_machines_that_find_it(carried: Path, tmp_pa
     assert set(kernels_in(tmp_path / "others" / FOLDER).uses) == {OTHERS}
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_compiled(tmp_path: Path) -> None:
     """Kernels of other settings of the compiler stand for those of another version."""
     cache, home = tmp_path / "cache", tmp_path / "home"

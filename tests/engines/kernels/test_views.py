@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.engines.kernels.started_module import lines_of
 
 TAKING = """
@@ -111,6 +113,7 @@ for each in (_summed, _thinned):
 """
 
 
+@pytest.mark.slow
 def test_parts_of_arrays_are_the_same_compiled_and_none_leaks(tmp_path: Path) -> None:
     interpreted, compiled, counts = lines_of(tmp_path, TAKING)
     assert compiled == interpreted

@@ -126,6 +126,7 @@ def test_no_slice_is_looked_at_after_the_first_row_is_known(monkeypatch: pytest.
     assert len(seen) > 30
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slices_of_two_ticks")
 def test_each_key_has_its_first_row_and_a_null_key_as_well() -> None:
     events = pa.concat_tables([log(6), event_table([Event("a", "A", 0, 1), Event("b", "B", 5, 6)])])

@@ -272,6 +272,7 @@ def _even_if_they_cannot_happen(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Events, "happening", property(lambda self: np.arange(len(self))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "fault"),
     [
