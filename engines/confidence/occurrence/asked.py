@@ -17,13 +17,22 @@ Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
 NONE, ONE = np.uint64(0), np.uint64(1)
 
 
-class Others(NamedTuple):
-    """The events that are not separators, in the order in which they are taken.
+class Words(NamedTuple):
+    """Sets of problems that share separators alone, each a word: of each clause, and all bits of each."""
 
-    `clause_offsets`, `clause`: those that speak of each.  `problems`: bits of those that do; `done`: of those
-    that speak of none after it.  `level`: the deepest separator that it is compared with, -1 for none.
+    of_clause: Indexes
+    full: Bits
+
+
+class Others(NamedTuple):
+    """The events that are not separators, in the order in which they are taken, word by word.
+
+    `offsets`: word i owns offsets[i] to offsets[i + 1] - 1.  `clause_offsets`, `clause`: those that speak of
+    each.  `problems`: bits of those that do; `done`: of those that speak of none after it.  `level`: the
+    deepest separator that it is compared with, -1 for none.
     """
 
+    offsets: Indexes
     event: Indexes
     clause_offsets: Indexes
     clause: Indexes
@@ -39,8 +48,9 @@ def all_bits(count):
 
 
 @inner
-def others_of(part, level_of):
+def others_of(part, words, level_of):
     """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
+    word = np.full(len(level_of), -1)
     owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
     sizes, problems = np.zeros(len(level_of), np.int64), np.zeros(len(level_of), np.uint64)
     for k in range(len(part.absent)):
@@ -48,8 +58,15 @@ def others_of(part, level_of):
         if owner[k] >= 0:
             sizes[owner[k]] += 1
             problems[owner[k]] |= part.mask[k]
+            word[owner[k]] = words.of_clause[k]
             deepest[owner[k]] = max(deepest[owner[k]], level)
-    events = _most_first(level_of, problems)
+    of_word = np.zeros(len(words.full) + 1, np.int64)
+    events = np.empty(len(level_of), np.int64)
+    for i in range(len(words.full)):
+        some = _most_first(word, i, problems)
+        of_word[i + 1] = of_word[i] + len(some)
+        events[of_word[i] : of_word[i + 1]] = some
+    events = events[: of_word[-1]]
     offsets = np.zeros(len(events) + 1, np.int64)
     place = np.full(len(level_of), -1)
     for i in range(len(events)):
@@ -61,23 +78,24 @@ def others_of(part, level_of):
             clause[filled[place[owner[k]]]] = k
             filled[place[owner[k]]] += 1
     done = np.zeros(len(events), np.uint64)
-    later = NONE
-    for i in range(len(events) - 1, -1, -1):
-        done[i] = problems[events[i]] & ~later
-        later |= problems[events[i]]
+    for w in range(len(words.full)):
+        later = NONE
+        for i in range(of_word[w + 1] - 1, of_word[w] - 1, -1):
+            done[i] = problems[events[i]] & ~later
+            later |= problems[events[i]]
     own, level = np.empty(len(events), np.uint64), np.empty(len(events), np.int64)
     for i in range(len(events)):
         own[i], level[i] = problems[events[i]], deepest[events[i]]
-    return Others(events, offsets, clause, own, done, level)
+    return Others(of_word, events, offsets, clause, own, done, level)
 
 
 @inner
-def _most_first(level_of, problems):
-    """The events that are not separators, those of most problems first."""
-    found = np.empty(len(level_of), np.int64)
+def _most_first(word, own, problems):
+    """The events of a word that are not separators, those of most problems first."""
+    found = np.empty(len(word), np.int64)
     count = 0
-    for e in range(len(level_of)):
-        if level_of[e] < 0:
+    for e in range(len(word)):
+        if word[e] == own:
             at = count
             while at > 0 and _bit_count(problems[found[at - 1]]) < _bit_count(problems[e]):
                 found[at] = found[at - 1]
@@ -132,17 +150,20 @@ def clauses_of_levels(part, level_of, levels):
 
 
 @inner
-def settled_at(part, level_of, levels, others):
-    """Per level the problems that it settles: they ask of no event but of separators up to there."""
-    later = NONE
-    for i in range(len(others.problems)):
-        later |= others.problems[i]
-    found = np.empty(levels, np.uint64)
+def settled_at(part, words, level_of, levels, others):
+    """Per level and word the problems that it settles: they ask of no event but of separators up to there."""
+    count = len(words.full)
+    later = np.zeros(count, np.uint64)
+    for w in range(count):
+        for i in range(others.offsets[w], others.offsets[w + 1]):
+            later[w] |= others.problems[i]
+    found = np.empty((levels, count), np.uint64)
     for level in range(levels - 1, -1, -1):
-        found[level] = ~later & all_bits(part.problems)
+        for w in range(count):
+            found[level, w] = ~later[w] & words.full[w]
         for k in range(len(part.absent)):
             if _level(part, k, level_of) == level:
-                later |= part.mask[k]
+                later[words.of_clause[k]] |= part.mask[k]
     return found
 
 
@@ -162,6 +183,21 @@ def holds(part, k, tick):
         if not difference_holds(part, d, tick):
             return part.absent[k]
     return not part.absent[k]
+
+
+@inlined
+def leave_alive(part, words, alive, offsets, clause, level, tick):
+    """Write the problems of each word that the clauses of separators up to a level leave; whether any is."""
+    some = NONE
+    for w in range(alive.shape[1]):
+        alive[level + 1, w] = alive[level, w]
+    for i in range(offsets[level], offsets[level + 1]):
+        k, w = clause[i], words.of_clause[clause[i]]
+        if part.mask[k] & alive[level + 1, w] != NONE and not holds(part, k, tick):
+            alive[level + 1, w] &= ~part.mask[k]
+    for w in range(alive.shape[1]):
+        some |= alive[level + 1, w]
+    return some != NONE
 
 
 @inlined

@@ -23,10 +23,13 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_PROBLEMS,
     MOST_SEPARATORS,
+    MOST_TOGETHER,
+    in_words,
     part_numbers,
     part_of,
     problems_by_part,
     separators_of,
+    words_of,
 )
 from cepctl.engines.confidence.occurrence.settled import settled
 from cepctl.engines.confidence.occurrence.union_sums import union_probability
@@ -55,8 +58,11 @@ class Occurrences:
     def why(self, group: int) -> str:
         """Why a group is too costly, in words."""
         rows, separators = int(self.rows[group]), int(self.separators[group])
-        if rows > MOST_PROBLEMS:
-            return f"{rows:,} rows share events, where at most {MOST_PROBLEMS} are taken together"
+        if rows > MOST_TOGETHER:
+            return f"{rows:,} rows share events, where at most {MOST_TOGETHER:,} are taken together"
+        if separators >= 0 and not self.products[group]:
+            common = f"share more than {separators:,} events in common (separators)"
+            return f"{rows:,} rows {common}, where at most {MOST_PROBLEMS} may"
         if separators < 0:
             return f"its {rows:,} rows have more than {MOST_SEPARATORS} events in common (separators)"
         common = f"{separators:,} events in common (separators)"
@@ -118,23 +124,33 @@ def _union(own, buckets, work_bound, figures):
         return 0.0
     if own.problem_offsets[1] == 0:
         return 1.0
-    number, parts = part_numbers(own)
+    number, parts = part_numbers(own, np.arange(problems), np.zeros(len(own.event), np.bool_))
     offsets, problem = problems_by_part(number, parts)
     for which in range(parts):
         figures[_PROBLEMS] = offsets[which + 1] - offsets[which]
-        if figures[_PROBLEMS] > MOST_PROBLEMS:
+        if figures[_PROBLEMS] > MOST_TOGETHER:
             return np.nan
     none = 1.0
     mask, place = np.zeros(len(own.absent), np.uint64), np.full(len(own.event), -1)
     for which in range(parts):
-        part = part_of(own, problem[offsets[which] : offsets[which + 1]], mask, place)
+        some = problem[offsets[which] : offsets[which + 1]]
+        sizes = np.array([0, len(some)])
+        part, word = part_of(own, some, sizes, mask, place)
         figures[_PROBLEMS] = part.problems
         covered, separators = separators_of(part, buckets)
         if not covered:
             figures[_SEPARATORS] = -1
             return np.nan
         figures[_SEPARATORS] = len(separators)
-        found, figures[_WORK] = union_probability(part, separators, buckets, work_bound)
+        if len(some) > MOST_PROBLEMS:
+            some, sizes = in_words(own, some, part, separators)
+            most = np.diff(sizes).max()
+            if most > MOST_PROBLEMS:
+                figures[_PROBLEMS], figures[_WORK] = most, 0
+                return np.nan
+            part, word = part_of(own, some, sizes, mask, place)
+        words = words_of(word, sizes)
+        found, figures[_WORK] = union_probability(part, words, separators, buckets, work_bound)
         if np.isnan(found):
             return found
         none *= 1.0 - found

@@ -12,10 +12,13 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
+from cepctl.engines.confidence.occurrence.asked import Words, all_bits
 from cepctl.engines.kernels.kernel import inner
 
 MOST_PROBLEMS = 64
-"""Problems of one part: each is a bit of a state."""
+"""Problems that share more than separators: each is a bit of a state."""
+MOST_TOGETHER = 1024
+"""Problems of one part."""
 MOST_SEPARATORS = 12
 
 
@@ -37,31 +40,36 @@ class Part(NamedTuple):
 
 
 @inner
-def part_numbers(settled):
-    """The part of each problem, numbered by their first problems; and how many there are."""
-    problems = len(settled.problem_offsets) - 1
+def part_numbers(settled, problems, apart):
+    """The part of each of some problems, numbered by their first problems; and how many there are.
+
+    `apart`: events, as flags, that do not join those which share them.
+    """
     parent = np.arange(len(settled.event))
-    for p in range(problems):
-        first = -1
+    some = np.full(len(problems), -1)
+    for i in range(len(problems)):
+        p = problems[i]
         for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
             for d in range(settled.offsets[k], settled.offsets[k + 1]):
                 for e in (settled.left[d], settled.right[d]):
-                    if e >= 0:
+                    if e >= 0 and not apart[e]:
                         root = root_of(parent, e)
-                        if first < 0:
-                            first = root
-                        parent[root] = root_of(parent, first)
-    number = np.empty(problems, np.int64)
+                        if some[i] < 0:
+                            some[i] = root
+                        parent[root] = root_of(parent, some[i])
+    number = np.empty(len(problems), np.int64)
     known = np.full(len(parent), -1)
     count = 0
-    for p in range(problems):
-        k = settled.asked[settled.problem_offsets[p]]
-        d = settled.offsets[k]
-        root = root_of(parent, max(settled.left[d], settled.right[d]))
+    for i in range(len(problems)):
+        if some[i] < 0:
+            number[i] = count
+            count += 1
+            continue
+        root = root_of(parent, some[i])
         if known[root] < 0:
             known[root] = count
             count += 1
-        number[p] = known[root]
+        number[i] = known[root]
     return number, count
 
 
@@ -90,12 +98,16 @@ def problems_by_part(number, parts):
 
 
 @inner
-def part_of(settled, problems, mask, place):
-    """One part, of at most MOST_PROBLEMS problems; the work is that of the part alone.
+def part_of(settled, problems, offsets, mask, place):
+    """One part, and the word of each of its clauses; the work is that of the part alone.
 
-    `mask`, a zero for each clause, and `place`, -1 for each event, are working space that is left as it was.
+    Word w has the problems offsets[w] to offsets[w + 1] - 1; a clause that several words ask for is there for
+    each.  `mask`, a zero for each clause, and `place`, -1 for each event, are working space, left as it was.
     """
     clauses, events = _used(settled, problems)
+    word = np.zeros(len(clauses), np.int64)
+    if len(offsets) > 2:
+        clauses, word = _by_word(settled, problems, offsets)
     differences = 0
     for k in clauses:
         differences += settled.offsets[k + 1] - settled.offsets[k]
@@ -104,16 +116,68 @@ def part_of(settled, problems, mask, place):
         np.zeros(len(clauses) + 1, np.int64), np.empty(differences, np.int64),
         np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(len(clauses), np.uint64),
     )  # fmt: skip
+    for i in range(len(events)):
+        place[events[i]], part.event[i] = i, settled.event[events[i]]
+    _fill(part, settled, clauses, place)
+    place[events] = -1
+    first = 0
+    for w in range(len(offsets) - 1):
+        last = first
+        while last < len(word) and word[last] == w:
+            last += 1
+        _mark(part, settled, problems[offsets[w] : offsets[w + 1]], clauses[first:last], first, mask)
+        first = last
+    return part, word
+
+
+@inner
+def _mark(part, settled, problems, clauses, first, mask):
+    """Write the problems of one word that ask for its clauses, which begin at `first`."""
     for i in range(len(problems)):
         p = problems[i]
         for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
-            mask[k] |= np.uint64(1) << np.uint64(i)
-    for i in range(len(events)):
-        place[events[i]], part.event[i] = i, settled.event[events[i]]
-    _fill(part, settled, clauses, mask, place)
-    mask[clauses] = 0
-    place[events] = -1
-    return part
+            mask[k] |= np.uint64(1) << np.uint64(i & 63)
+    for i in range(len(clauses)):
+        part.mask[first + i] = mask[clauses[i]]
+        mask[clauses[i]] = 0
+
+
+@inner
+def _by_word(settled, problems, offsets):
+    """The clauses of the problems of each word, one word after the other, and the word of each."""
+    asked = 0
+    for p in problems:
+        asked += settled.problem_offsets[p + 1] - settled.problem_offsets[p]
+    clauses, word = np.empty(asked, np.int64), np.empty(asked, np.int64)
+    count = 0
+    for w in range(len(offsets) - 1):
+        own, _ = _used(settled, problems[offsets[w] : offsets[w + 1]])
+        for k in own:
+            clauses[count], word[count] = k, w
+            count += 1
+    return clauses[:count], word[:count]
+
+
+@inner
+def in_words(settled, problems, part, separators):
+    """The problems of a part, those together that share more than separators, and where these begin."""
+    apart = np.zeros(len(settled.event), np.bool_)
+    for e in range(len(settled.event)):
+        for separator in separators:
+            if part.event[separator] == settled.event[e]:
+                apart[e] = True
+    number, count = part_numbers(settled, problems, apart)
+    offsets, place = problems_by_part(number, count)
+    return problems[place], offsets
+
+
+@inner
+def words_of(word, offsets):
+    """The sets of problems of each word."""
+    full = np.empty(len(offsets) - 1, np.uint64)
+    for w in range(len(full)):
+        full[w] = all_bits(offsets[w + 1] - offsets[w])
+    return Words(word, full)
 
 
 @inner
@@ -142,12 +206,12 @@ def _used(settled, problems):
 
 
 @inner
-def _fill(part, settled, clauses, mask, place):
+def _fill(part, settled, clauses, place):
     """Write clauses into a part, with the places of their events there."""
     at = 0
     for i in range(len(clauses)):
         k = clauses[i]
-        part.absent[i], part.mask[i] = settled.absent[k], mask[k]
+        part.absent[i] = settled.absent[k]
         for d in range(settled.offsets[k], settled.offsets[k + 1]):
             part.left[at] = -1 if settled.left[d] < 0 else place[settled.left[d]]
             part.right[at] = -1 if settled.right[d] < 0 else place[settled.right[d]]
@@ -206,14 +270,18 @@ def _compared_events(part):
                 _note(found, part.left[i], part.right[j])
                 _note(found, part.left[i], part.left[j])
                 _note(found, part.right[i], part.right[j])
-    one, other = np.empty(count * count, np.int64), np.empty(count * count, np.int64)
+    pairs = 0
+    for a in range(count):
+        for b in range(a + 1, count):
+            pairs += found[a, b]
+    one, other = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
     pairs = 0
     for a in range(count):
         for b in range(a + 1, count):
             if found[a, b]:
                 one[pairs], other[pairs] = a, b
                 pairs += 1
-    return one[:pairs], other[:pairs]
+    return one, other
 
 
 @inner

@@ -67,10 +67,11 @@ def new_pieces(part):
 
 
 @inner
-def given_separators(part, others, buckets, tick, alive, states, pieces):
-    """Probability that some problem of `alive` holds, the ticks of all separators being known."""
+def given_separators(part, others, word, buckets, tick, alive, states, pieces):
+    """Probability that some problem of `alive`, a word, holds, the ticks of all separators being known."""
+    first, last = others.offsets[word], others.offsets[word + 1]
     open_to_others = NONE
-    for i in range(len(others.problems)):
+    for i in range(first, last):
         open_to_others |= others.problems[i]
     if alive & ~open_to_others != NONE:
         return 1.0
@@ -78,7 +79,7 @@ def given_separators(part, others, buckets, tick, alive, states, pieces):
     states.bits[0, 0], states.mass[0, 0] = alive, 1.0
     count = 1
     won = 0.0
-    for i in range(len(others.event)):
+    for i in range(first, last):
         if others.problems[i] & alive == NONE:
             continue
         found = _pieces(part, others, i, buckets, tick, alive, pieces)

@@ -19,9 +19,8 @@ from cepctl.engines.confidence.occurrence.asked import (
     NONE,
     Bits,
     Others,
-    all_bits,
     clauses_of_levels,
-    left_alive,
+    leave_alive,
     others_of,
     settled_at,
 )
@@ -54,7 +53,7 @@ class Walk(NamedTuple):
     """Where the sum is: a row per level of its cells, nodes and weights.
 
     `cursor` has the columns named below, `sums` a density, a coefficient and a total.  `alive`, shape
-    (levels + 1,): the problems that separators up to a level leave.
+    (levels + 1, words): the problems that separators up to a level leave.
     """
 
     cells: Ticks
@@ -62,7 +61,7 @@ class Walk(NamedTuple):
     weights: Reals
     cursor: Indexes
     sums: Reals
-    alive: Bits
+    alive: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 
 
 _CELLS, _CELL, _NODES, _NODE = range(4)
@@ -70,30 +69,43 @@ _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
 @inner
-def union_probability(part, separators, buckets, work_bound):
+def union_probability(part, words, separators, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)
     for level in range(len(separators)):
         level_of[separators[level]] = level
-    others = others_of(part, level_of)
+    others = others_of(part, words, level_of)
     states, pieces = new_states(part.problems), new_pieces(part)
     states.counters[BOUND] = work_bound
     tick = np.zeros(len(part.event), np.int64)
     if len(separators) == 0:
-        total = given_separators(part, others, buckets, tick, all_bits(part.problems), states, pieces)
+        total = _some_word(part, others, buckets, tick, words.full, states, pieces)
         return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
     offsets, clause = clauses_of_levels(part, level_of, len(separators))
-    settled = settled_at(part, level_of, len(separators), others)
+    settled = settled_at(part, words, level_of, len(separators), others)
     levels = Levels(
         separators, cuts_of(part, separators, level_of, buckets), offsets, clause, settled, others
     )
-    walk = _new_walk(part, levels, buckets)
-    total = _summed(part, levels, walk, buckets, tick, states, pieces)
+    walk = _new_walk(part, words, levels, buckets)
+    total = _summed(part, words, levels, walk, buckets, tick, states, pieces)
     return total, states.counters[WORK]
 
 
 @inner
-def _summed(part, levels, walk, buckets, tick, states, pieces):
+def _some_word(part, others, buckets, tick, alive, states, pieces):
+    """The probability that some problem of some word holds: given the separators words are independent."""
+    total = 0.0
+    for word in range(len(alive)):
+        if alive[word] != NONE:
+            own = given_separators(part, others, word, buckets, tick, alive[word], states, pieces)
+            total += own * (1.0 - total)
+            if states.counters[FAILED]:
+                break
+    return total
+
+
+@inner
+def _summed(part, words, levels, walk, buckets, tick, states, pieces):
     cursor, sums, last = walk.cursor, walk.sums, len(levels.separators) - 1
     level = 0
     _enter(part, levels, walk, 0, buckets, tick)
@@ -101,7 +113,7 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
         if cursor[level, _NODE] >= cursor[level, _NODES]:
             cursor[level, _CELL] += 1
             if cursor[level, _CELL] < cursor[level, _CELLS]:
-                _begin_cell(part, levels, walk, level, buckets, tick)
+                _begin_cell(part, words, levels, walk, level, buckets, tick)
                 continue
             if level == 0:
                 return sums[0, _TOTAL]
@@ -120,7 +132,7 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
             level += 1
             _enter(part, levels, walk, level, buckets, tick)
             continue
-        sums[level, _TOTAL] += weight * given_separators(
+        sums[level, _TOTAL] += weight * _some_word(
             part, levels.others, buckets, tick, walk.alive[level + 1], states, pieces
         )
         if states.counters[FAILED]:
@@ -128,7 +140,7 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
 
 
 @inner
-def _new_walk(part, levels, buckets):
+def _new_walk(part, words, levels, buckets):
     count, cuts = len(levels.separators), levels.cuts
     degree = len(levels.others.event) + count
     for separator in levels.separators:
@@ -137,9 +149,11 @@ def _new_walk(part, levels, buckets):
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
     most = most_nodes(np.int64(1) << 62, degree) + 1
+    alive = np.empty((count + 1, len(words.full)), np.uint64)
+    alive[0] = words.full
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
-        np.zeros((count, 4), np.int64), np.zeros((count, 3)), np.full(count + 1, all_bits(part.problems)),
+        np.zeros((count, 4), np.int64), np.zeros((count, 3)), alive,
     )  # fmt: skip
 
 
@@ -155,7 +169,7 @@ def _enter(part, levels, walk, level, buckets, tick):
 
 
 @inlined
-def _begin_cell(part, levels, walk, level, buckets, tick):
+def _begin_cell(part, words, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums = walk.cursor, walk.sums
     event, cell = part.event[levels.separators[level]], cursor[level, _CELL]
@@ -166,20 +180,28 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     if sums[level, _DENSITY] == 0.0:
         return
     tick[levels.separators[level]] = begin
-    left = left_alive(part, walk.alive[level], levels.offsets, levels.clause, level, tick)
-    if left == NONE:
+    if not leave_alive(part, words, walk.alive, levels.offsets, levels.clause, level, tick):
         return
-    if left & levels.settled[level] != NONE:
+    left = walk.alive[level + 1]
+    if _some_settled(left, levels.settled[level]):
         sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
         return
-    walk.alive[level + 1] = left
     degree = len(levels.separators) - 1 - level
     for separator in levels.separators[level:]:
         degree += degree_of(buckets, part.event[separator])
-    for i in range(len(levels.others.event)):
-        if levels.others.level[i] >= level and levels.others.problems[i] & left != NONE:
-            degree += 1
+    for word in range(len(left)):
+        for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
+            if levels.others.level[i] >= level and levels.others.problems[i] & left[word] != NONE:
+                degree += 1
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
+
+
+@inner
+def _some_settled(left, settled):
+    found = NONE
+    for word in range(len(left)):
+        found |= left[word] & settled[word]
+    return found != NONE
 
 
 @inner

@@ -1,0 +1,62 @@
+"""Keys of more rows than a machine word has bits: rows that share but few events are sets of their own."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.errors import QueryTooLargeError
+from tests.plans import Event, event_table, plan_of
+
+WINDOW = 6
+STARTS = [(7 * number) % 41 for number in range(90)]
+"""Each B is somewhere in four ticks from here."""
+
+
+def _occurrence(query: str, events: list[Event]) -> float:
+    (row,) = match_events(plan_of(query), event_table(tuple(events))).to_pylist()
+    return float(row["occurrence"])
+
+
+def _others(kind: str, count: int) -> list[Event]:
+    return [Event(f"{kind}{n}", kind.upper(), begin, begin + 3) for n, begin in enumerate(STARTS[:count])]
+
+
+def _none_follows(ticks: tuple[int, ...], count: int) -> float:
+    """The probability that no B follows any of these ticks within the window."""
+    free = np.ones(count)
+    for n, begin in enumerate(STARTS[:count]):
+        free[n] = np.mean([not any(t < at < t + WINDOW for t in ticks) for at in range(begin, begin + 4)])
+    return float(free.prod())
+
+
+@pytest.mark.parametrize("count", [64, 65, 90])
+def test_one_event_before_any_of_many(count: int) -> None:
+    query = f"PATTERN SEQ(A a, B b) WITHIN {WINDOW} ticks GROUP BY ()"
+    expected = np.mean([1 - _none_follows((t,), count) for t in range(60)])
+    found = _occurrence(query, [Event("a", "A", 0, 59), *_others("b", count)])
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_either_of_two_events_before_any_of_many() -> None:
+    """A B that both may precede is shared by two rows; the others are not."""
+    query = f"PATTERN SEQ(A a, B b) WITHIN {WINDOW} ticks GROUP BY ()"
+    pairs = product(range(30, 45), range(38, 60))
+    expected = np.mean([1 - _none_follows(pair, 90) for pair in pairs])
+    events = [Event("a0", "A", 30, 44), Event("a1", "A", 38, 59), *_others("b", 90)]
+    assert _occurrence(query, events) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_shares_more_than_few_events_is_refused_with_its_numbers() -> None:
+    events = [
+        Event("a", "A", 0, 30),
+        *(Event(f"{k}{n}", k.upper(), 0, 30 + n) for k in "bc" for n in range(9)),
+    ]
+    with pytest.raises(
+        QueryTooLargeError,
+        match=r"81 rows share more than 9 events in common \(separators\), where at most 64",
+    ):
+        match_events(plan_of("PATTERN SEQ(A a, B b, C c) GROUP BY ()"), event_table(tuple(events)))
