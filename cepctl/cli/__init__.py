@@ -82,6 +82,8 @@ COMMANDS: dict[str, str] = {
     name: purpose for group in COMMAND_GROUPS.values() for name, purpose in group.items()
 }
 INTERRUPTED = 130
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system gives it none."""
 
 
 class LazyGroup(click.Group):
@@ -219,6 +221,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = str(problem).partition("\n")[0]
         say("error", f"not enough memory, or a part of the installation is missing{told and f': {told}'}")
         say("hint", "ulimit -v shows the limit of memory; cepctl doctor looks at the installation")
+        return JobError.exit_code
+    except RuntimeError as problem:
+        if str(problem) != _NO_THREAD:
+            raise
+        _leave_standard_output()
+        say("error", "no thread can be started: memory or the number of processes is limited")
+        say("hint", "ulimit -v and ulimit -u show the limits")
         return JobError.exit_code
     return outcome if isinstance(outcome, int) else 0
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock, Thread, get_ident
 from types import TracebackType
 from typing import Self
@@ -58,7 +59,9 @@ class Watched:
         with _lock:
             if not (_watching and _watching[0].is_alive()):
                 _watching[:] = [Thread(target=_look, daemon=True, name="kernels")]
-                _watching[0].start()
+                # Where no thread can be had the call goes on, watched by nobody.
+                with suppress(RuntimeError):
+                    _watching[0].start()
             _calls[thread] = self
         return self
 

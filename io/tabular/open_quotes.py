@@ -2,9 +2,9 @@
 
 A quote before a value takes all rows up to the next quote into that value.  It is told from a value of
 several lines by these lines: where each is a row, with as many delimiters as the header, the quote is
-damage, and where a quarter of them are and no quote closes it.  Its line is then handed on as one that is no
-row.  Only stretches of lines with an odd number of quotes are looked at: all others begin and end outside of
-them.
+damage, and where a quarter of them are and no quote closes it.  So is the last of them a row, if the quote
+that would close the value begins another one.  Its line is then handed on as one that is no row.  Only
+stretches of lines with an odd number of quotes are looked at: all others begin and end outside of them.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ class OpenQuotes(io.RawIOBase):
             begin = int(places[first - 1]) + 1 if first else 0
             end = int(places[first]) + 1
             rows = text[end : int(places[stop - 1]) + 1].split(b"\n")[:-1]
+            if stop < len(places):
+                rows += self._opened_again(text[int(places[stop - 1]) + 1 : int(places[stop])])
             open_still = stop == len(places) and (last or len(text) - begin >= _LONGEST_LOOK)
             if self._are_rows(rows, open_still):
                 return begin, end, _DAMAGED
@@ -104,6 +106,16 @@ class OpenQuotes(io.RawIOBase):
         outside = np.flatnonzero(~inside)
         safe = int(places[outside[-1]]) + 1 if len(outside) else len(text)
         return safe, safe, _WHOLE
+
+    def _opened_again(self, line: bytes) -> list[bytes]:
+        """The line that ends what is quoted, where its quote begins a value: no value has text behind one."""
+        before, quote, behind = line.partition(b'"')
+        begins = not before or before.endswith(self._delimiter)
+        return (
+            [line]
+            if quote and begins and behind.rstrip(b"\r")[:1] not in (b"", b'"', self._delimiter)
+            else []
+        )
 
     def _are_rows(self, lines: list[bytes], open_still: bool) -> bool:
         """Whether all lines are, or a quarter of them where no quote ever closes what was opened before."""

@@ -207,3 +207,17 @@ def test_a_setting_that_is_no_pair_is_a_wrong_command_line(
 ) -> None:
     assert main(["ingest", str(csv), "-o", "events", "--conf", "spark.ui.enabled"]) == 2
     assert "is not of the form key=value" in capsys.readouterr().err
+
+
+def test_that_no_thread_can_be_had_is_said_without_a_traceback(
+    csv: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    importlib.import_module("cepctl.cli.commands.match")
+    monkeypatch.setattr("cepctl.cli.commands.match.find_matches", refuse)
+    assert main(["match", "PATTERN SEQ(A a)", csv.name]) == 4
+    told = capsys.readouterr().err
+    assert "error: no thread can be started" in told
+    assert "ulimit -u" in told

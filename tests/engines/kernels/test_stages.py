@@ -17,7 +17,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
-from cepctl.engines.kernels import stages
+from cepctl.engines.kernels import stages, watch
 from cepctl.engines.kernels.kernel import Kernel, inner, kernel
 from cepctl.engines.kernels.signatures import signature_of
 from cepctl.engines.kernels.stages import Form, Mode, only, run
@@ -258,3 +258,13 @@ print(ended > 100, calls > ended)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     assert told == "True True\n"
+
+
+def test_a_call_goes_on_unwatched_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(watch, "_watching", [])
+    monkeypatch.setattr(Thread, "start", refuse)
+    with Watched(lambda _: True) as call:
+        assert not call.sent
