@@ -46,6 +46,7 @@ def test_matches_become_annotations_and_too_many_fail_the_step() -> None:
     assert Path("told").read_text() == "matches=1\n"
 
 
+@pytest.mark.slow
 def test_as_many_as_are_allowed_are_warnings() -> None:
     done = step(allowed="1")
     assert done.returncode == 0
@@ -58,6 +59,7 @@ def test_what_is_less_probable_is_not_counted() -> None:
     assert "::" not in done.stdout
 
 
+@pytest.mark.slow
 def test_what_a_log_holds_begins_no_command_of_the_job() -> None:
     done = step(allowed="1", query="PATTERN SEQ(A a, B b) RETURN a.text")
     assert [line for line in done.stdout.splitlines() if line.startswith("::")] == [

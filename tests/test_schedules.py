@@ -82,7 +82,9 @@ def run_in(folder: Path, command: str) -> None:
         assert done.stdout + done.stderr == ""
 
 
-@pytest.mark.parametrize("example", ["cron", "systemd", "airflow"])
+@pytest.mark.parametrize(
+    "example", ["cron", *(pytest.param(each, marks=pytest.mark.slow) for each in ("systemd", "airflow"))]
+)
 def test_the_examples_say_each_match_once(
     example: str, tmp_path: Path, airflow: dict[str, type[Recorded]]
 ) -> None:

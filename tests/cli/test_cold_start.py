@@ -50,7 +50,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("dataset", ["own", "clocked"])
+@pytest.mark.parametrize("dataset", ["own", pytest.param("clocked", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("query", QUERIES)
 def test_nothing_is_compiled_before_the_answer(
     query: str, dataset: str, datasets: Path, tmp_path: Path

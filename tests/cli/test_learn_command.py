@@ -60,6 +60,7 @@ def test_a_part_of_the_keys_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert "learned from 12 keys under coarsen 10 ms; 8 keys not needed; " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_hidden_times_are_those_of_calibrate(capsys: pytest.CaptureFixture[str]) -> None:
     """Other draws hide other orders; the same seed hides the same ones."""
     texts = []

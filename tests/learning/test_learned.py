@@ -109,6 +109,7 @@ def test_the_evidence_stands_beside_the_law() -> None:
     assert told["log_score_without"] == pytest.approx(found.scores.log_score_without, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_law_has_the_same_bytes_each_time_and_in_any_order_of_rows() -> None:
     table = simulated(100, "ABC", HABIT)
     table = table.append_column("event_id", pa.array([f"e{i}" for i in range(len(table))]))

@@ -169,6 +169,7 @@ def _next_matches(ticks: Indexes) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_a_rival_of_later_gaps_that_can_lie_before_them_is_left() -> None:
     """One that fits c and d, but not b, must stay out of the last two of three gaps alone."""
     events = [Event("a", "A", 0, 2, x=0), Event("b", "A", 1, 4, x=0), Event("c", "A", 3, 6, x=1)]

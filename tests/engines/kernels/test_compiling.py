@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from cepctl.engines.kernels.signatures import signature_of
 
@@ -32,6 +33,7 @@ def wait_for(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_is_compiled_by_a_process_that_begins_anew(tmp_path: Path) -> None:
     """It is asked for one kernel and part of the next one's line; for the rest after it has begun anew."""
     keys = np.arange(3)

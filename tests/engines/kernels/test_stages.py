@@ -179,6 +179,7 @@ def test_what_no_process_can_compile_is_compiled_here(monkeypatch: pytest.Monkey
         assert [form.loaded for form in stages._STAGE.forms.values()] == [True]
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_the_process_beside_ends_and_a_warning_says_why(tmp_path: Path) -> None:
     """No file may grow beyond a few bytes, as on a full disk."""
     program = """

@@ -66,6 +66,7 @@ def test_nothing_is_compiled_where_kernels_were_carried_to(carried: Path, tmp_pa
     assert own[0] == returned
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_told_by_the_machines_that_find_it(carried: Path, tmp_path: Path) -> None:
     uses = kernels_in(carried / FOLDER).uses
     assert set(uses) == {ANY}
