@@ -104,7 +104,7 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         if not stamp.has_day:
             continue
         if stamp.date not in dated:
-            date = re.compile(stamp.date, re.ASCII)
+            date = _dates(stamp.date)
             dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
         expression = searched(stamp.name)
         if not any(expression.search(lines[row]) for row in dated[stamp.date]):
@@ -125,6 +125,11 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
 def _spread(count: int) -> list[int]:
     """Some numbers below a count, no two of them equally far apart: lines of two layouts may take turns."""
     return sorted({0, *(int(count * (each * _GOLDEN % 1)) for each in range(_FEW))})
+
+
+@cache
+def _dates(regex: str) -> re.Pattern[str]:
+    return re.compile(regex, re.ASCII)
 
 
 @cache

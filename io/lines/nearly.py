@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import product
+from string import digits
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +21,7 @@ _USUAL_SHARE = 0.2
 _SHORTEST = 12
 """Shorter beginnings are too alike to what messages say."""
 _MOST_INSERTED = 8
+_FEW = 64
 
 
 def usual_beginnings(before: pa.Array, time: pa.Array) -> tuple[str, ...]:
@@ -41,8 +43,15 @@ def nearly_beginnings(lines: pa.Array, usual: Sequence[str]) -> pa.Array:
 
 
 def _shapes(texts: pa.Array) -> pa.Array:
+    if len(texts) <= _FEW:
+        # To make the expression ready takes longer than to look at so few.
+        return pa.array([text and "".join(map(_shape, text)) for text in texts.to_pylist()], pa.string())
     letters = pc.replace_substring_regex(texts, r"\pL", "a")
     return pc.replace_substring_regex(letters, r"\d", "0")
+
+
+def _shape(character: str) -> str:
+    return "a" if character.isalpha() else "0" if character in digits else character
 
 
 def _differs_little(shape: str, usual: str) -> bool:

@@ -64,22 +64,22 @@ class Stamp:
     def compiled(self) -> re.Pattern[str]:
         return re.compile(self.regex, re.ASCII)
 
-    @property
+    @cached_property
     def bare(self) -> str:
         """The expression without groups, as RE2 takes it."""
         return re.sub(r"\(\?P<\w+>", "(?:", self.regex)
 
-    @property
+    @cached_property
     def date_bare(self) -> str:
         """The expression of its date without groups."""
         return re.sub(r"\(\?P<\w+>", "(?:", self.date)
 
-    @property
+    @cached_property
     def has_day(self) -> bool:
         """False of a time of day."""
         return self.has_year or "(?P<d>" in self.regex
 
-    @property
+    @cached_property
     def has_year(self) -> bool:
         return any(f"(?P<{part}>" in self.regex for part in "YyEU")
 
@@ -87,7 +87,7 @@ class Stamp:
     def is_epoch(self) -> bool:
         return "(?P<E>" in self.regex
 
-    @property
+    @cached_property
     def is_uptime(self) -> bool:
         return "(?P<U>" in self.regex
 
