@@ -171,6 +171,10 @@ def _ingest(
                 unit_is_given=options.model.time_unit is not None,
             )
             results, unit, order_notices = written.results, written.unit, written.notices
+        else:
+            from cepctl.ingestion.shared_stamps import told_of_shared_stamps
+
+            order_notices = tuple(told_of_shared_stamps(results, scratch.resolve()[0]))
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)

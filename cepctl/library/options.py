@@ -61,7 +61,7 @@ class ReadingOptions(TypedDict, total=False):
         Whether times are exact that have no fraction of a second; else each stands for its whole second,
         minute or day where no time of its file has one.
     writer
-        What events of one file share that one process wrote, such as `["node"]`, or `["source"]` for no more
+        What events of one file share that one process wrote, such as `"node"`, or `"source"` for no more
         than the file: the order of its records is then that in which they happened, and ticks are so fine
         that all have room.
     """
@@ -83,7 +83,7 @@ class ReadingOptions(TypedDict, total=False):
     per_object: str | None
     time_unit: str | None
     exact_times: bool
-    writer: Sequence[str]
+    writer: str | Sequence[str]
 
 
 class EventOptions(ReadingOptions, total=False):
@@ -129,7 +129,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         per_object=given.get("per_object"),
         time_unit=given.get("time_unit"),
         exact_times=given.get("exact_times", False),
-        writer=tuple(given["writer"]) if "writer" in given else None,
+        writer=_names(given["writer"]) if "writer" in given else None,
     )
 
 
@@ -152,3 +152,8 @@ def _mapped(field: str, column: str) -> str:
     """One pair as the command line writes it, where quotes protect a comma."""
     text = f"{field}={column}".replace('"', '""')
     return f'"{text}"'
+
+
+def _names(asked: str | Sequence[str]) -> tuple[str, ...]:
+    """Names in a sequence, or in one text with commas as on the command line."""
+    return tuple(asked.split(",")) if isinstance(asked, str) else tuple(asked)

@@ -162,6 +162,7 @@ FORMATS = (
             "2026-06-14T08:15:05.310003110Z stderr F cache is full\n"
         ),
         page="logs-containers.md",
+        appended=True,
         reader=ContainerLog(cri_piece),
     ),
     LogFormat(
@@ -171,6 +172,7 @@ FORMATS = (
         uncertainty=_UNCERTAINTY,
         example=('{"log":"ready on :8080\\n","stream":"stdout","time":"2026-06-14T08:15:04.123456789Z"}\n'),
         page="logs-containers.md",
+        appended=True,
         reader=ContainerLog(docker_piece),
     ),
 )

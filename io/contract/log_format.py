@@ -103,6 +103,8 @@ class LogFormat:
         templates are mined.
     whole_days
         Whether the times of a file all of which are midnights mean whole days.
+    appended
+        Whether a process appends its records as things happen, so that the order of its lines is evidence.
     repeats
         What several of its files may show again; None: nothing.
     """
@@ -124,6 +126,7 @@ class LogFormat:
     recognises_named: Callable[[bytes], bool] | None = None
     messages: Callable[[IO[bytes], str, ReadOptions], Iterator[pa.Array]] | None = None
     whole_days: bool = False
+    appended: bool = False
     repeats: Repeats | None = None
 
     def read(

@@ -359,6 +359,7 @@ FORMAT = LogFormat(
         "Thunderbird",
         "executors of Spark",
     ),
+    appended=True,
     reader=LinesLog(),
     options={
         "time_zone": ZONELESS,

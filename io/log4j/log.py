@@ -238,6 +238,7 @@ FORMAT = LogFormat(
     ),
     page="log-patterns.md",
     kinds=("HDFS", "Hadoop"),
+    appended=True,
     reader=_READER,
     options={
         "time_zone": ZONELESS,

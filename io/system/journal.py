@@ -134,6 +134,7 @@ FORMAT = LogFormat(
         '"PRIORITY":"6","MESSAGE":"Accepted publickey for ann"}\n'
     ),
     page="logs-system.md",
+    appended=True,
     reader=Journal(),
     options={"drop_domain": "the journal"},
     lines=plain_lines,

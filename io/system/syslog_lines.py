@@ -288,6 +288,7 @@ FORMAT = LogFormat(
     ),
     page="logs-system.md",
     kinds=("OpenSSH", "Linux", "macOS"),
+    appended=True,
     reader=Syslog(),
     options={
         "time_zone": ZONELESS,

@@ -160,6 +160,7 @@ FORMAT = LogFormat(
     uncertainty="as written: 1 s, 1 ms, or none",
     example=("[2026-06-14 08:15:04] valve 3 open\n"),
     page="log-patterns.md",
+    appended=True,
     reader=_READER,
     options={
         "time_zone": ZONELESS,

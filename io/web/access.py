@@ -123,6 +123,7 @@ FORMAT = LogFormat(
         '198.51.100.7 - ann [14/Jun/2026:08:15:04 +0200] "GET /orders?page=1 HTTP/1.1" 200 20 "-" "curl/8"\n'
     ),
     page="logs-web.md",
+    appended=True,
     reader=AccessLog(),
     options={"exact_times": WRITTEN},
     lines=plain_lines,

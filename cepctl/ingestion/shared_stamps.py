@@ -1,0 +1,37 @@
+"""Records of a log that share a stamp with others of their file, whose order could decide who was first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pyarrow import fs
+
+from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.writers import survey
+from cepctl.io.formats import format_named
+
+_LOOKED_AT = 200_000
+"""Events that are looked at, from the first on."""
+_MOST_STEPS_BACK = 0.01
+
+
+def told_of_shared_stamps(results: Sequence[FileResult], files: fs.FileSystem) -> Iterator[str]:
+    """What settles the order of records that a process appended in one unit; `files` holds their chunks."""
+    sharing = events = left = 0
+    names = []
+    for result in results:
+        if not result.chunks or left > _LOOKED_AT or not format_named(result.format).appended:
+            continue
+        records = survey(replace(result, chunks=result.chunks[:1]), (), files).records
+        left += len(records.row)
+        own = int((records.sharing > 1).sum())
+        if own and len(records.steps) <= _MOST_STEPS_BACK * len(records.row):
+            sharing, events = sharing + own, events + len(records.row)
+            names.append(result.name)
+    if sharing:
+        where = names[0] if len(names) == 1 else f"{len(names):,} files"
+        yield (
+            f"{sharing:,} of {events:,} events in {where} share the stamp of another one of their file, so "
+            "that who was first is open; --writer source takes the order in which they stand as evidence"
+        )
