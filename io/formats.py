@@ -45,6 +45,7 @@ HEAD_BYTES = 1 << 16
 # which says all that is known of a format beside its page and its tests.
 FORMATS = (
     "cepctl.io.ganglia.web_export:FORMATS",
+    "cepctl.io.headed.log:FORMATS",
     "cepctl.io.tabular.files:FORMATS",
     "cepctl.io.hadoop.jhist:FORMAT",
     "cepctl.io.hadoop.jhist1:FORMAT",

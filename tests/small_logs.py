@@ -46,6 +46,17 @@ _JSON_LINES = (
     '{"event_type":"B","time":"2015-10-25T02:30:00.123456789","x":1e40,"y":"\\u00e9"}\n'
     '{"event_type":"C","time":12,"x":"text","number":3}\n'
 )
+_ZEEK = (
+    "#separator \\x09\n#set_separator\t,\n#empty_field\t(empty)\n#unset_field\t-\n#path\tssh\n"
+    "#fields\tts\tuid\tid.orig_h\tduration\tlocal\n#types\ttime\tstring\taddr\tinterval\tbool\n"
+    "1781417704.978001\tCa1\t10.0.0.7\t0.5\tT\n1781417705.100002\tCa2\t10.0.0.8\t-\t-\n#close\t2026-06-14-09-00-00\n"
+)
+_W3C = (
+    "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-06-14 08:15:00\n"
+    "#Fields: date time c-ip cs-method cs(User-Agent) sc-status\n"
+    '2026-06-14 08:15:04 10.0.0.7 GET "a ""b""" 200\n2026-06-14 08:15:05 10.0.0.7 POST - 302\n'
+    "#Date: 2026-06-15 00:00:00\n#Fields: time c-ip\n00:00:01 10.0.0.8\n"
+)
 _OTLP_LOGS = (
     '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}},'
     '{"key":"host.name","value":{"stringValue":"n7.example"}}]},"scopeLogs":[{"scope":{"name":"lib"},"logRecords":[\n'
@@ -228,6 +239,8 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "json": ("json", _JSON_TRAIL.encode()),
     "json, lines": ("json", _JSON_APPLICATION.encode()),
     "json, Kubernetes": ("json", _JSON_KUBERNETES.encode()),
+    "zeek": ("zeek", _ZEEK.encode()),
+    "w3c": ("w3c", _W3C.encode()),
     "parquet": ("parquet", _parquet()),
     "jhist": ("jhist", json_history()),
     "jhist, binary": ("jhist", binary_history(json_history())),

@@ -23,7 +23,7 @@ from cepctl.plan.returned_items import LEAST, MOST
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import percent
 from cepctl.render.short_ids import short_ids
-from cepctl.render.spans import span_text
+from cepctl.lengths import span_text
 from cepctl.terminal import visible
 
 _ANY_WIDTH = 1_000_000

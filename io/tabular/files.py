@@ -204,7 +204,7 @@ ANY_JSON = LogFormat(
         '"userIdentity": {"userName": "ann"}}]}\n'
     ),
     page="logs-json.md",
-    kinds=("CloudTrail", "events of Kubernetes", "logs of applications"),
+    kinds=("CloudTrail", "events of Kubernetes", "logs of applications", "Suricata", "Windows events"),
     reader=_ANY_JSON,
     options={**_OPTIONS, "intervals": "Kubernetes events"},
     recognises_mapped=_ANY_JSON.may_be_mapped,

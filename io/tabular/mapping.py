@@ -21,6 +21,7 @@ from difflib import get_close_matches
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.tabular.composed import composed_of
 from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, LENGTH_COLUMNS
 
 RESERVED = (
@@ -87,29 +88,47 @@ def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str
     mapping = mapping_of(names, mapping)
     require_mapped(names, mapping, source)
     found = [raw_name(name, mapping) for name in names]
-    require_events(found, names, source)
+    require_events(found, names, source, composed_fields(names, mapping))
     return found
+
+
+def composed_fields(names: Sequence[str], mapping: ColumnMap) -> list[str]:
+    """The fields that a mapping composes of columns that a file with these names has."""
+    return [
+        field
+        for field, column in mapping
+        if column not in names
+        and (parts := composed_of(field, column)) is not None
+        and parts.missing(names) is None
+    ]
 
 
 def require_mapped(names: Sequence[str], mapping: ColumnMap, source: str) -> None:
     """Raise EventSchemaError unless every column that the mapping names is there."""
     for field, column in mapping:
-        if column not in names:
-            near = get_close_matches(column, names, 1)
+        parts = None if column in names else composed_of(field, column)
+        missing = column if parts is None else parts.missing(names)
+        if missing is not None and missing not in names:
+            near = get_close_matches(missing, names, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {listed(names)}"
             raise EventSchemaError(
-                f"{source}: there is no column '{column}' to be the {field} (--map {field}={column}); {hint}"
+                f"{source}: there is no column '{missing}' to be the {field} (--map {field}={column}); {hint}"
             )
 
 
-def require_events(found: Sequence[str], names: Sequence[str], source: str) -> None:
-    """Raise EventSchemaError unless the raw columns `found` can be those of events; `names` are shown."""
-    if "event_type" not in found:
+def require_events(
+    found: Sequence[str], names: Sequence[str], source: str, composed: Sequence[str] = ()
+) -> None:
+    """Raise EventSchemaError unless the raw columns `found`, and those `composed`, can be those of events.
+
+    `names` are shown.
+    """
+    if "event_type" not in (*found, *composed):
         raise EventSchemaError(
             f"{source}: no column event_type (found {listed(names)}); say which column holds the kind "
             "of event: --map event_type=COLUMN"
         )
-    if not has_events(found):
+    if not has_events([*found, *composed]):
         raise EventSchemaError(
             f"{source}: no column time, and not both lower and upper (found {listed(names)}); say which "
             "column holds the time: --map time=COLUMN"
