@@ -57,6 +57,17 @@ _W3C = (
     '2026-06-14 08:15:04 10.0.0.7 GET "a ""b""" 200\n2026-06-14 08:15:05 10.0.0.7 POST - 302\n'
     "#Date: 2026-06-15 00:00:00\n#Fields: time c-ip\n00:00:01 10.0.0.8\n"
 )
+_SLOW = (
+    "/usr/sbin/mysqld, Version: 8.0.37 (MySQL). started with:\n"
+    "# Time: 2026-06-14T08:15:04.978001Z\n# User@Host: shop[shop] @ web1 [10.0.0.7]  Id:    17\n"
+    "# Query_time: 2.500000  Lock_time: 0.000120 Rows_sent: 1  Rows_examined: 400000\n"
+    "SET timestamp=1781424902;\nSELECT *\n  FROM orders;\n"
+    "# User@Host: root[root] @ localhost []\n# Query_time: 0.250000  Lock_time: 0.0\nDELETE FROM old;\n"
+)
+_COMPOSE = (
+    "web-1    | 2026-06-14T08:15:04.123456789Z ready on :8080\n"
+    'caddy    | {"level":"info","ts":1781424904.978,"msg":"serving","port":443}\n'
+)
 _OTLP_LOGS = (
     '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}},'
     '{"key":"host.name","value":{"stringValue":"n7.example"}}]},"scopeLogs":[{"scope":{"name":"lib"},"logRecords":[\n'
@@ -239,6 +250,8 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "json": ("json", _JSON_TRAIL.encode()),
     "json, lines": ("json", _JSON_APPLICATION.encode()),
     "json, Kubernetes": ("json", _JSON_KUBERNETES.encode()),
+    "mysql-slow": ("mysql-slow", _SLOW.encode()),
+    "compose": ("compose", _COMPOSE.encode()),
     "zeek": ("zeek", _ZEEK.encode()),
     "w3c": ("w3c", _W3C.encode()),
     "parquet": ("parquet", _parquet()),

@@ -76,6 +76,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.columns": {"language", "plan", "polars_expressions"},
     "engines.rows": {"order_laws", "plan", "engines.columns"},
     "io.containers": {"io.contract", "io.source"},
+    "io.databases": {"io.contract", "io.source"},
     "io.ganglia": {"io.contract", "io.source"},
     "io.hadoop": {"io.contract", "io.source"},
     "io.log4j": {"io.contract", "io.source"},

@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
@@ -174,12 +173,9 @@ class _Log:
 
     def _times(self, found: dict[str, pa.Array]) -> pa.Array:
         header, names = self.header, self.header.time_columns
-        if header.kind == ZEEK or len(names) == 1 and header.day is None:
+        if header.kind == ZEEK or (len(names) == 1 and header.day is None):
             return found[names[0]]
-        if len(names) == 1:
-            day = self._days(found[names[0]])
-        else:
-            day = found[names[0]]
+        day = self._days(found[names[0]]) if len(names) == 1 else found[names[0]]
         text = pc.binary_join_element_wise(day, found[names[-1]], " ")
         return text if header.zone is None else pc.binary_join_element_wise(text, header.zone, "")
 

@@ -58,6 +58,11 @@ class Heading:
 
 HEADINGS: tuple[Heading, ...] = (
     Heading(
+        "fields divided by two colons",
+        r"(?P<thread>[^\s:][^:]*)::(?P<level>[A-Z]+)::",
+        r"::(?P<component>[^:]*)::(?P<line>\d+)::(?P<logger>[^:]*)::(?:\((?P<function>\w+)\) )?",
+    ),
+    Heading(
         "logcat of Android",
         "",
         rf" +{_PID} +(?P<thread>\d+) (?P<level>[VDIWEFA]) (?P<component>[^:\n]*?) *: ?",

@@ -50,6 +50,7 @@ _TIMES = (
     *("requestreceivedtimestamp", "receivetimestamp", "timemillis", "epochmillis", "epoch", "unixtime"),
     *("updatedat", "datestamp", "logtime", "timelocal", "requesttime", "epochsecond"),
 )
+_UNNAMED = len(_TIMES) + 2
 # What the time of an event is called inside of a record that a collector made of it.
 _OWN_TIMES = ("timecreated", "eventtime", "eventtimestamp", "timestamp", "occurredat", "timegenerated")
 _OWN_SHARE = 0.9
@@ -306,13 +307,22 @@ def _times_of(records: Sequence[Mapping[str, Value]]) -> tuple[str, ...]:
     ranked = []
     for place, name in enumerate(dict.fromkeys(name for record in records for name in record)):
         plain = _plain(_undated(name).rpartition(".")[2])
-        named = _TIMES.index(plain) if plain in _TIMES else len(_TIMES)
+        named = _rank_of(plain)
         values = [record.get(name) for record in records]
-        timed = sum(map(_is_time if named < len(_TIMES) else _is_written, values))
+        timed = sum(map(_is_time if named < _UNNAMED else _is_written, values))
         if timed >= _FEWEST_SHARE * len(records):
             depth = _undated(name).count(".")
-            ranked.append((timed < 0.9 * len(records), named == len(_TIMES), depth, named, place, name))
+            ranked.append((timed < 0.9 * len(records), named == _UNNAMED, depth, named, place, name))
     return tuple(each[-1] for each in sorted(ranked))
+
+
+def _rank_of(plain: str) -> int:
+    """How usual the name of a time is, from 0 on; what only ends like one comes after those of beginnings."""
+    if plain in _TIMES:
+        return _TIMES.index(plain)
+    if plain.endswith(("timestamp", "datetime")):
+        return len(_TIMES) + ("end" in plain)
+    return _UNNAMED
 
 
 def _undated(name: str) -> str:
