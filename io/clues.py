@@ -17,8 +17,8 @@ _NO_TIMES = (
 )
 _COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {1,40}\| |^$")
 _WITHOUT_TIMES = (
-    "its lines stand behind names of containers, as docker compose logs prints them, and have no times: print "
-    "them with docker compose logs -t"
+    "its lines stand behind names of containers, as docker compose logs prints them, and have no times: "
+    "print them with docker compose logs -t"
 )
 _OWN_TIMES = (
     "its times are in no known layout: --patterns FILE says where they stand (?P<time>...), and "

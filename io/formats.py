@@ -314,6 +314,6 @@ def _opened(source: _Bytes) -> OpenLog:
         stream = io.BufferedReader(inside, HEAD_BYTES)
         return OpenLog(stream, stream.peek(HEAD_BYTES), inside)
     if has_colours(head):
-        stream = io.BufferedReader(WithoutColours(stream), HEAD_BYTES)
-        return OpenLog(stream, stream.peek(HEAD_BYTES), source)
+        plain = io.BufferedReader(WithoutColours(stream), HEAD_BYTES)
+        return OpenLog(plain, plain.peek(HEAD_BYTES), source)
     return OpenLog(stream, head, source)

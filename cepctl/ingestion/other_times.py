@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
+from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import RAW_NUMBER, is_attribute
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.tabular.epoch_times import TICKS, counts, fitting, since_1970, unit_of
@@ -113,7 +113,7 @@ class OtherTimesSeen:
             yield name, column.combine_chunks()
 
 
-def _micros(column: pa.Array, name: str, options: ReadOptions) -> tuple[Numbers, Numbers] | None:
+def _micros(column: pa.Array, name: str, options: ReadOptions) -> tuple[Numbers, Flags] | None:
     """Microseconds since 1970, and which rows have some; None for a column that is none of times."""
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -146,7 +146,7 @@ def _written(texts: pa.Array, options: ReadOptions) -> pa.Array:
     return parse_times(texts, options, ReadReport()).time
 
 
-def _filled(column: pa.Array) -> tuple[Numbers, Numbers]:
+def _filled(column: pa.Array) -> tuple[Numbers, Flags]:
     known = column.is_valid().to_numpy(zero_copy_only=False)
     return pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False), known
 

@@ -147,15 +147,13 @@ class _Log:
         self._put(record.line, self.time, length, attributes)
 
     def _put(self, line: int, time: LogTime, length: int, attributes: dict[str, Value]) -> None:
-        common = {"zone_seconds": time.zone_seconds, "fold": time.fold}
+        zone, fold = time.zone_seconds, time.fold
         after = 0 if self.options.exact_times else max(time.grain - 1, 0)
-        if self.options.intervals:
-            end = End(time.micros, time.zone_seconds, after=after, fold=time.fold)
-            self.rows.add(
-                *(QUERY, time.micros - length, attributes), number=line, after=after, end=end, **common
-            )
-        else:
-            self.rows.add(QUERY, time.micros, attributes, number=line, after=after, **common)
+        end = End(time.micros, zone, after=after, fold=fold) if self.options.intervals else None
+        begin = time.micros if end is None else time.micros - length
+        self.rows.add(
+            QUERY, begin, attributes, zone_seconds=zone, after=after, end=end, number=line, fold=fold
+        )
 
 
 def _user(line: str) -> dict[str, Value]:
@@ -192,7 +190,7 @@ def _length(text: Value) -> int | None:
 FORMAT = LogFormat(
     name="mysql-slow",
     description="the slow log of MySQL and MariaDB",
-    events="Query, when it was over; with --intervals from its beginning on; user, host, verb, statement, Query_time",
+    events="Query, as it ended; with --intervals from its begin on; user, host, verb, statement, Query_time",
     uncertainty="as written: 1 s, or none",
     example=(
         "# Time: 2026-06-14T08:15:04.978001Z\n# User@Host: shop[shop] @ web1 [10.0.0.7]  Id:    17\n"

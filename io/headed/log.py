@@ -236,7 +236,7 @@ _OPTIONS = {
 _ZEEK = LogFormat(
     name="zeek",
     description="logs of Zeek (Bro) with #fields",
-    events="what #path says, such as conn, dns, ssh; every field; with --intervals from ts on for the duration",
+    events="what #path says, as conn or ssh; every field; with --intervals they last for the duration",
     uncertainty="none; where no time has a fraction, the second",
     example=(
         "#separator \\x09\n#unset_field\t-\n#path\tssh\n#fields\tts\tuid\tid.orig_h\tauth_success\n"

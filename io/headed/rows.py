@@ -24,7 +24,7 @@ _BETWEEN = r'(?:^|{0})(?:"(?:[^"]|"")*"|[^{0}]*)'
 
 @dataclass(frozen=True)
 class RowsBelow:
-    """The rows of a block: their columns, and the places of the lines that are rows and of those that are not.
+    """The rows of a block: their columns, the places of the lines that are rows, and of those that are none.
 
     `longer` is how many rows have more values than the header names.
     """

@@ -206,7 +206,7 @@ def _read_epoch(
 
 
 def _read_tai(texts: Bytes, into: Written) -> None:
-    """Read labels of TAI64N, as multilog writes them: ten seconds ahead of the clock, whatever leaps there were."""
+    """Read labels of TAI64N, as multilog writes them: 10 s ahead of the clock, whatever leaps there were."""
     letters = (texts[:, 1:25] | 32).astype(np.int64)
     digits = np.where(
         letters > ord("9") | 32, letters - ord("a") + 10, texts[:, 1:25].astype(np.int64) - _ZERO

@@ -1,4 +1,4 @@
-r"""Text without the sequences by which a terminal shows it in colours, as logs that a program wrote for one have.
+r"""Text without the sequences by which a terminal shows colours, as logs have that were written for one.
 
 Such a sequence is ESC [ with numbers and a letter, as in `ESC[1mbold ESC[0m`.
 """

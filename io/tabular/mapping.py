@@ -4,12 +4,7 @@ A mapping (field, column) says that the file's `column` holds what the event tab
 of its columns, or an attribute that is to have another name.  A column that is called like a mapped
 field without being it stays as an attribute with the prefix `attr:`.
 
-A table with the names of XES, as PM4Py writes it, needs no mapping:
-
-    column               field
-    concept:name         event_type
-    time:timestamp       time
-    case:concept:name    case_id, where it is there
+Tables of well-known programs need no mapping (known_tables.py).
 """
 
 from __future__ import annotations
@@ -22,13 +17,13 @@ from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.reader import ColumnMap
 from cepctl.io.tabular.composed import composed_of
+from cepctl.io.tabular.known_tables import known_table
 from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, LENGTH_COLUMNS
 
 RESERVED = (
     *("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME),
     *(CLOCK, CLOCK_OFFSET, *LENGTH_COLUMNS),
 )
-_OF_XES = (("event_type", "concept:name"), ("time", "time:timestamp"), ("case_id", "case:concept:name"))
 _LISTED = 30
 
 
@@ -62,7 +57,7 @@ def parse_mapping(texts: Sequence[str]) -> ColumnMap:
 
 
 def mapping_of(names: Sequence[str], mapping: ColumnMap) -> ColumnMap:
-    """The mapping that holds for a file with these columns: the user's, else that of the names of XES.
+    """The mapping that holds for a file with these columns: the user's, else that of a known table.
 
     Examples
     --------
@@ -71,9 +66,8 @@ def mapping_of(names: Sequence[str], mapping: ColumnMap) -> ColumnMap:
     >>> mapping_of(["event_type", "time", "concept:name", "time:timestamp"], ())
     ()
     """
-    if mapping or "event_type" in names or not {"concept:name", "time:timestamp"} <= set(names):
-        return mapping
-    return tuple((field, column) for field, column in _OF_XES if column in names and field not in names)
+    known = None if mapping else known_table(names)
+    return mapping if known is None else known.mapping
 
 
 def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str]:

@@ -23,8 +23,8 @@ def test_a_note_says_by_how_much_other_times_differ_at_most(tmp_path: Path) -> N
         "B,2026-06-14T08:15:06.5Z,2026-06-14T08:15:36.5Z,1781424906.75,08:16\n"
     )
     assert notices(tmp_path, text) == [
-        "x.csv: fields that are times, too, and stay attributes: ended (up to 2 h earlier, up to 250 ms later); "
-        "received (up to 30 s later); --map time=FIELD"
+        "x.csv: fields that are times, too, and stay attributes: ended (up to 2 h earlier, up to 250 ms "
+        "later); received (up to 30 s later); --map time=FIELD"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Zeek and W3C extended logs as files: headers in comments, what they say of rows, and headers that change."""
+"""Zeek and W3C extended logs as files: headers in comments, what these say of rows, and how they change."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ def test_times_are_of_utc_unless_the_log_says_that_they_are_local(tmp_path: Path
 def test_times_of_day_are_of_the_day_of_the_last_comment_and_go_on_over_midnight(tmp_path: Path) -> None:
     rows, _ = taken(
         tmp_path,
-        "#Date: 2026-06-14 23:59:00\n#Fields: time c-ip\n23:59:58 a\n00:00:01 b\n#Date: 2026-06-20\n08:00:00 c\n",
+        "#Date: 2026-06-14 23:59:00\n#Fields: time c-ip\n23:59:58 a\n00:00:01 b\n"
+        "#Date: 2026-06-20\n08:00:00 c\n",
     )
     assert [stamp(row) for row in rows] == [
         "2026-06-14 23:59:58",

@@ -16,6 +16,7 @@ from cepctl.io.tabular.json_shape import shape_of
 
 SYSTEM = {"EventID": 4625, "TimeCreated": {"#attributes": {"SystemTime": "2026-06-14T10:00:00.100000Z"}}}
 COLLECTED = {"timestamp": "2026-06-14 10:00:30.000000 UTC", "data": {"Event": {"System": SYSTEM}}}
+EARLY, LATE = "2026-06-14T08:15:04Z", "2026-06-14T08:15:05Z"
 OWN = "data.Event.System.TimeCreated.#attributes.SystemTime"
 
 
@@ -39,7 +40,8 @@ def test_the_event_of_a_collector_happened_at_its_own_time(tmp_path: Path) -> No
     )
     assert dataset.summary.notices[:2] == (
         f"x.json: the time is '{OWN}', which the event has of its own; 'timestamp' around it is the arrival",
-        "x.json: fields that are times, too, and stay attributes: arrival (up to 29.9 s later); --map time=FIELD",
+        "x.json: fields that are times, too, and stay attributes: arrival (up to 29.9 s later); "
+        "--map time=FIELD",
     )
 
 
@@ -47,13 +49,13 @@ def test_the_event_of_a_collector_happened_at_its_own_time(tmp_path: Path) -> No
     ("record", "times"),
     [
         (COLLECTED, (OWN, "timestamp")),
-        ({"@timestamp": "2026-06-14T08:15:05Z", "e": {"eventTime": "2026-06-14T08:15:04Z"}}, ("e.eventTime", "@timestamp")),
+        ({"@timestamp": LATE, "e": {"eventTime": EARLY}}, ("e.eventTime", "@timestamp")),
         ({"ts": 1781417705.5, "e": {"timestamp": 1781417704500}}, ("e.timestamp", "ts")),
         # Of a time that is later than that of the header it cannot be told that it is the event's.
-        ({"@timestamp": "2026-06-14T08:15:05Z", "e": {"eventTime": "2026-06-14T08:15:06Z"}}, ("@timestamp", None)),
+        ({"@timestamp": EARLY, "e": {"eventTime": LATE}}, ("@timestamp", None)),
         # These are called like something else than the time of an event.
-        ({"timestamp": "2026-06-14T08:15:05Z", "flow": {"start": "2026-06-14T08:15:04Z"}}, ("timestamp", None)),
-        ({"@timestamp": "2026-06-14T08:15:05Z", "event": {"created": "2026-06-14T08:15:04Z"}}, ("@timestamp", None)),
+        ({"timestamp": LATE, "flow": {"start": EARLY}}, ("timestamp", None)),
+        ({"@timestamp": LATE, "event": {"created": EARLY}}, ("@timestamp", None)),
     ],
 )  # fmt: skip
 def test_which_time_is_that_of_the_event(record: object, times: tuple[str, str | None]) -> None:
@@ -81,8 +83,8 @@ def test_the_user_says_otherwise(tmp_path: Path) -> None:
 WINDOWS: list[dict[str, Any]] = [
     {"Event": {"System": {**SYSTEM, "Channel": "Security"}}},
     {"EventId": 4625, "Channel": "Security", "TimeCreated": "2026-06-14T10:00:00.1000000Z"},
-    {"@timestamp": "2026-06-14T10:00:00.100Z", "winlog": {"event_id": "4625", "channel": "Security"}, "message": "x y z"},
-    {"EventTime": "2026-06-14 10:00:00", "EventID": 4625, "EventType": "AUDIT_FAILURE", "SourceName": "Security"},
+    {"@timestamp": EARLY, "winlog": {"event_id": "4625", "channel": "Security"}, "message": "x y z"},
+    {"EventTime": EARLY, "EventID": 4625, "EventType": "AUDIT_FAILURE", "SourceName": "Security"},
 ]  # fmt: skip
 
 
@@ -123,6 +125,6 @@ def test_a_field_is_named_at_any_depth(tmp_path: Path, name: str) -> None:
 
 def test_columns_that_are_not_there_are_named(tmp_path: Path) -> None:
     with pytest.raises(
-        EventSchemaError, match="there is no column 'clok' to be the time .* did you mean 'clock'"
+        EventSchemaError, match=r"there is no column 'clok' to be the time .* did you mean 'clock'"
     ):
         starts(tmp_path, "x.csv", TABLE, time="day+clok", event_type="event_type")
