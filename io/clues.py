@@ -20,6 +20,11 @@ _WITHOUT_TIMES = (
     "its lines stand behind names of containers, as docker compose logs prints them, and have no times: "
     "print them with docker compose logs -t"
 )
+_DOTNET = re.compile(r'"\\?(/Date\(-?\d{1,18}(?:[-+]\d{4})?)\)')
+_OF_DOTNET = (
+    "write them as text: in PowerShell, Select-Object *, @{n='time';e={$_.TimeCreated.ToString('o')}} before "
+    "ConvertTo-Json"
+)
 _OWN_TIMES = (
     "its times are in no known layout: --patterns FILE says where they stand (?P<time>...), and "
     f"--time-format how they are written; or {_OUT}"
@@ -115,6 +120,8 @@ def clue_to(head: bytes) -> str:
     if "\0" in text or text.count("\ufffd") * 10 > len(text):
         return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_BINARY}"
     text = text.strip()[:_FEW_CHARACTERS]
+    if (found := _DOTNET.search(text)) is not None:
+        return f"its times are such as {found[1]}), which .NET writes; {_OF_DOTNET}"
     if _JSON.match(text):
         return _of_json(text)
     found = _XML.match(text)

@@ -62,6 +62,7 @@ HEADINGS: tuple[Heading, ...] = (
         r"(?P<thread>[^\s:][^:]*)::(?P<level>[A-Z]+)::",
         r"::(?P<component>[^:]*)::(?P<line>\d+)::(?P<logger>[^:]*)::(?:\((?P<function>\w+)\) )?",
     ),
+    Heading("history of zsh", ": ", r":(?P<seconds>\d+);", stamp="seconds"),
     Heading(
         "logcat of Android",
         "",
