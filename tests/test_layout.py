@@ -304,6 +304,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "clock_logs",
     },
     "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls"},
+    "auditing": {"ingestion", "inspection", "io.contract", "matching"},
     "calibration": {
         "engines.confidence.clocks",
         "io.contract",
@@ -361,6 +362,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "ingestion",
         "io.catalogue",
         "engines.diagnosis",
+        "auditing",
         "inspection",
         "state",
     },
@@ -396,6 +398,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.diagnosis",
         "engines.runners",
         "matching",
+        "auditing",
         "inspection",
         "pages",
         "state",

@@ -15,7 +15,7 @@ from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.other_times import OtherTimes, other_times_told
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.log_format import Repeats
-from cepctl.io.contract.reader import Reject
+from cepctl.io.contract.reader import NO_TIME, Reject
 
 # How coarse times can be written, from the coarsest on, in nanoseconds; a day is one of the written zone.
 STEPS: dict[str, int] = {
@@ -149,6 +149,36 @@ def _told(facts: AttributeFacts) -> AttributeFacts:
     if not facts.text or not facts.kinds:
         return facts
     return replace(facts, kinds=frozenset[Kind]({kind_of_texts(facts.kinds)}), text=False)
+
+
+@dataclass(frozen=True)
+class FileTimes:
+    """What a file told of its times while it was read, as counts.
+
+    `notes` are those of FileResult, `units` too; `mixed`: whether some times have a fraction and some none.
+    `untimed` are records that became no event for want of a time.
+    """
+
+    file: str
+    records: int
+    untimed: int
+    notes: Mapping[str, int]
+    units: Mapping[int, int]
+    mixed: bool
+    other_times: Mapping[str, OtherTimes]
+
+    @classmethod
+    def of(cls, result: FileResult) -> FileTimes:
+        """Those of the file that this came of."""
+        return cls(
+            result.name,
+            result.records,
+            result.rejected[NO_TIME],
+            dict(+result.notes),
+            dict(+result.units),
+            result.written.is_mixed,
+            dict(result.other_times),
+        )
 
 
 @dataclass(frozen=True)

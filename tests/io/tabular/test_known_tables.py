@@ -14,7 +14,8 @@ from cepctl.errors import LogFormatError
 TENTH = "10:00:00.100000"
 CSVLOG = (
     '2026-06-14 08:15:04.978 CEST,"ann","shop",4711,"10.0.0.7:50110",6a2e.1267,1,"SELECT",'
-    '2026-06-14 08:15:01 CEST,3/17,0,LOG,00000,"duration: 2.5 ms\n of two lines",,,,,,"select 1",,,"psql","client backend",,0\n'
+    '2026-06-14 08:15:01 CEST,3/17,0,LOG,00000,"duration: 2.5 ms\n of two lines",,,,,,"select 1",,,'
+    '"psql","client backend",,0\n'
 )
 
 
@@ -28,7 +29,7 @@ def taken(folder: Path, text: str, **options: Any) -> tuple[list[dict[str, Any]]
     ("header", "row", "event_type", "time"),
     [
         ("No,TimeCreated,EventId,Channel", "1,2026-06-14 10:00:00.1000000,4625,Security", "4625", TENTH),
-        ("Timestamp,RuleTitle,Computer,EventID", "2026-06-14 10:00:00.1 +00:00,Failed,ws1,4625", "Failed", TENTH),
+        ("Timestamp,RuleTitle,Computer,EventID", "2026-06-14 10:00:00.1 +00:00,Bad,ws1,4625", "Bad", TENTH),
         ("datetime,timestamp_desc,source,message", "2026-06-14T10:00:00.1+00:00,Made,FILE,a", "Made", TENTH),
         (
             "date,time,timezone,MACB,source,sourcetype,type,desc",
