@@ -7,6 +7,7 @@
     follows    events -> which types directly follow which in a case
     calibrate  a query, or pairs, and events with true times -> whether what is stated is right
     learn      events with true times -> a law of the order in which they usually happen
+    audit      logs -> what their times are worth, and what settles what they leave open
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
     show       a query, events and a match -> when its events can have happened, and why it has its confidence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cepctl.errors import CepctlError
     from cepctl.learning.learned import Learned
     from cepctl.library.assign import assign
+    from cepctl.library.audit import Audited, audit
     from cepctl.library.calibrate import calibrate
     from cepctl.library.derive import derive
     from cepctl.library.explain import Explanation, explain
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Audited",
     "Calibration",
     "CepctlError",
     "CepctlWarning",
@@ -63,6 +66,7 @@ __all__ = [
     "Sketched",
     "__version__",
     "assign",
+    "audit",
     "calibrate",
     "derive",
     "explain",
@@ -79,6 +83,7 @@ __all__ = [
     "why_not",
 ]
 _HOMES = {
+    "Audited": "library.audit",
     "Calibration": "calibration.result",
     "CepctlError": "errors",
     "CepctlWarning": "notices",
@@ -95,6 +100,7 @@ _HOMES = {
     "Sketched": "library.sketch",
     "Matches": "library.matches",
     "assign": "library.assign",
+    "audit": "library.audit",
     "calibrate": "library.calibrate",
     "derive": "library.derive",
     "explain": "library.explain",

@@ -47,6 +47,8 @@ CLOCK_OFFSET = "clock_offset"
 OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
 """Offsets as text while events are taken in: many events have the same, which may be long."""
 ATTRIBUTE_PREFIX = "attr:"
+# When a record came to whoever collected it; an attribute like any other.
+ARRIVAL = "arrival"
 # Who wrote an event, and its number among the records of its source; in datasets whose writers are known.
 WRITER, RECORD = "writer", "record"
 IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"

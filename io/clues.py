@@ -15,6 +15,16 @@ _NO_TIMES = (
     "nothing in its first {count} is a time in a known layout, so no option makes events of it; "
     f"where it has times of another kind, --patterns FILE says where (?P<time>...); else {_OUT}"
 )
+_COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {1,40}\| |^$")
+_WITHOUT_TIMES = (
+    "its lines stand behind names of containers, as docker compose logs prints them, and have no times: "
+    "print them with docker compose logs -t"
+)
+_DOTNET = re.compile(r'"\\?(/Date\(-?\d{1,18}(?:[-+]\d{4})?)\)')
+_OF_DOTNET = (
+    "write them as text: in PowerShell, Select-Object *, @{n='time';e={$_.TimeCreated.ToString('o')}} before "
+    "ConvertTo-Json"
+)
 _OWN_TIMES = (
     "its times are in no known layout: --patterns FILE says where they stand (?P<time>...), and "
     f"--time-format how they are written; or {_OUT}"
@@ -110,6 +120,8 @@ def clue_to(head: bytes) -> str:
     if "\0" in text or text.count("\ufffd") * 10 > len(text):
         return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_BINARY}"
     text = text.strip()[:_FEW_CHARACTERS]
+    if (found := _DOTNET.search(text)) is not None:
+        return f"its times are such as {found[1]}), which .NET writes; {_OF_DOTNET}"
     if _JSON.match(text):
         return _of_json(text)
     found = _XML.match(text)
@@ -119,6 +131,8 @@ def clue_to(head: bytes) -> str:
             "reads: make CSV or JSON lines of it, and name their columns (--map)"
         )
     lines = text.split("\n")
+    if sum(_COMPOSE.match(line) is not None for line in lines[:_LISTED]) > _MOSTLY * len(lines[:_LISTED]):
+        return _WITHOUT_TIMES
     columns = _columns(lines)
     if columns:
         near = "tsv" if "\t" in lines[0] else "csv"

@@ -37,6 +37,7 @@ from cepctl.io.source.archives import (
     zip_stream,
 )
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
+from cepctl.io.source.colours import WithoutColours, has_colours
 from cepctl.io.source.locations import FilePart, Location, PartBytes, first_line
 from cepctl.io.trial import Trial, tried, yield_of
 
@@ -46,6 +47,7 @@ HEAD_BYTES = 1 << 16
 # which says all that is known of a format beside its page and its tests.
 FORMATS = (
     "cepctl.io.ganglia.web_export:FORMATS",
+    "cepctl.io.headed.log:FORMATS",
     "cepctl.io.tabular.files:FORMATS",
     "cepctl.io.hadoop.jhist:FORMAT",
     "cepctl.io.hadoop.jhist1:FORMAT",
@@ -66,6 +68,8 @@ FORMATS = (
     "cepctl.io.log4j.log:FORMAT",
     "cepctl.io.web.access:FORMAT",
     "cepctl.io.containers.lines:FORMATS",
+    "cepctl.io.containers.compose:FORMAT",
+    "cepctl.io.databases.slow_log:FORMAT",
     "cepctl.io.system.journal:FORMAT",
     "cepctl.io.system.syslog_lines:FORMAT",
     "cepctl.io.tabular.files:ANY_JSON",
@@ -321,4 +325,7 @@ def _opened(source: _Bytes) -> OpenLog:
         inside = _Bytes(TarStream(stream, source.label), source.label, compressed=True)
         stream = io.BufferedReader(inside, HEAD_BYTES)
         return OpenLog(stream, stream.peek(HEAD_BYTES), inside)
+    if has_colours(head):
+        plain = io.BufferedReader(WithoutColours(stream), HEAD_BYTES)
+        return OpenLog(plain, plain.peek(HEAD_BYTES), source)
     return OpenLog(stream, head, source)

@@ -31,7 +31,7 @@ Only results go to standard output; progress, warnings and the summary go to sta
 | exit code | meaning |
 |---|---|
 | 0 | done, also when nothing matched |
-| 1 | there were matches and `--fail-on-match` was given |
+| 1 | there were matches and `--fail-on-match` was given, or findings and `--fail-on` |
 | 2 | the command line or the query is wrong, or the query is refused: unsupported, or too large |
 | 3 | an input is unreadable, or damaged beyond `--max-errors` |
 | 4 | the job failed |

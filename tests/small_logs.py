@@ -46,6 +46,28 @@ _JSON_LINES = (
     '{"event_type":"B","time":"2015-10-25T02:30:00.123456789","x":1e40,"y":"\\u00e9"}\n'
     '{"event_type":"C","time":12,"x":"text","number":3}\n'
 )
+_ZEEK = (
+    "#separator \\x09\n#set_separator\t,\n#empty_field\t(empty)\n#unset_field\t-\n#path\tssh\n"
+    "#fields\tts\tuid\tid.orig_h\tduration\tlocal\n#types\ttime\tstring\taddr\tinterval\tbool\n"
+    "1781417704.978001\tCa1\t10.0.0.7\t0.5\tT\n1781417705.100002\tCa2\t10.0.0.8\t-\t-\n#close\t2026-06-14-09-00-00\n"
+)
+_W3C = (
+    "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-06-14 08:15:00\n"
+    "#Fields: date time c-ip cs-method cs(User-Agent) sc-status\n"
+    '2026-06-14 08:15:04 10.0.0.7 GET "a ""b""" 200\n2026-06-14 08:15:05 10.0.0.7 POST - 302\n'
+    "#Date: 2026-06-15 00:00:00\n#Fields: time c-ip\n00:00:01 10.0.0.8\n"
+)
+_SLOW = (
+    "/usr/sbin/mysqld, Version: 8.0.37 (MySQL). started with:\n"
+    "# Time: 2026-06-14T08:15:04.978001Z\n# User@Host: shop[shop] @ web1 [10.0.0.7]  Id:    17\n"
+    "# Query_time: 2.500000  Lock_time: 0.000120 Rows_sent: 1  Rows_examined: 400000\n"
+    "SET timestamp=1781424902;\nSELECT *\n  FROM orders;\n"
+    "# User@Host: root[root] @ localhost []\n# Query_time: 0.250000  Lock_time: 0.0\nDELETE FROM old;\n"
+)
+_COMPOSE = (
+    "web-1    | 2026-06-14T08:15:04.123456789Z ready on :8080\n"
+    'caddy    | {"level":"info","ts":1781424904.978,"msg":"serving","port":443}\n'
+)
 _OTLP_LOGS = (
     '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}},'
     '{"key":"host.name","value":{"stringValue":"n7.example"}}]},"scopeLogs":[{"scope":{"name":"lib"},"logRecords":[\n'
@@ -228,6 +250,10 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "json": ("json", _JSON_TRAIL.encode()),
     "json, lines": ("json", _JSON_APPLICATION.encode()),
     "json, Kubernetes": ("json", _JSON_KUBERNETES.encode()),
+    "mysql-slow": ("mysql-slow", _SLOW.encode()),
+    "compose": ("compose", _COMPOSE.encode()),
+    "zeek": ("zeek", _ZEEK.encode()),
+    "w3c": ("w3c", _W3C.encode()),
     "parquet": ("parquet", _parquet()),
     "jhist": ("jhist", json_history()),
     "jhist, binary": ("jhist", binary_history(json_history())),

@@ -47,6 +47,7 @@ COMMAND_GROUPS: dict[str, dict[str, str]] = {
     },
     "See what can be asked": {
         "inspect": "Show types, attributes, counts, span and granularity of events.",
+        "audit": "Tell what the times of logs are worth, and what settles what they leave open.",
         "explain": "Show how a query would run.",
     },
     "Ask": {

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
+from cepctl.ingestion.other_times import OtherTimes
 from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
@@ -223,9 +224,18 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         patterns=frozenset[int]().union(*(part.patterns for part in parts)),
         time_forms=dict(sorted(forms)),
         read_as=parts[0].read_as,
+        other_times=_other_times(parts),
     )
     read_alike = all(part.read_as == whole.read_as for part in parts)
     return whole if _is_of_one_kind(whole) and read_alike else None
+
+
+def _other_times(parts: Sequence[FileResult]) -> dict[str, OtherTimes]:
+    found: dict[str, OtherTimes] = {}
+    for part in parts:
+        for name, seen in part.other_times.items():
+            found[name] = found[name].joined(seen) if name in found else seen
+    return found
 
 
 def _is_of_one_kind(whole: FileResult) -> bool:

@@ -33,6 +33,7 @@ from cepctl.ingestion.ends import end_notes
 from cepctl.ingestion.in_time import ending_after_start, inside_time, with_ends_of_lengths, with_times
 from cepctl.ingestion.intervals import at_local_midnight, with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs, kinds_read_by
+from cepctl.ingestion.other_times import OtherTimesSeen
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
@@ -295,6 +296,8 @@ def _written(
     ids_given = False
     named: dict[str, frozenset[Kind]] = {}
     old_types: set[str] = set()
+    # Of a format whose columns can be mapped another may be the time.
+    others = OtherTimesSeen(task.reading) if "columns" in known.options else None
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
         table = raw_table(batch, task.file)
@@ -303,6 +306,8 @@ def _written(
         for column in filter(lambda column: is_attribute(column.name), table.schema):
             named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
         table = with_times(table, report, task.file.name)
+        if others is not None:
+            others.add(table)
         day_grained = day_grained and at_local_midnight(table)
         gathered.pending.append(table)
         if _fills_a_chunk(gathered.pending, most_bytes):
@@ -335,6 +340,7 @@ def _written(
         units=Counter() if day_grained else gathered.units,
         size=gathered.size,
         read_as=kinds.of_file,
+        other_times={} if others is None else others.by_name,
     )
 
 

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.ingestion.other_times import OtherTimes, other_times_told
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.log_format import Repeats
-from cepctl.io.contract.reader import Reject
+from cepctl.io.contract.reader import NO_TIME, Reject
 
 # How coarse times can be written, from the coarsest on, in nanoseconds; a day is one of the written zone.
 STEPS: dict[str, int] = {
@@ -78,6 +79,7 @@ class FileResult:
     many bytes the values take; `rules` and `patterns` are the numbers of those of the user that some event
     comes from; `renamed` are the types of events that were given another name.  `read_as` are the kinds of
     the attributes that rules of the model read.
+    `other_times` are the attributes that are times, too.
     `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
     again.
     """
@@ -109,6 +111,7 @@ class FileResult:
     patterns: frozenset[int] = frozenset()
     renamed: frozenset[str] = frozenset()
     read_as: Mapping[str, Kind | None] = field(default_factory=dict)
+    other_times: Mapping[str, OtherTimes] = field(default_factory=dict)
 
     @property
     def events(self) -> int:
@@ -117,7 +120,8 @@ class FileResult:
     @property
     def remarks(self) -> tuple[str, ...]:
         """All warnings, the notes among them completed."""
-        return (*self.warnings, *(note.format(self.notes[note]) for note in sorted(+self.notes)))
+        notes = (note.format(self.notes[note]) for note in sorted(+self.notes))
+        return (*self.warnings, *other_times_told(self.other_times), *notes)
 
     def attributes(self) -> dict[str, AttributeFacts]:
         """The facts of the attributes in all chunks together; the kind of text is told from all of it."""
@@ -145,6 +149,36 @@ def _told(facts: AttributeFacts) -> AttributeFacts:
     if not facts.text or not facts.kinds:
         return facts
     return replace(facts, kinds=frozenset[Kind]({kind_of_texts(facts.kinds)}), text=False)
+
+
+@dataclass(frozen=True)
+class FileTimes:
+    """What a file told of its times while it was read, as counts.
+
+    `notes` are those of FileResult, `units` too; `mixed`: whether some times have a fraction and some none.
+    `untimed` are records that became no event for want of a time.
+    """
+
+    file: str
+    records: int
+    untimed: int
+    notes: Mapping[str, int]
+    units: Mapping[int, int]
+    mixed: bool
+    other_times: Mapping[str, OtherTimes]
+
+    @classmethod
+    def of(cls, result: FileResult) -> FileTimes:
+        """Those of the file that this came of."""
+        return cls(
+            result.name,
+            result.records,
+            result.rejected[NO_TIME],
+            dict(+result.notes),
+            dict(+result.units),
+            result.written.is_mixed,
+            dict(result.other_times),
+        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.ordering import Order
 from cepctl.ingestion.rejects import RejectLog
-from cepctl.ingestion.results import FileAccount, FileResult
+from cepctl.ingestion.results import FileAccount, FileResult, FileTimes
 from cepctl.ingestion.schemas import DatasetSchema
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.contract.reader import Reject
@@ -26,7 +26,7 @@ class IngestSummary:
 
     `rejected` counts the rejects by cause, `rejects` are the first few of each; `notices` are for
     people; `accounts` has one entry per file, in order of their names, those left out among them; `templates`
-    are those that types were told by.
+    are those that types were told by; `times` what each file told of its times.
     """
 
     files: int
@@ -41,6 +41,7 @@ class IngestSummary:
     accounts: tuple[FileAccount, ...] = ()
     clocks: Clocks = field(default_factory=dict)
     templates: tuple[MessageTemplate, ...] = ()
+    times: tuple[FileTimes, ...] = ()
 
     @property
     def unreadable(self) -> tuple[FileAccount, ...]:
@@ -73,6 +74,7 @@ def summarised(
         rejects=(*(reject for result in results for reject in result.rejects), *held),
         notices=(*_notices(results), *schema.warnings),
         accounts=accounts,
+        times=tuple(FileTimes.of(result) for result in results if result.unreadable is None),
     )
 
 

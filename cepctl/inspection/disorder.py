@@ -111,7 +111,7 @@ def file_orders(events: pl.DataFrame, unit: TimeUnit) -> tuple[FileOrder, ...]:
         .with_columns(pl.col("number").cast(pl.Int64, strict=False))
         .drop_nulls("number")
         .sort("source", "number")
-        .with_columns(_traces().over("source").alias("traces"))
+        .with_columns(number_of_traces().over("source").alias("traces"))
         .with_columns(pl.when(pl.col("traces") > 0).then("case_id").alias("trace"))
     )
     behind = (pl.col("time").cum_max().over("source", "trace") - pl.col("time")).alias("behind")
@@ -130,7 +130,7 @@ def file_orders(events: pl.DataFrame, unit: TimeUnit) -> tuple[FileOrder, ...]:
     return tuple(FileOrder(*row) for row in orders.iter_rows())
 
 
-def _traces() -> pl.Expr:
+def number_of_traces() -> pl.Expr:
     """How many traces a source was written in, one after the other; 0 where it was not.
 
     Cases of one event each prove nothing: any file looks like that.

@@ -49,6 +49,7 @@ def match(
     until: str | datetime | None = None,
     kleene: KleeneRows = "groups",
     exists: bool = False,
+    closed: bool = False,
     no_given: bool = False,
     no_writer: bool = False,
     laws: str | Path | None = None,
@@ -95,6 +96,8 @@ def match(
     exists
         Say only whether there is a match, and the first one, of smallest `start`, then `match`; with
         GROUP BY for each key that has one.
+    closed
+        Leave out rows that the end of the events leaves open: what must not happen after them may come later.
     no_given
         Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
     no_writer
@@ -162,6 +165,7 @@ def match(
         no_given=no_given,
         no_writer=no_writer,
         exists=exists,
+        closed=closed,
         under=law,
     )
     asked = asked_of(matching) | asked_of(law) | {"kleene": kleene, "master": master, "conf": conf}

@@ -38,7 +38,7 @@ class Matching:
 
     `no_given`: what the events are said to satisfy is left out; `no_writer`: of that the order of records.
     `exists`: only whether there is a match, and the first one.  `under`: by which laws of order worlds are
-    weighed.
+    weighed.  `closed`: rows that the end of the events leaves open are left out.
 
     Raises
     ------
@@ -59,6 +59,7 @@ class Matching:
     no_writer: bool = False
     exists: bool = False
     under: LawChoice = field(default_factory=LawChoice)
+    closed: bool = False
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
@@ -128,6 +129,7 @@ class Matching:
             lawless=lawless,
             beyond=self.under.beyond,
             law_limit=self.under.law_limit,
+            closed=self.closed,
         )
 
 

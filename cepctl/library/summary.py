@@ -139,6 +139,8 @@ class MatchSummary:
             said.insert(0, f"raw times alone would have missed {counts.missed:,}{of}")
         elif self.judged:
             said.insert(0, "no raw times to compare with")
+        if counts.open:
+            said.append(f"{counts.open:,} open where the events end (--closed leaves them out)")
         return ", ".join(said)
 
 

@@ -143,6 +143,12 @@ class EventInputs:
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
 
+    def observed_until(self) -> int | None:
+        """The last tick of all events; None where there are none."""
+        every = [replace(each, only=None) for each in self.sources(())]
+        ticks = [group.last_tick for at, each in enumerate(every) for group in each.row_groups(at)]
+        return max(ticks, default=None)
+
     def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
         """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
         sources = [

@@ -17,6 +17,8 @@ from cepctl.plan.support import Engine
 from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
@@ -136,8 +138,9 @@ def find_rows(
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
     if execution.engine != "event":
-        # The others judge no match by raw times.
-        wanted = replace(wanted, raw_times=False)
+        # The others judge no match by raw times, and the point engine knows of no end of the events.
+        observed = None if execution.engine == "point" else wanted.observed
+        wanted = replace(wanted, raw_times=False, observed=observed)
     rows: FoundRows = SortedRows(
         schema_for(plan, wanted), wanted.wanted, wanted.memory, folder, shared=shared
     )
@@ -202,9 +205,12 @@ def _find_by_another_engine(
 
         found = point.match_table(plan, table, wanted)
     else:
-        from cepctl.engines.worlds import engine as worlds
         from cepctl.engines.worlds import groups
 
+        if wanted.closed and plan.group_by is not None:
+            raise UnsupportedQueryError(
+                "--closed under GROUP BY in the worlds engine; --engine event runs it"
+            )
         lawless = LAWLESS in wanted.columns_of_law(plan)
         if plan.group_by is not None:
             found = groups.group_table(plan, table, (wanted.kept.first, wanted.kept.last), lawless=lawless)
@@ -212,11 +218,24 @@ def _find_by_another_engine(
             found = (
                 groups.summary_table(plan, table)
                 if wanted.kleene == "summary"
-                else worlds.match_table(plan, table, lawless=lawless)
+                else _judged(plan, table, wanted, lawless=lawless)
             )
             wanted.check_count(found.num_rows)
     for batch in found.to_batches():
         rows.add(batch)
+
+
+def _judged(plan: Plan, table: pa.Table, wanted: MatchOptions, *, lawless: bool) -> pa.Table:
+    """The rows of the worlds engine, with what they say of the end of the events."""
+    import pyarrow.compute as pc
+
+    from cepctl.engines.event.open_rows import tells_open
+    from cepctl.engines.worlds import engine as worlds
+    from cepctl.plan.open_rows import OPEN
+
+    observed = wanted.observed if tells_open(plan, wanted) else None
+    found = worlds.match_table(plan, table, lawless=lawless, observed=observed)
+    return found.filter(pc.invert(found.column(OPEN))) if wanted.closed and observed is not None else found
 
 
 def _find_by_runner(

@@ -18,12 +18,12 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from cepctl.lengths import span_text
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
 from cepctl.plan.returned_items import LEAST, MOST
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import percent
 from cepctl.render.short_ids import short_ids
-from cepctl.render.spans import span_text
 from cepctl.terminal import visible
 
 _ANY_WIDTH = 1_000_000

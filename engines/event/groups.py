@@ -21,6 +21,7 @@ from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import GroupAnswers, group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
+from cepctl.engines.event.open_rows import closed
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.event.union import united
@@ -82,7 +83,7 @@ def _sources(
 ) -> list[tuple[PreparedAlternative, MatchBatch]]:
     """The matches that count, each once, with the alternative that they are told of."""
     every = _single(prepared, found) if len(prepared) == 1 else united(prepared, found)
-    kept = ((source, source.options.kept.matches(batch)) for source, batch in every)
+    kept = ((source, closed(source, source.options.kept.matches(batch))) for source, batch in every)
     return [(source, batch) for source, batch in kept if len(batch)]
 
 

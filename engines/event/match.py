@@ -19,6 +19,7 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.open_rows import closed, open_columns, tells_open
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternatives
@@ -32,6 +33,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
 from cepctl.memory import size_text
+from cepctl.plan.open_rows import OPEN, OPEN_UNTIL
 from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import listing_reasons, owning_component, require_summary
@@ -55,11 +57,13 @@ def match_schema(
     summary: bool = False,
     raw_times: bool = False,
     of_law: Sequence[str] = (),
+    tells_open: bool = False,
 ) -> pa.Schema:
     """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
 
     `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups,
-    `raw_times` one that says whether raw times alone find the match; `of_law` are columns that tell of a law.
+    `raw_times` one that says whether raw times alone find the match; `of_law` are columns that tell of a law;
+    `tells_open` those that say which rows the end of the log leaves open.
     """
     fixed = [
         pa.field("signature", pa.list_(pa.list_(pa.string()))),
@@ -67,6 +71,7 @@ def match_schema(
         pa.field("end", pa.int64()),
         pa.field("confidence", pa.float64()),
         *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
+        *([pa.field(OPEN, pa.bool_()), pa.field(OPEN_UNTIL, pa.int64())] if tells_open else []),
         *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
     ]
     judged = [pa.field(FOUND_AT_RAW_TIMES, pa.int8())] if raw_times else []
@@ -90,6 +95,7 @@ def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
         summary=summary,
         raw_times=options.raw_times and not summary,
         of_law=options.columns_of_law(plan),
+        tells_open=tells_open(plan, options),
     )
 
 
@@ -348,9 +354,11 @@ def _rows(
     plan = source.plan
     if source.options.top is not None:
         matches = source.options.kept.matches(matches)
+    matches = closed(source, matches)
     reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
     computed = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}
+    computed |= open_columns(source, kept)
     if _is_costly(plan):
         find = partial(_reached, source, kept)
         shown = source.folded(kept)

@@ -32,6 +32,8 @@ class MatchOptions:
     `exists`: only the first row of each key is wanted, and whether there is one.
     `lawless` adds the confidence without the law of order, under one.  A key with more than `law_limit` sets
     alive in one cell is refused or, with `beyond` `lawless`, computed without, which a column then says.
+    `observed`: the last tick of all events, behind which nobody knows what happened; rows then say whether
+    they are open, and those that are `closed` may alone be wanted.
     `of_intervals`: some event that matters lasts, perhaps one of another part of the run.
     """
 
@@ -50,6 +52,8 @@ class MatchOptions:
     lawless: bool = False
     beyond: Beyond = "refuse"
     law_limit: int = MOST_SETS_ALIVE
+    observed: int | None = None
+    closed: bool = False
 
     @property
     def block_memory(self) -> BlockMemory:

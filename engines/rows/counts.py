@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.plan.open_rows import OPEN
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR
 from cepctl.precision import CONFIDENCE_SLACK
 
@@ -26,8 +27,9 @@ class RowCounts:
     `judged` by their raw times, these `missed` some; `untimed` have events without.  Judging failed for the
     `unjudged`, and `why_unjudged` says why, if that is known.  Of groups `refused` are
     those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is
-    known; of those `uncounted` nobody knows what is expected.  All rows lie between the ticks `start` and
-    `end`, which are None where there is no row.
+    known; of those `uncounted` nobody knows what is expected.  Those that are `open` wait for what comes
+    after the last event.  All rows lie between the ticks `start` and `end`, which are None where there is
+    no row.
     """
 
     rows: int = 0
@@ -40,6 +42,7 @@ class RowCounts:
     unjudged: int = 0
     refused: int = 0
     uncounted: int = 0
+    open: int = 0
     start: int | None = None
     end: int | None = None
     why_refused: str = ""
@@ -66,10 +69,11 @@ class RowCounts:
         start, end = pc.min(rows.column("start")).as_py(), pc.max(rows.column("end")).as_py()
         refused = probability.null_count
         uncounted = rows.column("expected").null_count if "expected" in names else 0
+        open_rows = pc.sum(rows.column(OPEN)).as_py() or 0 if OPEN in names else 0
         why = (rows.schema.metadata or {}).get(WHY_UNJUDGED, b"").decode()
         return cls(
             *(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, unjudged, refused, uncounted),
-            *(start, end),
+            *(open_rows, start, end),
             why_unjudged=why,
         )
 

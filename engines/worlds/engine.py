@@ -36,6 +36,7 @@ from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.order_laws.choices import LAWLESS
+from cepctl.plan.open_rows import OPEN, OPEN_UNTIL
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
@@ -50,7 +51,8 @@ class ExactMatch:
     `bindings` gives the event ids of each variable, in signature order.  When several alternatives
     of an OR, or readings of what may be absent, produce the signature, these are the variables of the first
     of them; what is absent has none.  `decided` tells how probable the worlds are that return it and decide
-    it at each tick.
+    it at each tick.  `awaited`: the last tick at which an event that was still to come could decide it, in
+    some of these worlds; None where the window has no say.
     """
 
     start: int
@@ -58,6 +60,7 @@ class ExactMatch:
     confidence: Fraction
     bindings: Mapping[str, tuple[str, ...]]
     decided: Mapping[int, Fraction] = field(default_factory=dict)
+    awaited: int | None = None
 
 
 def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
@@ -91,10 +94,13 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     return {s: m for s, m in found.items() if m.confidence >= Fraction(least) - SLACK}
 
 
-def match_table(plan: Plan, events: pa.Table, *, lawless: bool = False) -> pa.Table:
+def match_table(
+    plan: Plan, events: pa.Table, *, lawless: bool = False, observed: int | None = None
+) -> pa.Table:
     """The matches as rows: `signature`, `start`, `end` (ticks), `confidence`, then RETURN's columns.
 
-    `lawless` adds the column of that name, the confidence without the laws of order.
+    `lawless` adds the column of that name, the confidence without the laws of order; `observed`, the last
+    tick of all events, those that say which rows wait for what comes after it.
     Rows stand in the order of the match rows of the command line.  Raises as exact_matches does.
     """
     found = exact_matches(plan, events)
@@ -105,6 +111,12 @@ def match_table(plan: Plan, events: pa.Table, *, lawless: bool = False) -> pa.Ta
         "end": pa.array([found[s].end for s in order], pa.int64()),
         "confidence": pa.array([float(found[s].confidence) for s in order], pa.float64()),
     }
+    if observed is not None:
+        awaited = [found[s].awaited for s in order]
+        is_open = [each is not None and each > observed for each in awaited]
+        columns[OPEN] = pa.array(is_open, pa.bool_())
+        until = [each if late else None for each, late in zip(awaited, is_open, strict=True)]
+        columns[OPEN_UNTIL] = pa.array(until, pa.int64())
     rows = {str(row["event_id"]): row for row in rows_of(plan, events)}
     scenes = [scene_of(found[s], rows) for s in order]
     names, arrays = list(columns), list(columns.values())
@@ -187,6 +199,7 @@ def visited_worlds(
     weights: dict[Signature, int | Fraction] = defaultdict(int)
     ranges: dict[Signature, tuple[int, int]] = {}
     bindings: dict[Signature, Returned] = {}
+    awaited: dict[Signature, int] = {}
     decided: dict[Signature, dict[int, int | Fraction]] = defaultdict(lambda: defaultdict(int))
     together: dict[frozenset[Signature], int | Fraction] = defaultdict(int)
     whole: int | Fraction = 1
@@ -198,6 +211,8 @@ def visited_worlds(
             decided[signature][here.decided] += world.weight
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
+            if plan.window is not None and here.search.alternative.decided_by_window(plan.strategy):
+                awaited[signature] = max(here.start + plan.window - 1, awaited.get(signature, here.start))
             known = bindings.setdefault(signature, here)
             if here.bound is not known.bound:
                 bindings[signature] = min(known, here, key=_reading)
@@ -207,6 +222,7 @@ def visited_worlds(
             Fraction(weight, whole),
             _ids(bindings[signature].search, bindings[signature].bound),
             {tick: Fraction(each, whole) for tick, each in decided[signature].items()},
+            awaited.get(signature),
         )
         for signature, weight in weights.items()
     }

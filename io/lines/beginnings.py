@@ -17,6 +17,8 @@ from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
 from cepctl.io.source.quoted_lines import QuotedLines
 
+PREFIX = "prefix"
+"""The attribute for what stands before the time of a line."""
 _ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
 
 
@@ -100,6 +102,8 @@ class BeginningsOf:
         begin = lines.starts[rows] + before
         known = None if fits.all() else pa.array(fits)
         attributes: dict[str, pa.Array] = {}
+        if known is not None and not self.layout.whole:
+            attributes = _prefixes(lines.texts(lines.starts[rows], begin), fits)
         for start, stop, expression in (
             (lines.starts[rows], begin, heading.before),
             (begin + time, lines.starts[rows] + length, heading.behind),
@@ -138,6 +142,13 @@ class _Lines:
         bounds = np.column_stack([start, stop]).ravel()
         every = _strings(self.block, bounds)
         return every.take(pa.array(np.arange(0, len(bounds), 2)))
+
+
+def _prefixes(texts: pa.Array, fits: Flags) -> dict[str, pa.Array]:
+    """What stands before the times of lines that the heading does not fit, where that is any text."""
+    bare = pc.utf8_trim(texts, " \t[(<{|\"'")
+    bare = pc.if_else(pc.or_(pa.array(fits), pc.equal(bare, "")), pa.scalar(None, pa.string()), bare)
+    return {} if bare.null_count == len(bare) else {PREFIX: bare}
 
 
 def _inside_values(block: bytes, lines: pa.Array, starts: Numbers, time: str) -> Numbers:

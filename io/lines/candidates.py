@@ -20,7 +20,8 @@ FOREIGN_SHARE_ELSEWHERE = 0.01
 _MOST_WORDS_BEFORE = 7
 _OF_WORD = re.compile(r"\w")
 # A number that long is an instant only as a word of its own.
-_EDGE = r"(?<![\w.:/-])"
+# Two colons divide fields, as in MainThread::INFO::2026-06-14.
+_EDGE = r"(?<![\w./-])(?<![^:]:)"
 _END = r"(?![\w])"
 
 

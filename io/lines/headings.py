@@ -58,6 +58,12 @@ class Heading:
 
 HEADINGS: tuple[Heading, ...] = (
     Heading(
+        "fields divided by two colons",
+        r"(?P<thread>[^\s:][^:]*)::(?P<level>[A-Z]+)::",
+        r"::(?P<component>[^:]*)::(?P<line>\d+)::(?P<logger>[^:]*)::(?:\((?P<function>\w+)\) )?",
+    ),
+    Heading("history of zsh", ": ", r":(?P<seconds>\d+);", stamp="seconds"),
+    Heading(
         "logcat of Android",
         "",
         rf" +{_PID} +(?P<thread>\d+) (?P<level>[VDIWEFA]) (?P<component>[^:\n]*?) *: ?",

@@ -14,13 +14,14 @@ import numpy as np
 
 from cepctl.arrays import Bytes, Causes, Flags, Numbers
 from cepctl.io.contract.reader import ReadOptions, zones_said
+from cepctl.io.lines.months import month_numbers
 from cepctl.io.lines.stamps import Stamp
 from cepctl.io.log4j.times import Instants, instants, no_problems
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 _MICRO_DIGITS, _NANO_DIGITS = 6, 9
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FIRST_OF_TWO_DIGITS = 1969
+_TAI_AHEAD = 10
 _UNITS = {10: 1_000_000, 13: 1_000, 16: 1}
 _DIGIT, _LETTER, _ZERO = ord("0"), ord("a"), ord("0")
 LONGEST_TIME = 64
@@ -95,6 +96,9 @@ def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp)
     padded = np.frombuffer(block + bytes(width), np.uint8)
     texts = np.lib.stride_tricks.sliding_window_view(padded, width)[starts]
     texts[np.arange(width) >= lengths[:, None]] = 0
+    if stamp.is_tai:
+        _read_tai(texts, found)
+        return found
     shapes = _SHAPE[texts]
     waiting = np.arange(count)
     while len(waiting):
@@ -144,7 +148,7 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
         into.precision[rows] = int(10 ** (_MICRO_DIGITS - min(digits, _MICRO_DIGITS)))
         return
     year = number("Y") if "Y" in parts else _full_year(number("y")) if "y" in parts else None
-    month = _months(texts, parts["b"]) if "b" in parts else number("m")
+    month = month_numbers(texts, parts["b"]) if "b" in parts else number("m", 1)
     day = number("d")
     hour, minute, second = number("H"), number("M"), number("S")
     usable = (minute <= 59) & (second <= 60)
@@ -161,6 +165,13 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
     if "w" in parts:
         words, place = np.unique(texts[:, slice(*parts["w"])], axis=0, return_inverse=True)
         into.word[rows] = np.array([bytes(word).decode() for word in words], object)[place.ravel()]
+    if "j" in parts and year is not None:
+        days, known = days_of(year, month, np.ones_like(day))
+        following = days_of(year + 1, month, np.ones_like(day))[0]
+        nth = number("j")
+        into.local[rows] = np.where(known, days + nth - 1, 0) * _DAY + clock
+        into.usable[rows] = usable & known & (nth >= 1) & (nth <= following - days)
+        return
     if "d" not in parts:
         into.local[rows], into.usable[rows] = clock, usable
         return
@@ -194,6 +205,20 @@ def _read_epoch(
     into.zoned[rows] = True
 
 
+def _read_tai(texts: Bytes, into: Written) -> None:
+    """Read labels of TAI64N, as multilog writes them: 10 s ahead of the clock, whatever leaps there were."""
+    letters = (texts[:, 1:25] | 32).astype(np.int64)
+    digits = np.where(
+        letters > ord("9") | 32, letters - ord("a") + 10, texts[:, 1:25].astype(np.int64) - _ZERO
+    )
+    seconds = (digits[:, 1:16] * (16 ** np.arange(14, -1, -1, dtype=np.int64))).sum(axis=1)
+    nanos = (digits[:, 16:24] * (16 ** np.arange(7, -1, -1, dtype=np.int64))).sum(axis=1)
+    into.local[:] = (seconds - _TAI_AHEAD) * _SECOND + nanos // 1_000
+    into.nanos[:] = nanos % 1_000
+    into.usable[:] = nanos < 10**_NANO_DIGITS
+    into.zoned[:] = True
+
+
 def _fraction(texts: Bytes, parts: dict[str, tuple[int, int]]) -> tuple[Numbers, Numbers, Flags]:
     """Microseconds after the second, nanoseconds beyond them, and whether some digits below are lost."""
     start, end = parts.get("f", (0, 0))
@@ -217,23 +242,6 @@ def _precision(parts: dict[str, tuple[int, int]], digits: int) -> int:
 def _full_year(year: Numbers) -> Numbers:
     """The year that two digits mean: 1969 to 2068, as POSIX has it."""
     return np.where(year + 1900 >= _FIRST_OF_TWO_DIGITS, year + 1900, year + 2000)
-
-
-def _months(texts: Bytes, span: tuple[int, int]) -> Numbers:
-    """Months by the first three letters of their English names; 0 for any other word."""
-    code = np.zeros(len(texts), np.int64)
-    for column in range(span[0], span[0] + 3):
-        code = code * 32 + ((texts[:, column].astype(np.int64) | 32) - ord("a"))
-    names = [_code(name) for name in _MONTHS]
-    order = np.argsort(names)
-    place = np.searchsorted(np.array(names)[order], code).clip(0, len(names) - 1)
-    return np.where(np.array(names)[order][place] == code, order[place] + 1, 0).astype(np.int64)
-
-
-def _code(name: str) -> int:
-    """A number for three letters."""
-    first, second, third = (ord(letter) - ord("a") for letter in name)
-    return (first * 32 + second) * 32 + third
 
 
 def _zone_seconds(texts: Bytes, span: tuple[int, int]) -> Numbers:

@@ -41,7 +41,7 @@ from cepctl.io.contract.reader import (
     ReadReport,
     Reject,
 )
-from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
+from cepctl.io.lines.beginnings import PREFIX, BeginningLinesOf, Beginnings, BeginningsOf
 from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written, instants_of
@@ -75,7 +75,9 @@ _OTHERWISE = (
 )
 _BACK = "times more than half a year before the previous one, as in a log of several years: {:,}"
 _HALF_A_YEAR = 183 * 86_400_000_000
-_TEXTS = frozenset((MESSAGE, NODE, NODE_RAW, "level", "component", "program", "thread", "label", "location"))
+_TEXTS = frozenset(
+    (MESSAGE, NODE, NODE_RAW, "level", "component", "program", "thread", "label", "location", PREFIX)
+)
 
 
 class LinesLog:

@@ -45,6 +45,7 @@ _SAMPLE = 400
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
 _FEWEST_CLOCKS = 0.5
+_CLOSING = " \t])>}|,:;.\"'"
 _NAMED = re.compile(r"\(\?P<\w+>")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
@@ -152,7 +153,7 @@ def layout_of(
     if best is None:
         return None
     stamp = _decided(best, lines, time_format) if decided else best.stamp
-    return replace(_with_heading(stamp, best, lines, whole=whole), whole=whole)
+    return _with_heading(stamp, best, lines, whole=whole)
 
 
 def is_log_of_lines(head: bytes) -> bool:
@@ -314,6 +315,7 @@ def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: boo
     )
     if whole or headed < len(timed) / 2:
         heading, headed = ANY, 0
+        whole = whole or _ends_lines(stamp, timed)
     before = _before(best, whole=whole)
     seen = set(best.rows)
     alone = [
@@ -323,9 +325,19 @@ def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: boo
     ]
     dates = () if stamp.has_year else _dates(lines)
     layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
-    layout = replace(layout, quoted=_are_rows(timed, stamp))
+    layout = replace(layout, quoted=_are_rows(timed, stamp), whole=whole)
     begun = pc.extract_regex(pa.array(timed), layout.with_time.parted).drop_null()
     return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
+
+
+def _ends_lines(stamp: Stamp, timed: Sequence[str]) -> bool:
+    """Whether nearly all lines end with their time, so that what they say stands before it."""
+    found = (searched(stamp.name).search(line) for line in timed)
+    ending = sum(
+        match is not None and match.start() > 0 and not match.string[match.end() :].strip(_CLOSING)
+        for match in found
+    )
+    return ending >= USUAL_SHARE * len(timed)
 
 
 def _are_rows(timed: Sequence[str], stamp: Stamp) -> bool:

@@ -5,11 +5,13 @@ is one regular expression whose named groups are the parts:
 
     Y y         year of four digits, of two
     b m         month by name, by number
+    j           day of the year
     d H M S f   day, hour, minute, second, digits of the fraction
     p           AM or PM
     z           Z, or an offset
     w           a word that names a zone, such as EST (io/contract/zone_words.py)
     E           seconds since 1970; milliseconds and finer where there are 13, 16 or 19 digits
+    T           seconds and nanoseconds of TAI64N, in hexadecimal digits
     U           seconds since the program that writes the log began, at the beginning of lines
 
 Numbers of one or two digits may be of one everywhere, as programs of phones write them.
@@ -23,8 +25,9 @@ from functools import cache, cached_property
 
 from cepctl.io.contract.zone_words import SPELLED
 from cepctl.io.lines.headings import UPTIME
+from cepctl.io.lines.months import ENGLISH_MONTH, OTHER_MONTH
 
-_MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_MONTH = ENGLISH_MONTH
 _DAY_NAME = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
 _Y, _TWO = r"(?P<Y>(?:19|20)\d\d)", r"(?P<y>\d\d)"
 _m, _d = r"(?P<m>\d{1,2})", r"(?P<d>\d{1,2})"
@@ -81,11 +84,15 @@ class Stamp:
 
     @cached_property
     def has_year(self) -> bool:
-        return any(f"(?P<{part}>" in self.regex for part in "YyEU")
+        return any(f"(?P<{part}>" in self.regex for part in "YyEUT")
 
     @property
     def is_epoch(self) -> bool:
         return "(?P<E>" in self.regex
+
+    @property
+    def is_tai(self) -> bool:
+        return "(?P<T>" in self.regex
 
     @cached_property
     def is_uptime(self) -> bool:
@@ -141,8 +148,10 @@ _ALONE = (
         "Day Mon DD hh:mm:ss YYYY",
         rf"(?:{_DAY_NAME} )?{_MONTH} +{_d} {_CLOCK}(?: (?:(?P<z>[-+]\d{{4}})|(?P<w>[A-Z]{{1,5}})))? {_Y}",
     ),
-    Stamp("YYYYMMDD hhmmss", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[ T_-]?{_TIGHT}{_ZONE}"),
+    Stamp("YYYYMMDD hhmmss", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[ T_.-]?{_TIGHT}{_ZONE}"),
     Stamp("YYYYMMDD-hhmm", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[T_-](?P<H>\d\d)(?P<M>\d\d){_ZONE}"),
+    Stamp("YYYY-DDD hh:mm:ss", rf"{_Y}-(?P<j>[0-3]\d\d)[T ]{_CLOCK}{_ZONE}"),
+    Stamp("TAI64N", r"@(?P<T>4[0-9a-f]{23})"),
     Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}{_ZONE}"),
     Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}{_ZONE}"),
     Stamp("MMDD hh:mm:ss", rf"(?P<m>\d\d)(?P<d>\d\d) {_CLOCK}"),
@@ -157,6 +166,16 @@ _ALONE = (
         rf"{_CLOCK},? {_m}/{_d}/{_Y}{_ZONE}",
         ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY"),
     ),
+)
+# Times with months in other languages, in the layouts that programs have which know of languages.
+_ELSEWHERE = tuple(
+    Stamp(f"{name} hh:mm:ss, not in English", f"{date}{join}{_CLOCK}{_ZONE}", date=date)
+    for name, date, join in (
+        ("Mon DD", rf"{OTHER_MONTH} +{_d}", " "),
+        ("DD Mon YYYY", rf"{_d}\.? {OTHER_MONTH},? {_Y}", r",? {1,2}"),
+        ("DD-Mon-YYYY", rf"{_d}-{OTHER_MONTH}-{_Y}", " "),
+        ("DD/Mon/YYYY", rf"{_d}/{OTHER_MONTH}/{_Y}", "[: ]"),
+    )
 )
 _EPOCHS = (
     Stamp("seconds since 1970", r"(?P<E>[1-3]\d{9})(?:\.(?P<f>\d{1,12}))?"),
@@ -196,7 +215,7 @@ def stamps() -> tuple[Stamp, ...]:
         for shown, join in _JOINS
         if not (clock == "hh:mm" and ("Y" not in date or shown in "-:_"))
     ]
-    return (*dated, *_ALONE, *_EPOCHS, _UPTIME, *_CLOCKS_ALONE)
+    return (*dated, *_ALONE, *_ELSEWHERE, *_EPOCHS, _UPTIME, *_CLOCKS_ALONE)
 
 
 def stamp_named(name: str) -> Stamp:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cepctl.errors import UsageError
 
-_AFTER = ("confidence", "confidence_error", "start", "end", "match", "signature")
+_AFTER = ("confidence", "confidence_error", "start", "end", "open", "open_until", "match", "signature")
 
 
 def answer_first(rows: pa.Table) -> pa.Table:

@@ -53,7 +53,8 @@ def presented(
         If a tick lies beyond the calendar and `times` is iso.
     """
     if times == "iso":
-        for name in ("start", "end", *ticks):
+        absences = [_OPEN_UNTIL] if _OPEN_UNTIL in matches.column_names else []
+        for name in ("start", "end", *absences, *ticks):
             at = matches.column_names.index(name)
             instants = _instants(matches.column(name), unit)
             matches = matches.set_column(at, name, instants)
@@ -64,6 +65,7 @@ def presented(
     return answer_first(matches)
 
 
+_OPEN_UNTIL = "open_until"
 # What instants are counted in, and its nanoseconds.
 _RESOLUTIONS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 

@@ -28,10 +28,11 @@ from cepctl.io.source.plain_lines import PlainLines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
+from cepctl.io.tabular.composed import columns_meant
+from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.json_lines import RecordLine, RecordTable
 from cepctl.io.tabular.json_shape import (
     JsonShape,
-    record_of_fields,
     records_at,
     shape_in,
     shape_of,
@@ -41,12 +42,12 @@ from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
-from cepctl.schema import ATTRIBUTE_PREFIX
+from cepctl.schema import ARRIVAL, ATTRIBUTE_PREFIX
 
 HEAD_BYTES = 1 << 16
 NOT_AN_OBJECT = "the record is not a JSON object"
 TOO_DEEP = "nested too deeply"
-RECORD = "Record"
+RECORD, EVENT_TYPE = "Record", "event_type"
 HELD = "cepctl.json"
 """The name under which `ReadReport.time_forms` has the shape, for other parts of the file."""
 _BATCH_RECORDS = 20_000
@@ -142,13 +143,22 @@ def _tell(shape: JsonShape, report: ReadReport) -> None:
     report.time_forms["json"] = (
         f"{place}; time: {time} ({shape.timed:,} of the first {shape.records:,} have it); type: {types}"
     )
+    if shape.arrival is not None:
+        told = f"'{shape.time}', which the event has of its own; '{shape.arrival}' around it is the {ARRIVAL}"
+        report.time_forms["the time"] = told
+        report.warnings.append(f"the time is {told}")
 
 
 def _options(options: ReadOptions, shape: JsonShape, source: str) -> ReadOptions:
     """The options with what was found: where the time is, and its form."""
+    if shape.columns_meant:
+        fields = (field for field, _ in options.columns)
+        options = replace(options, columns=tuple(zip(fields, shape.columns_meant, strict=True)))
     mapped = {field for field, _ in options.columns}
     if not shape.kubernetes and not mapped & {"time", "lower", "upper", "pmf"} and shape.time != "time":
         options = replace(options, columns=(*options.columns, ("time", shape.time)))
+    if shape.arrival is not None and ARRIVAL not in mapped:
+        options = replace(options, columns=(*options.columns, (ARRIVAL, shape.arrival)))
     if options.time_format is None and shape.time_form:
         if len(shape.time_form) > 1:
             asked = " or ".join(f"--time-format '{form}'" for form in shape.time_form)
@@ -253,6 +263,7 @@ class _Blocks:
     def __post_init__(self) -> None:
         self.table = RecordTable(self.options.columns, self.source)
         self.templates = TemplateTable(self.options.templates)
+        self._type_is_mapped = EVENT_TYPE in dict(self.options.columns)
 
     @property
     def full(self) -> bool:
@@ -274,19 +285,21 @@ class _Blocks:
         self._bytes += sum(len(value) for value in flat.values() if isinstance(value, str))
         for place, each in enumerate(self._events(flat)):
             self._numbered += place > 0
-            # One told from a message gets its own below.
-            each["event_type"] = event_type or RECORD
+            if not self._type_is_mapped:
+                # One told from a message gets its own below.
+                each[EVENT_TYPE] = event_type or RECORD
             self.table.names.admit(each)
             self._lines.append(RecordLine(self._numbered, found.raw, each, found.line))
             self._messages.append(message)
 
     def _events(self, flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        columns = {column for _, column in self.options.columns}
+        columns = columns_meant(self.options.columns)
         own = {
             f"{ATTRIBUTE_PREFIX}{name}"
             if name in RESERVED and name not in columns and name != self.shape.time
             else name: value
             for name, value in flat.items()
+            if name != EVENT_TYPE or self.shape.types[:1] != (EVENT_TYPE,)
         }
         if not self.shape.kubernetes:
             yield own

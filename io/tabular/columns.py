@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -31,15 +31,17 @@ from cepctl.io.contract.reader import (
     NO_TIME,
     SPAN,
     SPAN_TYPE,
+    ColumnMap,
     ReadOptions,
     ReadReport,
     Reject,
     beyond_time,
 )
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
+from cepctl.io.tabular.composed import columns_meant, composed_of, with_composed
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
 from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, blanks, instants, simple, ticks
-from cepctl.io.tabular.mapping import RESERVED
+from cepctl.io.tabular.mapping import RESERVED, raw_name
 from cepctl.schema import (
     CLOCK,
     CLOCK_OFFSET,
@@ -65,7 +67,7 @@ class Rows:
     of values that were made text; `clocks` are those whose offsets the file says in its metadata.
     """
 
-    columns: dict[str, pa.Array]
+    columns: Mapping[str, pa.Array]
     numbers: Numbers
     lines: Numbers | None
     raw: Callable[[int], bytes] | None = None
@@ -97,6 +99,7 @@ def _python_value(scalar: pa.Scalar) -> object:
 
 def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
     """Turn one block of rows into raw events (io/contract/reader.py), rejecting the rows that cannot be."""
+    rows = _with_composed(rows, options.columns)
     count = len(rows.numbers)
     report.records += count
     read = ReadContext(options, report, lambda row: rows.place(row, source))
@@ -146,6 +149,14 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     mixed = {name: kinds for name, kinds in rows.mixed.items() if name not in RESERVED}
     batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
     return _without_rejects(batch, causes, rows, source, report)
+
+
+def _with_composed(rows: Rows, mapping: ColumnMap) -> Rows:
+    """Rows with the fields that a mapping composes of several columns."""
+    if all(composed_of(*pair) is None for pair in mapping):
+        return rows
+    names = {name: raw_name(name, mapping) for name in columns_meant(mapping)}
+    return replace(rows, columns=with_composed(rows.columns, mapping, names))
 
 
 @dataclass(frozen=True)

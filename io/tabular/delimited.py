@@ -31,7 +31,7 @@ from cepctl.io.contract.reader import (
     among_rejects,
 )
 from cepctl.io.source.streams import LongGaps, ShortenedGaps
-from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
+from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import (
     delimiter_of,
@@ -42,6 +42,7 @@ from cepctl.io.tabular.header import (
     names_events,
     note_decimal_commas,
 )
+from cepctl.io.tabular.known_tables import as_known, names_of_first_row
 from cepctl.io.tabular.mapping import RESERVED, raw_names
 from cepctl.io.tabular.open_quotes import OpenQuotes
 from cepctl.io.tabular.row_ends import DelimitedRows
@@ -53,7 +54,7 @@ _BLOCK_BYTES = 4 << 20
 _LONGEST_HEADER = 16 << 20
 # A row of two blocks is one that the parser refuses, so a run of this length stands between rows.
 _GAP_BYTES = 2 * _BLOCK_BYTES
-_FIRST_LINE = 2
+_PEEKED_BYTES = 1 << 16
 _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 
 
@@ -65,8 +66,14 @@ class DelimitedReader:
 
     def recognises(self, head: bytes) -> bool:
         line = first_line(head)
+        if self._names_without_header(head):
+            return True
         delimiter = delimiter_of(line, self.name, ())
         return names_events(header_names(line, delimiter), ()) and has_rows(head, delimiter)
+
+    def _names_without_header(self, head: bytes) -> tuple[str, ...]:
+        """The columns of a known table that begins so, with a row; none of one with a header."""
+        return names_of_first_row(decoded(head)) if self.name == "csv" else ()
 
     def has_header(self, head: bytes) -> bool:
         """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
@@ -75,6 +82,8 @@ class DelimitedReader:
 
     def rows(self, head: bytes, columns: ColumnMap) -> DelimitedRows:
         """How a file that begins so, with these columns mapped, falls into rows."""
+        if self._names_without_header(head):
+            return DelimitedRows(b"", ord(","))
         header = head[: head.find(b"\n") + 1]
         return DelimitedRows(header, ord(delimiter_of(first_line(header), self.name, columns)))
 
@@ -82,6 +91,12 @@ class DelimitedReader:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         text = utf8_stream(stream)
+        known = self._names_without_header(text.peek(_PEEKED_BYTES))
+        if known:
+            options = as_known(known, options)
+            names = raw_names(known, options.columns, source)
+            yield from self._narrow(text, names, ",", source, options, report, header=0)
+            return
         first = text.readline(_LONGEST_HEADER + 1)
         if len(first) > _LONGEST_HEADER:
             raise LogFormatError(
@@ -95,7 +110,9 @@ class DelimitedReader:
                 f"{source}:1: a quote is opened in the header and not closed on its line; write the names of "
                 "all columns on the first line"
             )
-        names = raw_names(header_names(line, delimiter), options.columns, source)
+        names = header_names(line, delimiter)
+        options = as_known(names, options)
+        names = raw_names(names, options.columns, source)
         if len(names) > MOST_ATTRIBUTES:
             for rows in wide_rows(text, names, delimiter, source, report):
                 note_decimal_commas(rows, delimiter, report)
@@ -116,13 +133,14 @@ class DelimitedReader:
         source: str,
         options: ReadOptions,
         report: ReadReport,
+        header: int = 1,
     ) -> Iterator[pa.RecordBatch]:
         gaps = LongGaps(_GAP_BYTES)
-        transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=_FIRST_LINE)
+        transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=1 + header)
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
         quotes = OpenQuotes(cast(IO[bytes], transcript), delimiter, len(names))
         recoded = Recoded(cast(IO[bytes], quotes), "utf-8", codecs.BOM_UTF8)
-        places = Places()
+        places = Places(header=header)
         skipped = partial(_skipped, places, transcript, gaps, quotes, len(names), source, report)
         try:
             for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
@@ -192,7 +210,7 @@ def _text_rows(
         if breaks.any():
             places.note_breaks(numbers, breaks)
     first, last = places.lines(numbers)
-    left_out = gaps.left_out_before(first - _FIRST_LINE)
+    left_out = gaps.left_out_before(first - places.header - 1)
     return Rows(
         columns,
         numbers + left_out,
@@ -216,9 +234,9 @@ def _skipped(
     report.records += len(skipped)
     cause = f"the row does not have {width} fields like the header"
     firsts, lasts = places.lines(skipped)
-    lines = firsts + gaps.left_out_before(firsts - _FIRST_LINE)
+    lines = firsts + gaps.left_out_before(firsts - places.header - 1)
     for line, first, last in zip(lines.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
-        known = OPEN_QUOTE if first - _FIRST_LINE in quotes.mended else cause
+        known = OPEN_QUOTE if first - places.header - 1 in quotes.mended else cause
         yield Reject(source, line, known, transcript.lines(first, last))
 
 

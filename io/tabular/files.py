@@ -21,6 +21,7 @@ from cepctl.io.tabular.any_json import AnyJsonReader
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
+from cepctl.io.tabular.known_tables import as_known
 from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet
@@ -49,6 +50,7 @@ class ParquetReader:
             unit = _unit(own_unit, source) if own_unit else options.time_unit
             own_options = replace(options, time_unit=unit)
             held = file.schema_arrow.names
+            own_options = own_options if own_unit else as_known(held, own_options)
             names = _names_of_part(held, source) if own_unit else raw_names(held, options.columns, source)
             clocks = clocks_of(file.schema_arrow.metadata)
             taken = 0
@@ -204,7 +206,7 @@ ANY_JSON = LogFormat(
         '"userIdentity": {"userName": "ann"}}]}\n'
     ),
     page="logs-json.md",
-    kinds=("CloudTrail", "events of Kubernetes", "logs of applications"),
+    kinds=("CloudTrail", "events of Kubernetes", "logs of applications", "Suricata", "Windows events"),
     reader=_ANY_JSON,
     options={**_OPTIONS, "intervals": "Kubernetes events"},
     recognises_mapped=_ANY_JSON.may_be_mapped,

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.reader import ColumnMap, ReadReport
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.tabular.columns import Rows
-from cepctl.io.tabular.mapping import RESERVED, has_events, mapping_of, raw_name
+from cepctl.io.tabular.mapping import RESERVED, composed_fields, has_events, mapping_of, raw_name
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
@@ -85,8 +85,9 @@ def delimiter_of(line: str, format_name: str, mapping: ColumnMap) -> str:
 def names_events(names: Sequence[str], mapping: ColumnMap) -> bool:
     """Whether a file with these columns can hold events."""
     mapping = mapping_of(names, mapping)
-    mapped = {column for _, column in mapping}
-    return mapped <= set(names) and has_events([raw_name(name, mapping) for name in names])
+    composed = composed_fields(names, mapping)
+    there = all(column in names or field in composed for field, column in mapping)
+    return there and has_events([*(raw_name(name, mapping) for name in names), *composed])
 
 
 def note_decimal_commas(rows: Rows, delimiter: str, report: ReadReport) -> None:

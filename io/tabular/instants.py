@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
+from datetime import date, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +46,8 @@ _WIDE = (
     "numbers in the column {column} that have fewer digits than their times, each as wide as the spacing of "
     "floats there, or as its last digit: {{:,}}"
 )
+# From 1982 to 2064.
+_DAYS_OF_SHEETS = (30_000, 60_000)
 _TEXTS_LOOKED_AT = 100
 _FEWEST_WRITTEN = 20
 SECOND, DAY, NO_UNIT = 1_000_000, 86_400_000_000, -1
@@ -274,12 +277,24 @@ def _told(numbers: Counts, row: int, name: str, read: ReadContext) -> str:
         return unit
     sign, nanos = "-" if numbers.sign[row] < 0 else "", f"{int(numbers.nanos[row]):09}".rstrip("0")
     number = f"{sign}{int(numbers.whole[row])}" + (f".{nanos}" if nanos else "")
+    whole = int(numbers.whole[row])
+    if _DAYS_OF_SHEETS[0] < whole < _DAYS_OF_SHEETS[1] and numbers.nanos[row]:
+        raise LogFormatError(
+            f"{read.place(row)}: the {_what(name, read)} {number} may be the day number of a spreadsheet, "
+            f"{_day_of_sheet(whole)}; give its column a format of dates with times there, such as yyyy-mm-dd "
+            "hh:mm:ss, and export it again"
+        )
     what = "may be a date" if date else "has a size that does not tell its unit"
     form = f" or its form with --time-format '{date}'" if date else ""
     raise LogFormatError(
         f"{read.place(row)}: the {_what(name, read)} {number} {what}; name its unit with --epoch-unit s, ms, "
         f"us or ns{form}"
     )
+
+
+def _day_of_sheet(number: int) -> str:
+    """The day that a spreadsheet has for a number, counted from the end of 1899."""
+    return (date(1899, 12, 30) + timedelta(days=number)).isoformat()
 
 
 def _what(name: str, read: ReadContext) -> str:

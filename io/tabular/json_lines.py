@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 from typing import IO, Any
 
@@ -25,10 +26,13 @@ from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.composed import columns_meant, name_meant
+from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 _NOT_AN_OBJECT = "the line is not a JSON object"
+_TIMED = ('"time"', '"lower"', '"pmf"')
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 16 << 20
 
@@ -47,7 +51,7 @@ class JsonLinesReader:
     """One JSON object per line."""
 
     def recognises(self, head: bytes) -> bool:
-        return lines_fit(head, lambda line: line.startswith("{") and '"event_type"' in line)
+        return lines_fit(head, _is_an_event)
 
     def has_object(self, head: bytes) -> bool:
         """Whether the file begins with a line that is one object: all that a mapping can ask for."""
@@ -61,7 +65,10 @@ class JsonLinesReader:
     ) -> Iterator[pa.RecordBatch]:
         table = RecordTable(options.columns, source)
         chunks = Chunks(utf8_stream(stream))
-        for lines, bad in record_blocks(chunks, table, source, json_object, _NOT_AN_OBJECT):
+        record_of = (
+            partial(_with_deep_fields, columns_meant(options.columns)) if options.columns else json_object
+        )
+        for lines, bad in record_blocks(chunks, table, source, record_of, _NOT_AN_OBJECT):
             report.records += len(bad)
             if not lines:
                 report.rejects.extend(bad)
@@ -72,6 +79,23 @@ class JsonLinesReader:
         if chunks.damage:
             report.records += 1
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _with_deep_fields(wanted: Sequence[str], line: bytes) -> dict[str, Any] | None:
+    """The object in a line, with what stands in it under these names at any depth."""
+    record = json_object(line)
+    if record is None or all(name in record for name in wanted):
+        return record
+    flat = record_of_fields(record) or {}
+    for name in wanted:
+        if name not in record and (meant := name_meant(name, flat)) is not None:
+            record[name] = flat[meant]
+    return record
+
+
+def _is_an_event(line: str) -> bool:
+    """Whether a line is an object with a type, and with a time or an interval: one without is any JSON."""
+    return line.startswith("{") and '"event_type"' in line and any(name in line for name in _TIMED)
 
 
 def record_blocks(
@@ -121,8 +145,8 @@ class RecordTable:
     checked: bool = False
 
     def __post_init__(self) -> None:
-        fields = {column: field for field, column in self.mapping}
-        self.names.admit([*(name for name in RESERVED if name not in fields.values()), *fields])
+        fields = {field for field, _ in self.mapping}
+        self.names.admit([*(name for name in RESERVED if name not in fields), *columns_meant(self.mapping)])
 
     def rows(self, lines: Sequence[RecordLine]) -> Rows:
         """One block of records as columns; those of the first say whether the mapping can be meant."""

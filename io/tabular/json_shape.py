@@ -8,8 +8,10 @@
 
 Learned from the first 64 KiB and held for the file.  A field within a field is called by both names with a
 dot between them.  The time is found by name and values: a field that most records have, whose values are
-times, nearest to the outside, then by the order of _TIMES.  So is the type: by the order of _TYPES, else the
-template of a message (_MESSAGES), else what is left (_OTHERS).
+times, nearest to the outside, then by the order of _TIMES.  Where a record is a header with an event inside
+that has a time of its own (_OWN_TIMES), never later than the header's, the event happened at that time, and
+the header's says when it arrived.  The type is found by the order of _TYPES, else it is the id of an event
+of Windows, else the template of a message (_MESSAGES), else what is left (_OTHERS).
 """
 
 from __future__ import annotations
@@ -30,11 +32,12 @@ from cepctl.io.contract.written_times import possible_forms
 from cepctl.io.source.json_documents import ELEMENTS
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.text_encoding import decoded
-from cepctl.io.tabular.epoch_times import TICKS, counts, unit_of
+from cepctl.io.tabular.composed import composed_of, mapping_meant
+from cepctl.io.tabular.epoch_times import TICKS, counts, since_1970, unit_of
+from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.kubernetes import is_kubernetes_event
 
 _SAMPLE = 400
-_DEEPEST = 20
 _DEEPEST_PATH = 3
 _FEWEST_SHARE = 0.5
 _MANY_TYPES = 20
@@ -47,14 +50,23 @@ _TIMES = (
     *("requestreceivedtimestamp", "receivetimestamp", "timemillis", "epochmillis", "epoch", "unixtime"),
     *("updatedat", "datestamp", "logtime", "timelocal", "requesttime", "epochsecond"),
 )
+_UNNAMED = len(_TIMES) + 2
+# What the time of an event is called inside of a record that a collector made of it.
+_OWN_TIMES = ("timecreated", "eventtime", "eventtimestamp", "timestamp", "occurredat", "timegenerated")
+_OWN_SHARE = 0.9
 _TYPES = (
     *("event.action", "eventname", "eventtype", "event", "action", "activity", "operationname", "operation"),
     *("methodname", "protopayload.methodname", "detailtype", "mt"),
 )
 _MESSAGES = ("message", "msg", "textpayload", "log", "body", "text", "m", "event", "fields.message")
 _OTHERS = ("reason", "verb", "type", "kind", "category", "method", "status", "logger", "level", "severity")
-_SIGNS = re.compile(r"[-_@$\s]")
-_DATED = (".$date", ".$numberLong")
+_SIGNS = re.compile(r"[-_@$#\s]")
+# What databases and converters of XML put around a value, and no name of it.
+_DATED = (".$date", ".$numberLong", ".#attributes.SystemTime", ".@SystemTime", ".SystemTime")
+_IDS_OF_WINDOWS = re.compile(r"(?:^|\.)(?:EventID|EventId|event_id)(?:\.#text|\.Value)?$")
+_OF_WINDOWS = re.compile(
+    r"(?:^|\.)(?:[Cc]hannel|LogName|Provider|ProviderName|provider_name|SourceName|TimeCreated|Computer)\b"
+)
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _CLOCK = re.compile(r"\d[T ]?\d\d?:\d\d|:\d\d:\d\d")
 _MOST_NUMBER = 1e300
@@ -86,6 +98,10 @@ class JsonShape:
         Whether the records are events of Kubernetes.
     records, timed
         How many records were looked at, and how many of them have the time.
+    arrival
+        The field of the time of a header around the event; None where there is none.
+    columns_meant
+        The fields that the user's mapping means, in its order, of which names may stand deep inside.
     """
 
     path: tuple[str, ...]
@@ -98,6 +114,8 @@ class JsonShape:
     kubernetes: bool = False
     records: int = 0
     timed: int = 0
+    arrival: str | None = None
+    columns_meant: tuple[str, ...] = ()
 
 
 def shape_text(shape: JsonShape) -> str:
@@ -112,43 +130,6 @@ def shape_in(text: str) -> JsonShape:
     return JsonShape(**{**said, **lists})
 
 
-def flat_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with one field for each value in it; lists are JSON text.
-
-    Examples
-    --------
-    >>> flat_record({"a": {"b": 1, "c": {}}, "a.b": 2, "d": [1]})
-    {'a.b': 1, 'a.b_2': 2, 'd': '[1]'}
-
-    Raises
-    ------
-    RecursionError
-        If a value is nested too deeply to be written.
-    """
-    found: dict[str, Value] = {}
-    _flatten("", record, found, 0)
-    return found
-
-
-def record_of_fields(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """As `flat_record`; None for a record that is nested too deeply to be written."""
-    try:
-        return flat_record(record)
-    except RecursionError:
-        return None
-
-
-def _flatten(before: str, value: Mapping[str, Any], found: dict[str, Value], depth: int) -> None:
-    for key, inside in value.items():
-        name = f"{before}{key}"
-        if type(inside) is dict and depth < _DEEPEST:
-            _flatten(f"{name}.", inside, found, depth + 1)
-            continue
-        while name in found:
-            name += "_2"
-        found[name] = json.dumps(inside, ensure_ascii=False) if isinstance(inside, dict | list) else inside
-
-
 def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
     """The shape of a file that begins so; None where it is no JSON, or its records have no times.
 
@@ -158,14 +139,13 @@ def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
     by_lines, values = _values(text)
     if not by_lines and text[:1] not in ("{", "["):
         return None
-    chosen = dict(mapping)
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for value in values[:_SAMPLE]:
         _collect(value, (ELEMENTS,) if isinstance(value, list) else (), groups)
     shapes = [
         shape
         for path, records in groups.items()
-        if (shape := _shape(path, records[:_SAMPLE], chosen, by_lines=by_lines)) is not None
+        if (shape := _shape(path, records[:_SAMPLE], mapping, by_lines=by_lines)) is not None
     ]
     # One document that is not on a line of its own is no record: it may be anything that has a date in it.
     alone = not by_lines and len(values) == 1
@@ -252,7 +232,7 @@ def _collect(
 
 
 def _shape(
-    path: tuple[str, ...], records: Sequence[Mapping[str, Any]], chosen: Mapping[str, str], *, by_lines: bool
+    path: tuple[str, ...], records: Sequence[Mapping[str, Any]], mapping: ColumnMap, *, by_lines: bool
 ) -> JsonShape | None:
     if not records:
         return None
@@ -262,32 +242,87 @@ def _shape(
         return JsonShape(
             path, by_lines, "time", ("reason",), kubernetes=True, records=len(flat), timed=len(flat)
         )
-    time = chosen.get("time") or _time_of(flat)
+    meant = mapping_meant(mapping, dict.fromkeys(name for record in flat for name in record))
+    chosen = dict(meant)
+    times = _times_of(flat)
+    own = None if "time" in chosen else _own_time(times, flat)
+    time = chosen.get("time") or own or next(iter(times), None)
     if time is None:
         return None
-    told = [record[time] for record in flat if _is_time(record.get(time))]
+    parts = composed_of("time", chosen.get("time", ""))
+    values = (record.get(time) if parts is None else parts.value(record) for record in flat)
+    told = [value for value in values if _is_time(value)]
     if "time" not in chosen and len(told) < _FEWEST_SHARE * len(flat):
         return None
     types, message, others = _types_of(flat, time)
-    if "event_type" in chosen:
+    if "event_type" in chosen and composed_of("event_type", chosen["event_type"]) is None:
         types, message, others = (chosen["event_type"],), None, ()
+    arrival = times[0] if own is not None else None
     return JsonShape(
-        *(path, by_lines, time, types, message, others, _forms(told)), records=len(flat), timed=len(told)
+        *(path, by_lines, time, types, message, others, _forms(told)),
+        records=len(flat),
+        timed=len(told),
+        arrival=arrival,
+        columns_meant=tuple(column for _, column in meant),
     )
 
 
-def _time_of(records: Sequence[Mapping[str, Value]]) -> str | None:
-    """The field that tells the time of most of these records; None where none does."""
+def _own_time(times: Sequence[str], records: Sequence[Mapping[str, Value]]) -> str | None:
+    """The time that the event inside of a header has of its own; None where a record is no header.
+
+    It is called like the time of an event, and is never later than the header's, at the outside.
+    """
+    for name in times[1:]:
+        outer, plain = times[0], _plain(_undated(name).rpartition(".")[2])
+        if plain not in _OWN_TIMES or _undated(outer).count(".") or _undated(name).count(".") < 1:
+            continue
+        both = [
+            (header, own)
+            for record in records
+            if (own := _instant(record.get(name))) is not None
+            and (header := _instant(record.get(outer))) is not None
+        ]
+        late = sum(own > header for header, own in both)
+        if len(both) >= _OWN_SHARE * len(records) and not late:
+            return name
+    return None
+
+
+def _instant(value: Any) -> float | None:
+    """Seconds since 1970, near enough to compare times; None of what is no time."""
+    if isinstance(value, str) and (time := parse_time(value)) is not None:
+        return time.micros / 1e6 + time.nanos / 1e9
+    if isinstance(value, bool) or not _is_time(value):
+        return None
+    numbers = counts(pa.array([value] if isinstance(value, str) else [float(value)]))
+    unit = unit_of(numbers, 0) if numbers.known[0] else None
+    if unit is None or unit == TICKS:
+        return None
+    times = since_1970(numbers, unit)
+    return float(times.micros[0]) / 1e6
+
+
+def _times_of(records: Sequence[Mapping[str, Value]]) -> tuple[str, ...]:
+    """The fields that are times in most of these records, the one that tells their time first."""
     ranked = []
     for place, name in enumerate(dict.fromkeys(name for record in records for name in record)):
         plain = _plain(_undated(name).rpartition(".")[2])
-        named = _TIMES.index(plain) if plain in _TIMES else len(_TIMES)
+        named = _rank_of(plain)
         values = [record.get(name) for record in records]
-        timed = sum(map(_is_time if named < len(_TIMES) else _is_written, values))
+        timed = sum(map(_is_time if named < _UNNAMED else _is_written, values))
         if timed >= _FEWEST_SHARE * len(records):
             depth = _undated(name).count(".")
-            ranked.append((timed < 0.9 * len(records), named == len(_TIMES), depth, named, place, name))
-    return min(ranked)[-1] if ranked else None
+            ranked.append((timed < 0.9 * len(records), named == _UNNAMED, depth, named, place, name))
+    return tuple(each[-1] for each in sorted(ranked))
+
+
+def _rank_of(plain: str) -> int:
+    """How usual the name of a time is, from 0 on; what only ends like one comes after those of beginnings."""
+    if plain in _TIMES:
+        return _TIMES.index(plain)
+    if plain.endswith(("timestamp", "datetime")):
+        return len(_TIMES) + ("end" in plain)
+    return _UNNAMED
 
 
 def _undated(name: str) -> str:
@@ -360,11 +395,24 @@ def _types_of(
     # A field `event` that names types is no message.
     message = next((plain for plain in messages if plain not in types), None)
     others = [plain for plain in _OTHERS if texts.get(plain) and not _is_various(texts[plain])]
+    identified = _id_of_windows(records)
     return (
-        tuple(names[plain] for plain in types),
+        (*((identified,) if identified else ()), *(names[plain] for plain in types)),
         None if message is None else names[message],
         tuple(names[plain] for plain in others),
     )
+
+
+def _id_of_windows(records: Sequence[Mapping[str, Value]]) -> str | None:
+    """The field with the ids of events of Windows, whose records name a channel or a provider; else None."""
+    all_names = dict.fromkeys(name for record in records for name in record)
+    if not any(map(_OF_WINDOWS.search, all_names)):
+        return None
+    for name in filter(_IDS_OF_WINDOWS.search, all_names):
+        values = [str(value) for record in records if (value := record.get(name)) not in (None, "")]
+        if 2 * len(values) > len(records) and all(map(str.isdecimal, values)) and not _is_various(values):
+            return name
+    return None
 
 
 def _names_types(values: Sequence[str], has_messages: bool) -> bool:

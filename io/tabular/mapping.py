@@ -4,12 +4,7 @@ A mapping (field, column) says that the file's `column` holds what the event tab
 of its columns, or an attribute that is to have another name.  A column that is called like a mapped
 field without being it stays as an attribute with the prefix `attr:`.
 
-A table with the names of XES, as PM4Py writes it, needs no mapping:
-
-    column               field
-    concept:name         event_type
-    time:timestamp       time
-    case:concept:name    case_id, where it is there
+Tables of well-known programs need no mapping (known_tables.py).
 """
 
 from __future__ import annotations
@@ -21,13 +16,14 @@ from difflib import get_close_matches
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.tabular.composed import composed_of
+from cepctl.io.tabular.known_tables import known_table
 from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, LENGTH_COLUMNS
 
 RESERVED = (
     *("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME),
     *(CLOCK, CLOCK_OFFSET, *LENGTH_COLUMNS),
 )
-_OF_XES = (("event_type", "concept:name"), ("time", "time:timestamp"), ("case_id", "case:concept:name"))
 _LISTED = 30
 
 
@@ -61,7 +57,7 @@ def parse_mapping(texts: Sequence[str]) -> ColumnMap:
 
 
 def mapping_of(names: Sequence[str], mapping: ColumnMap) -> ColumnMap:
-    """The mapping that holds for a file with these columns: the user's, else that of the names of XES.
+    """The mapping that holds for a file with these columns: the user's, else that of a known table.
 
     Examples
     --------
@@ -70,9 +66,8 @@ def mapping_of(names: Sequence[str], mapping: ColumnMap) -> ColumnMap:
     >>> mapping_of(["event_type", "time", "concept:name", "time:timestamp"], ())
     ()
     """
-    if mapping or "event_type" in names or not {"concept:name", "time:timestamp"} <= set(names):
-        return mapping
-    return tuple((field, column) for field, column in _OF_XES if column in names and field not in names)
+    known = None if mapping else known_table(names)
+    return mapping if known is None else known.mapping
 
 
 def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str]:
@@ -87,29 +82,47 @@ def raw_names(names: Sequence[str], mapping: ColumnMap, source: str) -> list[str
     mapping = mapping_of(names, mapping)
     require_mapped(names, mapping, source)
     found = [raw_name(name, mapping) for name in names]
-    require_events(found, names, source)
+    require_events(found, names, source, composed_fields(names, mapping))
     return found
+
+
+def composed_fields(names: Sequence[str], mapping: ColumnMap) -> list[str]:
+    """The fields that a mapping composes of columns that a file with these names has."""
+    return [
+        field
+        for field, column in mapping
+        if column not in names
+        and (parts := composed_of(field, column)) is not None
+        and parts.missing(names) is None
+    ]
 
 
 def require_mapped(names: Sequence[str], mapping: ColumnMap, source: str) -> None:
     """Raise EventSchemaError unless every column that the mapping names is there."""
     for field, column in mapping:
-        if column not in names:
-            near = get_close_matches(column, names, 1)
+        parts = None if column in names else composed_of(field, column)
+        missing = column if parts is None else parts.missing(names)
+        if missing is not None and missing not in names:
+            near = get_close_matches(missing, names, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {listed(names)}"
             raise EventSchemaError(
-                f"{source}: there is no column '{column}' to be the {field} (--map {field}={column}); {hint}"
+                f"{source}: there is no column '{missing}' to be the {field} (--map {field}={column}); {hint}"
             )
 
 
-def require_events(found: Sequence[str], names: Sequence[str], source: str) -> None:
-    """Raise EventSchemaError unless the raw columns `found` can be those of events; `names` are shown."""
-    if "event_type" not in found:
+def require_events(
+    found: Sequence[str], names: Sequence[str], source: str, composed: Sequence[str] = ()
+) -> None:
+    """Raise EventSchemaError unless the raw columns `found`, and those `composed`, can be those of events.
+
+    `names` are shown.
+    """
+    if "event_type" not in (*found, *composed):
         raise EventSchemaError(
             f"{source}: no column event_type (found {listed(names)}); say which column holds the kind "
             "of event: --map event_type=COLUMN"
         )
-    if not has_events(found):
+    if not has_events([*found, *composed]):
         raise EventSchemaError(
             f"{source}: no column time, and not both lower and upper (found {listed(names)}); say which "
             "column holds the time: --map time=COLUMN"

@@ -1,7 +1,7 @@
 """Where the rows of a delimited file stand: their numbers and their lines, also after skipped rows.
 
-The header is line 1; a row with quoted line breaks takes several lines; a row that the parser skips,
-because it has too few or too many fields, has a number and lines, too.
+The header, where there is one, is line 1; a row with quoted line breaks takes several lines; a row that the
+parser skips, because it has too few or too many fields, has a number and lines, too.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ class Places:
     ----------
     taken
         The number of the last row that the parser handed out.
+    header
+        How many lines stand before the first row.
     """
 
     taken: int = 0
+    header: int = 1
     _skipped: array[int] = field(default_factory=_numbers)
     _breaks: array[int] = field(default_factory=_numbers)
     _breaks_before: int = 0
@@ -57,7 +60,8 @@ class Places:
         """First and last lines of the rows with these numbers."""
         breaks = _sorted(self._breaks)
         first, last = (np.searchsorted(breaks, numbers, side=side) for side in ("left", "right"))
-        return numbers + 1 + self._breaks_before + first, numbers + 1 + self._breaks_before + last
+        before = self.header + self._breaks_before
+        return numbers + before + first, numbers + before + last
 
     def skipped(self, upto: int | None) -> Numbers:
         """Numbers of the skipped rows that are not forgotten, up to this one; None for all."""
@@ -70,7 +74,7 @@ class Places:
         self._breaks_before += int(np.count_nonzero(breaks <= upto))
         self._breaks = array("q", breaks[breaks > upto].tobytes())
         self._skipped = array("q", skipped[skipped > upto].tobytes())
-        return upto + 2 + self._breaks_before
+        return upto + 1 + self.header + self._breaks_before
 
 
 def _sorted(numbers: array[int]) -> Numbers:

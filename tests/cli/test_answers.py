@@ -26,6 +26,7 @@ CALLS = {
     "explain": f"explain|{QUERY}|door.csv",
     "explain alone": f"explain|{QUERY}",
     "inspect": "inspect|door.csv",
+    "audit": "audit|door.csv",
     "probe": f"probe|{QUERY}|events",
     "follows": "follows|door.csv|--by|door",
     "calibrate": f"calibrate|{QUERY}|true.csv|--jitter|2 s",

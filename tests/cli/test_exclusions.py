@@ -40,6 +40,7 @@ ALWAYS = {
     "since": "every match has a start",
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
+    "fail-on": "audit alone has it, whose findings are of these kinds or not",
     "exists": "it excludes others",
     "by": "every event may have a case",
     "pairs": "it excludes the query",

@@ -78,6 +78,13 @@ MATCHES_IN_PARTS = 10_000_000_000
     group=HelpGroup.ASK_FURTHER,
 )
 @grouped_option(
+    "--closed",
+    is_flag=True,
+    help="Leave out rows that the end of the events leaves open: what must not happen after them may still "
+    "come.  The column open says which these are.",
+    group=HelpGroup.ASK_FURTHER,
+)
+@grouped_option(
     "--sketch",
     type=click.Choice(SKETCH_USES),
     default="auto",

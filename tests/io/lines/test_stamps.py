@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta, timezone
 from io import BytesIO
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+import cepctl
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.lines.log import LinesLog
@@ -197,3 +200,30 @@ def test_binary_is_no_log_and_utf_16_is() -> None:
 
 def test_a_line_cut_at_the_end_of_the_head_is_not_looked_at() -> None:
     assert sample_lines(b"2026-06-14 08:15:04 x\n2026-06") == ["2026-06-14 08:15:04 x"]
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("2026-165T08:15:04,672:DEBUG:foo bar baz", "2026-06-14 08:15:04.672000"),
+        ("20260614.081504,672:DEBUG:foo bar baz", "2026-06-14 08:15:04.672000"),
+        ("@400000006a2e63123b6e1a8c tcpserver: status: 5/30", "2026-06-14 08:15:04.997071"),
+        ("14 juin 2026 08:15:04 web arrêt", "2026-06-14 08:15:04"),
+        ("14. März 2026 08:15:04 web Halt", "2026-03-14 08:15:04"),
+        ("14-AGO-2026 08:15:04 web alto", "2026-08-14 08:15:04"),
+        ("14 jun 2026 08:15:04 web stop", "2026-06-14 08:15:04"),
+        ("Main::INFO::2026-06-14 08:15:04,101::vdsm::71::vds::(run) here", "2026-06-14 08:15:04.101000"),
+    ],
+)
+def test_times_that_few_programs_write(tmp_path: Path, line: str, time: str) -> None:
+    (tmp_path / "x.log").write_text(f"{line}\n" * 3)
+    made = cepctl.ingest(tmp_path / "x.log", tmp_path / "events", tz="UTC")
+    table = pq.read_table(made.output)
+    assert [str(each)[: len(time)] for each in table.column("time").to_pylist()] == [time] * 3
+
+
+def test_a_day_that_its_year_does_not_have_is_rejected(tmp_path: Path) -> None:
+    lines = "".join(f"2026-{day:03}T08:15:04 x\n" for day in (*range(1, 30), 366, 0))
+    (tmp_path / "x.log").write_text(lines)
+    summary = cepctl.ingest(tmp_path / "x.log", tmp_path / "events", tz="UTC").summary
+    assert (summary.events, dict(summary.rejected)) == (29, {"no time": 2})

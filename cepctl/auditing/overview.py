@@ -1,0 +1,49 @@
+"""The audit of a set of events: each source by its events, and by what its file told while it was read."""
+
+from __future__ import annotations
+
+from cepctl.auditing.findings import Audit, worst_first
+from cepctl.auditing.neighbours import source_facts
+from cepctl.auditing.told import audit_of
+from cepctl.inspection.clocks import ClockBound, clock_bounds
+from cepctl.inspection.overview import observed_attributes, observed_events
+from cepctl.lengths import span_text
+from cepctl.matching.inputs import EventInputs
+from cepctl.memory import MemoryBudget, reading_budget
+
+_COPIES = 6
+_SECOND = 1_000_000
+
+
+def audit_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> Audit:
+    """Audit all events of the inputs.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If they do not fit in memory.
+    """
+    inputs.require_room(observed_attributes(inputs), _COPIES, memory or reading_budget(), "audit")
+    events, unit = observed_events(inputs), inputs.schema.time_unit
+    told = {} if inputs.summary is None else {each.file: each for each in inputs.summary.times}
+    skewed = [each for each in clock_bounds(events, unit) if each.provably_skewed and not each.covered]
+    nodes = {
+        str(source): set(part.get_column("node").drop_nulls().to_list())
+        for (source,), part in events.group_by("source")
+    }
+    return worst_first(
+        [
+            audit_of(
+                facts,
+                told.get(facts.source),
+                [_skew(each) for each in skewed if each.node in nodes[facts.source]],
+                unit,
+            )
+            for facts in source_facts(events, unit)
+        ]
+    )
+
+
+def _skew(bound: ClockBound) -> str:
+    span = span_text(bound.lowest_microseconds / _SECOND, bound.highest_microseconds / _SECOND)
+    return f"as that of {bound.node}, {bound.verdict} by {span}"

@@ -1,0 +1,159 @@
+r"""The header of a table that stands in comments: `#fields` and what else they say of the rows below.
+
+    log                 fields     between values           no value   time
+    Zeek                #fields    #separator, as \x09      -          ts
+    W3C extended log    #Fields    blanks, tabs or commas   -          date and time; time alone, of #Date
+                                   outside of quotes
+
+Comments may come again at any place, as where a server was started anew, and hold for the rows below them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+ZEEK, W3C = "zeek", "w3c"
+NO_VALUE = "-"
+_ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
+_DAY = re.compile(r"\s*(\d{4})-(\d\d)-(\d\d)(?!\d)", re.ASCII)
+# Names of date and time of day of the event, of a W3C log; the first pair that a header has.
+_PAIRS = (("date", "time"), ("date-local", "time-local"), ("date-UTC", "time-UTC"))
+_INSTANTS = ("date-time", "datetime", "x-timestamp", "timestamp", "ts", "x-localtime")
+# What names the type of an event of a W3C log.
+_TYPES = ("event-id", "x-event", "action", "cs-method", "s-event", "x-edge-result-type", "sc-status")
+_ZONED = re.compile(r"\s*([-+])(\d\d):?(\d\d)")
+REQUEST = "Request"
+
+
+@dataclass(frozen=True)
+class CommentedHeader:
+    """What comments say of the rows below them.
+
+    Attributes
+    ----------
+    kind
+        ZEEK or W3C.
+    names
+        The columns, in their order; none before a comment names them.
+    separator
+        What stands between two values, of one character; a blank stands for any number of them.
+    said
+        All other comments: their names in lower case, and what they say.
+    types
+        The types of the columns, where the log says them.
+    """
+
+    kind: str
+    names: tuple[str, ...] = ()
+    separator: str = "\t"
+    said: Mapping[str, str] = field(default_factory=dict)
+    types: tuple[str, ...] = ()
+
+    def with_comment(self, line: str) -> CommentedHeader:
+        """With what one more comment says."""
+        if self.kind == ZEEK:
+            return self._with_line_of_zeek(line)
+        name, colon, told = line[1:].partition(":")
+        if not colon:
+            return self
+        if name.strip().lower() == "fields":
+            separator = next((sign for sign in "\t," if sign in told.strip()), " ")
+            names = re.split(r"[\s,]+" if separator != "," else r"\s*,\s*", told.strip())
+            # The names may be divided by blanks where the values are by tabs: the first row tells.
+            return replace(self, names=_different(names), separator=separator, types=())
+        return replace(self, said={**self.said, name.strip().lower(): told.strip()})
+
+    def _with_line_of_zeek(self, line: str) -> CommentedHeader:
+        name, _, told = (
+            line[1:].rstrip("\r").partition(" " if line.startswith("#separator") else self.separator)
+        )
+        if name == "separator":
+            return replace(
+                self, separator=_ESCAPED.sub(lambda found: chr(int(found[1], 16)), told.strip()) or "\t"
+            )
+        values = told.split(self.separator)
+        if name == "fields":
+            return replace(self, names=_different(values), types=())
+        if name == "types":
+            return replace(self, types=tuple(values))
+        return replace(self, said={**self.said, name: told})
+
+    @property
+    def unset(self) -> str:
+        """What stands where a row has no value."""
+        return self.said.get("unset_field", NO_VALUE)
+
+    @property
+    def event_type(self) -> str | None:
+        """The type of all rows, where no column names it."""
+        if self.kind == ZEEK:
+            return self.said.get("path") or "Record"
+        return None if self.type_column else REQUEST
+
+    @property
+    def type_column(self) -> str | None:
+        """The column that names the type of a row; None where all have the same."""
+        if self.kind == ZEEK:
+            return None
+        return next((name for name in _TYPES if name in self.names), None)
+
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """The columns of the time of a row: one, or those of its date and its time of day; none."""
+        if self.kind == ZEEK:
+            return ("ts",) if "ts" in self.names else ()
+        whole = next((name for name in _INSTANTS if name in self.names), None)
+        if whole is not None:
+            return (whole,)
+        pair = next((pair for pair in _PAIRS if set(pair) <= set(self.names)), None)
+        return pair or tuple(name for name in ("time", "time-local") if name in self.names)[:1]
+
+    @property
+    def day(self) -> str | None:
+        """The day of rows with a time of day alone, as the last comment has it."""
+        found = next(
+            (each for name in ("date", "start-date") if (each := _DAY.match(self.said.get(name, "")))), None
+        )
+        return None if found is None else "-".join(found.groups())
+
+    @property
+    def zone(self) -> str | None:
+        """The zone of the times, as an offset; None where they are of the place where the log was written."""
+        told = _ZONED.match(self.said.get("gmt-offset", ""))
+        if told is not None:
+            return f"{told[1]}{told[2]}:{told[3]}"
+        local = self.said.get("time format", "").lower() == "local"
+        return None if local or any("local" in name for name in self.time_columns) else "Z"
+
+
+def header_at(lines: Sequence[str]) -> CommentedHeader | None:
+    """The header that a file begins with; None where it does not begin with one, or no column is a time."""
+    header: CommentedHeader | None = None
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        if header is None:
+            header = CommentedHeader(ZEEK if line.startswith(("#separator", "#fields\t")) else W3C)
+        header = header.with_comment(line)
+    if header is None or len(header.names) < 2 or not header.time_columns:
+        return None
+    if (
+        header.kind == W3C
+        and len(header.time_columns) == 1
+        and header.time_columns[0] in _PAIRS[0] + _PAIRS[1]
+    ):
+        return header if header.day is not None else None
+    return header
+
+
+def _different(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns, those that came before with a number."""
+    found: list[str] = []
+    for name in names:
+        number, each = 2, name
+        while each in found:
+            each, number = f"{name}_{number}", number + 1
+        found.append(each)
+    return tuple(found)

@@ -1,0 +1,103 @@
+"""Tables of well-known programs, whose columns need no mapping: by their headers, or by their first row.
+
+table                                   type                time
+XES, as PM4Py writes it                 concept:name        time:timestamp
+events of Windows, as EvtxECmd, the     the event id        TimeCreated, ...
+  event viewer and PowerShell export
+rules on these, as Hayabusa writes      RuleTitle           Timestamp
+timelines of plaso, in its two forms    the description     datetime, or date and time
+  and for Timesketch                    of the timestamp
+PostgreSQL's csvlog, without a header   error_severity      log_time
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cepctl.io.contract.reader import ColumnMap, ReadOptions
+
+_XES = (("event_type", "concept:name"), ("time", "time:timestamp"), ("case_id", "case:concept:name"))
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """One kind of table: the columns that tell it, and the mapping that it then has.
+
+    Columns of the mapping that a table lacks are left out.  `time_format` is that of its times, in codes of
+    strptime; None for ISO 8601, or where it depends on the machine that wrote it.
+    """
+
+    told_by: frozenset[str]
+    mapping: ColumnMap
+    time_format: str | None = None
+
+
+def _table(told_by: str, event_type: str, time: str, time_format: str | None = None) -> KnownTable:
+    return KnownTable(
+        frozenset(told_by.split("|")), (("event_type", event_type), ("time", time)), time_format
+    )
+
+
+_KNOWN = (
+    KnownTable(frozenset(("concept:name", "time:timestamp")), _XES),
+    _table("TimeCreated|EventId|Channel", "EventId", "TimeCreated"),
+    _table("TimeCreated|Id|ProviderName", "Id", "TimeCreated"),
+    _table("Date and Time|Event ID|Source", "Event ID", "Date and Time"),
+    _table("Timestamp|EventID|RuleTitle|Computer", "RuleTitle", "Timestamp"),
+    _table("datetime|timestamp_desc|source|message", "timestamp_desc", "datetime"),
+    _table("datetime|timestamp_desc|message", "timestamp_desc", "datetime"),
+    _table("log_time|session_id|error_severity|sql_state_code", "error_severity", "log_time"),
+    _table(
+        "date|time|timezone|MACB|sourcetype|type|desc", "type", "date+time+timezone", "%m/%d/%Y %H:%M:%S %Z"
+    ),
+)
+CSVLOG = (
+    *("log_time", "user_name", "database_name", "process_id", "connection_from", "session_id"),
+    *("session_line_num", "command_tag", "session_start_time", "virtual_transaction_id", "transaction_id"),
+    *("error_severity", "sql_state_code", "message", "detail", "hint", "internal_query"),
+    *("internal_query_pos", "context", "query", "query_pos", "location", "application_name"),
+    *("backend_type", "leader_pid", "query_id"),
+)
+_CSVLOG_COUNTS = (22, 23, 24, 26)
+# A time with a word for its zone, user, database, process, client, and the id of a session.
+_CSVLOG_ROW = re.compile(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Za-z+-][\w:+-]*,"
+    r'(?:"[^"]*"|[^",]*),(?:"[^"]*"|[^",]*),\d+,(?:"[^"]*"|[^",]*),[0-9a-f]+\.[0-9a-f]+,\d+,',
+    re.ASCII,
+)
+
+
+def known_table(names: Sequence[str]) -> KnownTable | None:
+    """The known table that has these columns; None where there is none."""
+    there = set(names)
+    if "event_type" in there:
+        return None
+    known = next((each for each in _KNOWN if each.told_by <= there), None)
+    if known is None:
+        return None
+    mapping = tuple((field, column) for field, column in known.mapping if column in there or "+" in column)
+    return KnownTable(known.told_by, mapping, known.time_format)
+
+
+def as_known(names: Sequence[str], options: ReadOptions) -> ReadOptions:
+    """The options, where the user maps nothing with what is known of a table with these columns."""
+    known = None if options.columns else known_table(names)
+    if known is None:
+        return options
+    form = options.time_format or known.time_format
+    return replace(options, columns=known.mapping, time_format=form)
+
+
+def names_of_first_row(text: str) -> tuple[str, ...]:
+    """The columns of a known table without a header that begins so; none of any other text."""
+    if _CSVLOG_ROW.match(text) is None:
+        return ()
+    try:
+        count = len(next(csv.reader(io.StringIO(text, newline="")), []))
+    except csv.Error:
+        return ()
+    return CSVLOG[:count] if count in _CSVLOG_COUNTS else ()

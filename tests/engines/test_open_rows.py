@@ -1,0 +1,141 @@
+"""Rows that the end of the events leaves open: which they are, until when, and what the judge says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cepctl
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.worlds.engine import match_table
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.open_rows import may_be_open
+from cepctl.schema import MILLISECOND
+from tests.engines.agreement import EXAMPLES, check, rows_by_signature
+from tests.plans import plan_of
+from tests.strategies import Case, kleene_cases, negation_cases
+
+Span = tuple[str, int, int]
+
+
+def table(*events: Span) -> pa.Table:
+    rows = [
+        {"event_id": f"{kind.lower()}{lower}", "event_type": kind, "lower": lower, "upper": upper}
+        for kind, lower, upper in events
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def found(query: str, events: pa.Table, **options: Any) -> dict[str, tuple[bool, int | None]]:
+    """Of each match whether it is open, and until when."""
+    plan = analyze(parse(query), EventSchema({}, MILLISECOND))
+    observed = max(events.column("upper").to_pylist())
+    rows = match_events(plan, events, MatchOptions(observed=observed, **options)).to_pylist()
+    judged = match_table(plan, events, observed=observed).to_pylist()
+    assert {(str(row["signature"]), row["open"], row["open_until"]) for row in rows} <= {
+        (str(row["signature"]), row["open"], row["open_until"]) for row in judged
+    }
+    return {" ".join(chain(*row["signature"])): (row["open"], row["open_until"]) for row in rows}
+
+
+ABSENT = "PATTERN SEQ(A a, !N n) WITHIN 10 ticks"
+
+
+@pytest.mark.parametrize(
+    ("events", "rows"),
+    [
+        # The window of a0 ends at tick 9, where the events end.
+        ([("A", 0, 0), ("X", 9, 9)], {"a0": (False, None)}),
+        ([("A", 0, 0), ("X", 8, 8)], {"a0": (True, 9)}),
+        # The latest tick counts, at which a can have happened.
+        ([("A", 0, 3), ("X", 9, 9)], {"a0": (True, 12)}),
+        # n at tick 9 rules the later ones out, so the last window ends there.
+        ([("A", 0, 3), ("N", 10, 10)], {"a0": (False, None)}),
+        ([("A", 0, 0), ("A", 8, 8), ("X", 12, 12)], {"a0": (False, None), "a8": (True, 17)}),
+    ],
+)
+def test_an_absence_that_reaches_beyond_the_last_event_is_open(
+    events: Sequence[Span], rows: dict[str, tuple[bool, int | None]]
+) -> None:
+    assert found(ABSENT, table(*events)) == rows
+
+
+def test_what_is_absent_between_events_is_closed() -> None:
+    query = "PATTERN SEQ(A a, !N n, B b) WITHIN 10 ticks"
+    plan = analyze(parse(query), EventSchema({}, MILLISECOND))
+    events = table(("A", 0, 3), ("B", 5, 5))
+    assert "open" not in match_events(plan, events, MatchOptions(observed=5)).column_names
+
+
+def test_a_group_at_the_end_takes_what_still_comes() -> None:
+    query = "PATTERN SEQ(A a, B+ b[]) WITHIN 10 ticks STRATEGY skip_till_next_match"
+    assert found(query, table(("A", 0, 0), ("B", 2, 2), ("B", 4, 4))) == {"a0 b2 b4": (True, 9)}
+    assert found(query, table(("A", 0, 0), ("B", 2, 2), ("X", 9, 9))) == {"a0 b2": (False, None)}
+
+
+def test_of_several_events_the_window_begins_with_the_first() -> None:
+    query = "PATTERN SEQ(A a, B b, !N n) WITHIN 10 ticks"
+    assert found(query, table(("A", 0, 6), ("B", 4, 4))) == {"a0 b4": (True, 12)}
+
+
+def test_of_alternatives_those_that_wait_are_open() -> None:
+    query = "PATTERN OR(SEQ(A a, !N n), SEQ(A b, B c)) WITHIN 10 ticks"
+    assert found(query, table(("A", 0, 0), ("B", 2, 2))) == {"a0": (True, 9), "a0 b2": (False, None)}
+
+
+def test_closed_rows_alone() -> None:
+    events = table(("A", 0, 0), ("A", 8, 8), ("X", 12, 12))
+    assert found(ABSENT, events, closed=True) == {"a0": (False, None)}
+
+
+def test_the_best_closed_rows_are_no_fewer_for_the_open_ones() -> None:
+    events = table(("A", 0, 0), ("A", 1, 1), ("A", 8, 8), ("N", 9, 40), ("X", 12, 12))
+    assert "a8" not in found(ABSENT, events, closed=True, top=1)
+
+
+def is_open_wherever_the_judge_says_so(case: Case) -> None:
+    """Of several events the engine knows the latest begin by their intervals; rivals may leave it less."""
+    plan = plan_of(case.query)
+    if not may_be_open(plan) or not case.table.num_rows:
+        return
+    observed = max(case.table.column("upper").to_pylist())
+    rows = rows_by_signature(match_events(plan, case.table, MatchOptions(observed=observed)))
+    for signature, judged in rows_by_signature(match_table(plan, case.table, observed=observed)).items():
+        assert rows[signature]["open"] >= judged["open"]
+        assert (rows[signature]["open_until"] or 0) >= (judged["open_until"] or 0)
+        if sum(map(len, signature)) == 1:
+            assert rows[signature]["open_until"] == judged["open_until"]
+
+
+def test_no_row_that_the_judge_calls_open_is_called_closed() -> None:
+    check(negation_cases() | kleene_cases(), is_open_wherever_the_judge_says_so, EXAMPLES)
+
+
+LOG = (
+    '{"event_type":"Started","time":"2026-06-14T05:02:00.000Z","id":"i2"}\n'
+    '{"event_type":"Started","time":"2026-06-14T05:17:04.859Z","id":"i3"}\n'
+    '{"event_type":"Tick","time":"2026-06-14T05:20:00.000Z","id":"i9"}\n'
+)
+QUERY = "PATTERN SEQ(Started a, !Recovered r) WHERE [id] WITHIN 10 min RETURN a.id"
+
+
+def test_the_summary_counts_open_rows_and_every_form_of_rows_says_which(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(LOG)
+    matches = cepctl.match(QUERY, tmp_path / "x.jsonl", time="ticks")
+    assert [(row["a.id"], row["open"], row["open_until"]) for row in matches] == [
+        ("i2", False, None),
+        ("i3", True, 1_781_414_824_858),
+    ]
+    assert "1 open where the events end (--closed leaves them out)" in str(matches.summary)
+    closed = cepctl.match(QUERY, tmp_path / "x.jsonl", closed=True)
+    assert [row["a.id"] for row in closed] == ["i2"]
+    keyed = cepctl.match(f"{QUERY.partition(' RETURN')[0]} GROUP BY a.id", tmp_path / "x.jsonl", closed=True)
+    assert [row["a.id"] for row in keyed] == ["i2"]

@@ -1,0 +1,29 @@
+"""What stands before the time of a line: it is kept, as an attribute, or in a message of the whole line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.io.lines.test_lines import taken
+
+
+def test_words_before_the_time_are_an_attribute(tmp_path: Path) -> None:
+    text = "".join(
+        f"{kind} 2026-06-14T08:15:0{second}.186641Z app/lb-{second} 10.0.0.7 took {second} ms\n"
+        for second, kind in enumerate(("https", "h2", "https"))
+    )
+    rows, _ = taken(tmp_path, text)
+    assert [row["prefix"] for row in rows] == ["https", "h2", "https"]
+    assert str(rows[1]["message"]) == "app/lb-1 10.0.0.7 took 1 ms"
+
+
+def test_lines_that_end_with_their_time_are_messages_as_a_whole(tmp_path: Path) -> None:
+    text = "".join(f"valve {valve} opened at 2026-06-14 08:15:0{valve}\n" for valve in range(3))
+    rows, _ = taken(tmp_path, text)
+    assert [row["message"] for row in rows] == text.splitlines()
+    assert {row["event_type"] for row in rows} == {"valve opened at"}
+
+
+def test_brackets_before_the_time_are_nothing_that_is_said(tmp_path: Path) -> None:
+    rows, _ = taken(tmp_path, "[2026-06-14 08:15:04] a ready\n[2026-06-14 08:15:05] a done\n")
+    assert "prefix" not in rows[0]
