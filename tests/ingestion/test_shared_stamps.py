@@ -9,8 +9,10 @@ import cepctl
 SETTLES = "--writer source takes the order in which they stand as evidence"
 
 
-def _told(file: Path, **asked: str) -> list[str]:
-    made = cepctl.ingest([str(file)], str(file.with_suffix(".events")), runner="local", tz="UTC", **asked)
+def _told(file: Path, writer: str = "") -> list[str]:
+    made = cepctl.ingest(
+        [str(file)], str(file.with_suffix(".events")), runner="local", tz="UTC", writer=writer
+    )
     return [each for each in made.summary.notices if SETTLES in each]
 
 
