@@ -200,5 +200,5 @@ FORMAT = LogFormat(
     page="logs-servers.md",
     kinds=("slow log of MySQL",),
     reader=SlowLog(),
-    options={"intervals": "what lasts", "time_zone": ZONELESS, "zone_words": WORDED, "exact_times": WRITTEN},
+    options={"intervals": "MySQL", "time_zone": ZONELESS, "zone_words": WORDED, "exact_times": WRITTEN},
 )

@@ -247,7 +247,7 @@ _ZEEK = LogFormat(
     reader=HeadedLog(ZEEK),
     options={
         **_OPTIONS,
-        "intervals": "what lasts",
+        "intervals": "Zeek",
         "time_zone": ZONELESS,
         "zone_words": WORDED,
         "exact_times": WRITTEN,

@@ -391,7 +391,7 @@ def test_a_log_is_refused_when_most_of_its_records_are_bad_however_few_they_are(
 def test_a_log_without_an_event_is_refused_where_there_were_records_and_noted_where_there_were_none(
     logs: Path, output: Path
 ) -> None:
-    write(logs, a__jsonl='{"event_type": "A", "ts": 1}\n')
+    write(logs, a__jsonl='{"event_type": "A", "time": "never"}\n')
     with pytest.raises(LogFormatError, match="1 of 1 records are bad, and there is no event"):
         run(logs, output, max_errors=100)
     assert not output.exists()

@@ -30,6 +30,8 @@ LASTING = {  # what lasts in the small log of each
     "zipkin": {"Span"},
     "xes, unusual": {"A", "B"},
     "json, Kubernetes": {"BackOff"},
+    "zeek": {"ssh"},
+    "mysql-slow": {"Query"},
     "csv": {"B"},
 }
 

@@ -25,6 +25,7 @@ UNUSUAL: dict[str, Any] = {
     "no_given": True,
     "no_writer": True,
     "exists": True,
+    "closed": True,
     "under": LawChoice(no_laws=True),
 }
 BOUND = {"min_confidence"}
