@@ -213,7 +213,7 @@ def _find_by_another_engine(
             )
         lawless = LAWLESS in wanted.columns_of_law(plan)
         if plan.group_by is not None:
-            found = groups.group_table(plan, table, (wanted.kept.first, wanted.kept.last), lawless=lawless)
+            found = groups.group_table(plan, table, wanted.kept, lawless=lawless)
         else:
             found = (
                 groups.summary_table(plan, table)

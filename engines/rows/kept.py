@@ -23,8 +23,8 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """The same of rows that are a table."""
+class ToldOf:
+    """The same of rows that stand in columns."""
 
     start: Ticks
 
@@ -61,7 +61,7 @@ class KeptRows:
         """Those of some rows of the output that are kept."""
         if self.all_are:
             return found
-        return found.filter(pa.array(self.among(_Columns(found.column("start").to_numpy()))))
+        return found.filter(pa.array(self.among(ToldOf(found.column("start").to_numpy()))))
 
 
 ALL_ROWS = KeptRows()

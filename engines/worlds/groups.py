@@ -15,11 +15,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import compress
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.kept import ALL_ROWS, KeptRows, ToldOf
 from cepctl.engines.rows.order import encoded_ids, match_text
 from cepctl.engines.worlds.clocks import plain_rows, rows_of
 from cepctl.engines.worlds.engine import (
@@ -38,7 +41,6 @@ from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.plan import Plan
 
 Key: TypeAlias = tuple[Value, ...]
-Starting: TypeAlias = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,10 @@ class ExactGroup:
         return max(match.end for _, match in self.matches)
 
 
-def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)) -> dict[Key, ExactGroup]:
+def exact_groups(plan: Plan, events: pa.Table, kept: KeptRows = ALL_ROWS) -> dict[Key, ExactGroup]:
     """Every key that some possible world matches; CONFIDENCE of the query, of occurrences, is honoured.
 
-    `starting`: only matches that start between two ticks count.  Raises as
-    `cepctl.engines.worlds.engine.exact_matches` does.
+    Only matches that are `kept` count.  Raises as `cepctl.engines.worlds.engine.exact_matches` does.
     """
     rows = rows_of(plan, events)
     missing: dict[Key, Fraction] = defaultdict(lambda: Fraction(1))
@@ -74,7 +75,8 @@ def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)
     for part in [rows] if plan.clocks else independent_parts(plan, rows):
         found, worlds = visited_worlds(plan, part)
         by_id: dict[str, Row] = {str(row["event_id"]): row for row in part}
-        found = {each: match for each, match in found.items() if _starts(match, starting)}
+        told = ToldOf(np.array([match.start for match in found.values()], dtype=np.int64))
+        found = dict(compress(found.items(), kept.among(told)))
         keys = {each: _key(plan, match, by_id) for each, match in found.items()}
         held: dict[Key, Fraction] = defaultdict(Fraction)
         for returned, probability in worlds.items():
@@ -90,13 +92,13 @@ def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)
 
 
 def group_table(
-    plan: Plan, events: pa.Table, starting: Starting = (None, None), *, lawless: bool = False
+    plan: Plan, events: pa.Table, kept: KeptRows = ALL_ROWS, *, lawless: bool = False
 ) -> pa.Table:
     """The groups as rows of `group_schema`, in any order; raises as `exact_groups` does.
 
     `lawless` adds the column of that name, the occurrence without the laws of order.
     """
-    groups = exact_groups(plan, events, starting)
+    groups = exact_groups(plan, events, kept)
     best = [group.matches[0] for group in groups.values()]
     signature = pa.array([[list(ids) for ids in each] for each, _ in best], SIGNATURE_TYPE)
     columns = [
@@ -111,7 +113,7 @@ def group_table(
         [group.end for group in groups.values()],
     ]
     if lawless:
-        without = exact_groups(replace(plan, laws=(), minimum_confidence=None), events, starting)
+        without = exact_groups(replace(plan, laws=(), minimum_confidence=None), events, kept)
         columns.append([float(without[key].occurrence) for key in groups])
     schema = group_schema(plan, of_law=[LAWLESS] if lawless else [])
     arrays = [
@@ -119,11 +121,6 @@ def group_table(
         for column, field in zip(columns, schema, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _starts(match: ExactMatch, starting: Starting) -> bool:
-    first, last = starting
-    return (first is None or match.start >= first) and (last is None or match.start <= last)
 
 
 def _key(plan: Plan, match: ExactMatch, rows: dict[str, Row]) -> Key:

@@ -98,7 +98,8 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
         ),
         (
             {"intervals": True},
-            "--intervals was not used: it is for logs of Zeek, Hadoop, XES, Spark, traces, MySQL and Kubernetes events",
+            "--intervals was not used: it is for logs of Zeek, Hadoop, XES, Spark, traces, MySQL and "
+            "Kubernetes events",
         ),
         (
             {"epoch": 0},

@@ -11,6 +11,7 @@ import pytest
 from cepctl.engines.confidence.occurrence import occurrence
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.worlds.groups import Key, exact_groups
 from cepctl.errors import QueryTooLargeError
 from tests.engines.confidence.occurrence.groups_agree import by_key, groups_agree, in_order
@@ -229,3 +230,12 @@ def test_bytes_depend_on_no_order_of_the_input() -> None:
     ]
     rows = [by_key(table, plan) for table in found]
     assert rows[0] == rows[1] == rows[2]
+
+
+def test_the_judge_leaves_out_what_is_left_out_of_rows() -> None:
+    """Whatever says which rows are kept, it is asked as a whole."""
+    events = event_table((Event("a", "A", 0, 0), Event("b", "A", 5, 5)))
+    plan = plan_of("PATTERN SEQ(A a) GROUP BY ()")
+    (group,) = exact_groups(plan, events, KeptRows(first=1)).values()
+    assert [signature for signature, _ in group.matches] == [(("b",),)]
+    assert exact_groups(plan, events, KeptRows(first=1, last=4)) == {}
