@@ -18,13 +18,10 @@ _MOST_STEPS_BACK = 0.01
 
 def told_of_shared_stamps(results: Sequence[FileResult], files: fs.FileSystem) -> Iterator[str]:
     """What settles the order of records that a process appended in one unit; `files` holds their chunks."""
-    sharing = events = left = 0
+    sharing = events = 0
     names = []
-    for result in results:
-        if not result.chunks or left > _LOOKED_AT or not format_named(result.format).appended:
-            continue
-        records = survey(replace(result, chunks=result.chunks[:1]), (), files).records
-        left += len(records.row)
+    for result in _first_events(results):
+        records = survey(result, (), files).records
         own = int((records.sharing > 1).sum())
         if own and len(records.steps) <= _MOST_STEPS_BACK * len(records.row):
             sharing, events = sharing + own, events + len(records.row)
@@ -35,3 +32,16 @@ def told_of_shared_stamps(results: Sequence[FileResult], files: fs.FileSystem) -
             f"{sharing:,} of {events:,} events in {where} share the stamp of another one of their file, so "
             "that who was first is open; --writer source takes the order in which they stand as evidence"
         )
+
+
+def _first_events(results: Sequence[FileResult]) -> Iterator[FileResult]:
+    """Logs to which processes append, with no more chunks than are looked at."""
+    left = _LOOKED_AT
+    for result in results:
+        chunks = []
+        for chunk in result.chunks:
+            if left > 0 and chunk.rows:
+                chunks.append(chunk)
+                left -= chunk.rows
+        if chunks and format_named(result.format).appended:
+            yield replace(result, chunks=tuple(chunks))

@@ -156,4 +156,4 @@ def _mapped(field: str, column: str) -> str:
 
 def _names(asked: str | Sequence[str]) -> tuple[str, ...]:
     """Names in a sequence, or in one text with commas as on the command line."""
-    return tuple(asked.split(",")) if isinstance(asked, str) else tuple(asked)
+    return tuple(filter(None, asked.split(","))) if isinstance(asked, str) else tuple(asked)

@@ -30,7 +30,7 @@ from cepctl.io.source.streams import LONGEST_LINE, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 
 QUERY = "Query"
-_TIME = re.compile(r"# Time: +(.+?)\s*\Z")
+_TIME = "# Time: "
 _BEGIN = re.compile(r"# (?:Time: |User@Host: )")
 _USER = re.compile(r"# User@Host: +(\S*?)\[(.*?)\] @ +(\S*) *\[(.*?)\](.*)\Z", re.DOTALL)
 _PAIR = re.compile(r"([A-Z][A-Za-z_]*): *(\S+)(?= |\Z)")
@@ -91,10 +91,9 @@ class _Log:
 
     def take(self, number: int, line: str) -> None:
         """Take one more line."""
-        time = _TIME.match(line)
-        if time is not None:
+        if line.startswith(_TIME):
             self.end_record()
-            self.time = self._time(time[1])
+            self.time = self._time(line.removeprefix(_TIME).strip())
             self.record = _Record(number)
         elif line.startswith("# User@Host: "):
             if self.record is None or self.record.pairs:
