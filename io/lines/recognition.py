@@ -197,7 +197,8 @@ def _before(best: Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
-    return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
+    # Signs alone may divide words; a table in a page begins with one.
+    return rf"(?:[^\w\s]*\w\S*\s+(?:[^\w\s]+\s+)*){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
 def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:

@@ -48,3 +48,9 @@ def test_numbers_that_are_no_days_are_no_dates(tmp_path: Path) -> None:
     text = "".join(f"478760 12:21:4{second}.284771 2026-06-14T08:15:0{second}Z brk\n" for second in range(3))
     rows, _ = taken(tmp_path, text)
     assert [str(row["time"])[:19] for row in rows] == [f"2026-06-14 08:15:0{second}" for second in range(3)]
+
+
+def test_signs_between_words_are_no_words(tmp_path: Path) -> None:
+    text = "".join(f"10.0.0.{n} | https | ann | 2026-06-14 08:15:0{n},838 | GET /{n}\n" for n in range(3))
+    rows, _ = taken(tmp_path, text)
+    assert [row["prefix"] for row in rows] == [f"10.0.0.{n} | https | ann" for n in range(3)]
