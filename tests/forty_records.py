@@ -409,6 +409,15 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
             "#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem\n",
         ),
     ),
+    "chrome-trace": (
+        "chrome-trace",
+        _each(
+            lambda n: f'{{"name":"a{n}","ph":"X","pid":1,"tid":2,"ts":{n},"dur":1}}',
+            '{"traceEvents":[\n',
+            "\n]}\n",
+            ",\n",
+        ),
+    ),
     "compose": ("compose", _each(lambda n: f"web-1 | {_written(n)}.123456789Z line {n}\n")),
     "mysql-slow": (
         "mysql-slow",
