@@ -25,7 +25,14 @@ from cepctl.io.contract.batches import End, EventBatches
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.source.json_documents import ELEMENTS, Document, Element, as_documents, read_documents
+from cepctl.io.source.json_documents import (
+    ELEMENTS,
+    Document,
+    Element,
+    as_documents,
+    flat_elements,
+    read_documents,
+)
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
@@ -36,7 +43,10 @@ NOT_AN_EVENT = "the element is no event of a trace: an object with ph"
 UNOPENED = "an end without its beginning"
 _NO_EPOCH = "times count from a moment of the program's own, taken for 1970-01-01; --epoch says when it was"
 _UNENDED = "beginnings without an end, which are events of a moment: {:,}"
-_OTHER_PHASE = "metadata, flows, samples and objects of a trace"
+OTHER_PHASE = "metadata, flows, samples and objects of a trace"
+NO_PHASE = "the event is of no phase that there is (ph)"
+_PHASES = frozenset(("X", "B", "E", "b", "e", "n", "i", "I", "C"))
+_OTHERS = frozenset(("s", "t", "f", "N", "O", "D", "P", "S", "T", "p", "F", "R", "c", "v", "V", "(", ")"))
 _MICROS, _MOST = 1_000, 2**62
 
 
@@ -57,7 +67,8 @@ class ChromeTrace:
         places = (TRACE_EVENTS, ELEMENTS)
         for part in read_documents(as_documents(chunks), places, source, report, Records('"ph"', _found)):
             if isinstance(part, Element):
-                trace.take(part.value, part.line)
+                for each in flat_elements(part, source, report):
+                    trace.take(each.value, each.line)
             elif isinstance(part, Document) and part.hidden:
                 report.records += part.hidden
                 report.rejects.append(Reject(source, part.line, NOT_AN_EVENT, records=part.hidden))
@@ -106,8 +117,10 @@ class _Trace:
             self._reject(line, NOT_AN_EVENT, event)
         elif phase == "M":
             self._name(event)
-        elif phase not in "XBEbeniIC":
-            self.report.skipped[_OTHER_PHASE] += 1
+        elif phase in _OTHERS:
+            self.report.skipped[OTHER_PHASE] += 1
+        elif phase not in _PHASES:
+            self._reject(line, NO_PHASE, event)
         elif (nanos := _nanos(event.get("ts"))) is None:
             self._reject(line, NO_TIME, event)
         else:
@@ -165,7 +178,7 @@ class _Trace:
         """Remember what a process or a thread is called."""
         args = event.get("args")
         called = args.get("name") if isinstance(args, dict) else None
-        self.report.skipped[_OTHER_PHASE] += 1
+        self.report.skipped[OTHER_PHASE] += 1
         if isinstance(called, str) and event.get("name") in ("process_name", "thread_name"):
             pid, tid = str(event.get("pid")), str(event.get("tid"))
             self._names[(pid,) if event["name"] == "process_name" else (pid, tid)] = called
