@@ -15,7 +15,7 @@ _NO_TIMES = (
     "nothing in its first {count} is a time in a known layout, so no option makes events of it; "
     f"where it has times of another kind, --patterns FILE says where (?P<time>...); else {_OUT}"
 )
-_COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {1,40}\| ")
+_COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {2,40}\| ")
 _WITHOUT_TIMES = (
     "its lines stand behind names of containers, as docker compose logs prints them, and have no times: "
     "print them with docker compose logs -t"
