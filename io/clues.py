@@ -15,7 +15,7 @@ _NO_TIMES = (
     "nothing in its first {count} is a time in a known layout, so no option makes events of it; "
     f"where it has times of another kind, --patterns FILE says where (?P<time>...); else {_OUT}"
 )
-_COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {1,40}\| |^$")
+_COMPOSE = re.compile(r"[A-Za-z0-9][\w.-]* {2,40}\| ")
 _WITHOUT_TIMES = (
     "its lines stand behind names of containers, as docker compose logs prints them, and have no times: "
     "print them with docker compose logs -t"
@@ -110,6 +110,8 @@ def clue_to(head: bytes) -> str:
     >>> clue_to(b"All rights given away.")[:42]
     "its first line is 'All rights given away.'"
     """
+    if not head.strip():
+        return f"it is empty; {_OUT}"
     for magic, what, remedy in _MAGICS:
         if head.startswith(magic):
             return f"it is {what}; {remedy}"
@@ -131,7 +133,8 @@ def clue_to(head: bytes) -> str:
             "reads: make CSV or JSON lines of it, and name their columns (--map)"
         )
     lines = text.split("\n")
-    if sum(_COMPOSE.match(line) is not None for line in lines[:_LISTED]) > _MOSTLY * len(lines[:_LISTED]):
+    shown = [line for line in lines[:_LISTED] if line]
+    if shown and sum(_COMPOSE.match(line) is not None for line in shown) > _MOSTLY * len(shown):
         return _WITHOUT_TIMES
     columns = _columns(lines)
     if columns:

@@ -63,6 +63,7 @@ FORMATS = (
     "cepctl.io.spark_history.event_log:FORMAT",
     "cepctl.io.traces.otlp:FORMAT",
     "cepctl.io.traces.telemetry:FORMATS",
+    "cepctl.io.traces.chrome:FORMAT",
     "cepctl.io.traces.jaeger:FORMAT",
     "cepctl.io.traces.zipkin:FORMAT",
     "cepctl.io.log4j.log:FORMAT",

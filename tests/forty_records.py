@@ -395,6 +395,36 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
             lambda n: f'198.51.100.7 - - [14/Jun/2026:06:15:{n + 10} +0000] "GET /a{n} HTTP/1.1" 404 162\n'
         ),
     ),
+    "zeek": (
+        "zeek",
+        _each(
+            lambda n: f"{_BEGIN + n}.5\tC{n}\t10.0.0.7\n",
+            "#separator \\x09\n#unset_field\t-\n#path\tssh\n#fields\tts\tuid\thost\n",
+        ),
+    ),
+    "w3c": (
+        "w3c",
+        _each(
+            lambda n: f"{_written(n).replace('T', ' ')} 10.0.0.7 GET /{n}\n",
+            "#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem\n",
+        ),
+    ),
+    "chrome-trace": (
+        "chrome-trace",
+        _each(
+            lambda n: f'{{"name":"a{n}","ph":"X","pid":1,"tid":2,"ts":{n},"dur":1}}',
+            '{"traceEvents":[\n',
+            "\n]}\n",
+            ",\n",
+        ),
+    ),
+    "compose": ("compose", _each(lambda n: f"web-1 | {_written(n)}.123456789Z line {n}\n")),
+    "mysql-slow": (
+        "mysql-slow",
+        _each(
+            lambda n: f"# Time: {_written(n)}.5Z\n# User@Host: a[a] @ h []\n# Query_time: 1.5\nselect {n};\n"
+        ),
+    ),
     "cri": ("cri", _each(lambda n: f"{_written(n)}.123456789Z stdout F line {n}\n")),
     "docker": (
         "docker",

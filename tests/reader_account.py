@@ -161,5 +161,9 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "logfmt": _lines,
     "spark": _lines,
     "syslog": _lines,
+    "compose": _lines,
+    "zeek": lambda data: _lines(re.sub(rb"(?m)^#.*", b"", data)),
+    "w3c": lambda data: _lines(re.sub(rb"(?m)^#.*", b"", data)),
+    "mysql-slow": lambda data: len(re.findall(rb"(?m)^# Query_time: ", data)),
     "log4j": lambda data: len(_HEADER.findall(data)),
 }

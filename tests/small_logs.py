@@ -57,6 +57,10 @@ _W3C = (
     '2026-06-14 08:15:04 10.0.0.7 GET "a ""b""" 200\n2026-06-14 08:15:05 10.0.0.7 POST - 302\n'
     "#Date: 2026-06-15 00:00:00\n#Fields: time c-ip\n00:00:01 10.0.0.8\n"
 )
+_CHROME = (
+    '{"traceEvents":[\n{"name":"load","ph":"B","pid":1,"tid":2,"ts":829,"args":{"url":"a"}},\n'
+    '{"name":"parse","ph":"X","ts":840.5,"dur":12,"pid":1,"tid":2},\n{"ph":"E","pid":1,"tid":2,"ts":900}\n]}\n'
+)
 _SLOW = (
     "/usr/sbin/mysqld, Version: 8.0.37 (MySQL). started with:\n"
     "# Time: 2026-06-14T08:15:04.978001Z\n# User@Host: shop[shop] @ web1 [10.0.0.7]  Id:    17\n"
@@ -250,6 +254,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "json": ("json", _JSON_TRAIL.encode()),
     "json, lines": ("json", _JSON_APPLICATION.encode()),
     "json, Kubernetes": ("json", _JSON_KUBERNETES.encode()),
+    "chrome-trace": ("chrome-trace", _CHROME.encode()),
     "mysql-slow": ("mysql-slow", _SLOW.encode()),
     "compose": ("compose", _COMPOSE.encode()),
     "zeek": ("zeek", _ZEEK.encode()),

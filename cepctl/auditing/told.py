@@ -136,7 +136,7 @@ def _of_reading(facts: SourceFacts, times: FileTimes) -> Iterator[Finding]:
             yield Finding(
                 "digits", OPEN, said, count, facts.timed, None, "write times with all of their digits"
             )
-    coarse = {grain: count for grain, count in times.units.items() if grain > 0}
+    coarse = {abs(grain): count for grain, count in times.units.items() if grain != LOST_ZEROS}
     whole = sum(coarse.values())
     if times.mixed:
         without = whole + times.units.get(LOST_ZEROS, 0)

@@ -80,9 +80,22 @@ def _explained(file: InputFile, neighbour: str | None, options: IngestOptions) -
     except (LogFormatError, EventSchemaError) as problem:
         raise type(problem)(with_trial(str(problem), known, head, read)) from problem
     notes = (*report.warnings, *(note.format(count) for note, count in report.notes.items() if count))
+    if not rows:
+        notes = (*notes, _why_none(report))
     # Those with a dot are for readers of other parts of a file.
     found = tuple((name, form) for name, form in report.time_forms.items() if "." not in name)
     return ExplainedFile(file.name, known.name, known.description, found, tuple(map(_record, rows)), notes)
+
+
+def _why_none(report: ReadReport) -> str:
+    """Why none of the first records of a file is shown."""
+    if report.rejects:
+        first = report.rejects[0]
+        place = "" if first.line is None else f" on line {first.line:,}"
+        return f"none of its first records becomes an event; the first{place}: {first.cause}: {first.text}"
+    if report.skipped:
+        return f"none of its first records gives an event: {', '.join(sorted(report.skipped))}"
+    return "it has no records"
 
 
 def _record(row: dict[str, Any]) -> ExplainedRecord:

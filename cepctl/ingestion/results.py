@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.other_times import OtherTimes, other_times_told
-from cepctl.ingestion.written_units import Written
+from cepctl.ingestion.written_units import LOST_ZEROS, Written
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import NO_TIME, Reject
 
@@ -29,6 +29,7 @@ STEPS: dict[str, int] = {
     "1 ns": 1,
 }
 FEWEST_TIMES = 30
+_SECOND = 1_000_000
 EMPTY = "empty"
 _NO_FACTS = AttributeFacts(frozenset(), 0)
 
@@ -151,12 +152,17 @@ def _told(facts: AttributeFacts) -> AttributeFacts:
     return replace(facts, kinds=frozenset[Kind]({kind_of_texts(facts.kinds)}), text=False)
 
 
+def _is_unit(grain: int) -> bool:
+    """Whether times of this grain have no fraction: they stand for a second or more, or have lost zeros."""
+    return abs(grain) >= _SECOND or grain == LOST_ZEROS
+
+
 @dataclass(frozen=True)
 class FileTimes:
     """What a file told of its times while it was read, as counts.
 
-    `notes` are those of FileResult, `units` too; `mixed`: whether some times have a fraction and some none.
-    `untimed` are records that became no event for want of a time.
+    `notes` are those of FileResult, and so are `units`, of times without a fraction alone; `mixed`: whether
+    some times have one and some none.  `untimed` are records that became no event for want of a time.
     """
 
     file: str
@@ -175,7 +181,7 @@ class FileTimes:
             result.records,
             result.rejected[NO_TIME],
             dict(+result.notes),
-            dict(+result.units),
+            {grain: count for grain, count in result.units.items() if count and _is_unit(grain)},
             result.written.is_mixed,
             dict(result.other_times),
         )

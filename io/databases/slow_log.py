@@ -30,7 +30,7 @@ from cepctl.io.source.streams import LONGEST_LINE, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 
 QUERY = "Query"
-_TIME = "# Time: "
+_TIME = re.compile(r"# Time: +(\S.*)", re.DOTALL)
 _BEGIN = re.compile(r"# (?:Time: |User@Host: )")
 _USER = re.compile(r"# User@Host: +(\S*?)\[(.*?)\] @ +(\S*) *\[(.*?)\](.*)\Z", re.DOTALL)
 _PAIR = re.compile(r"([A-Z][A-Za-z_]*): *(\S+)(?= |\Z)")
@@ -91,15 +91,20 @@ class _Log:
 
     def take(self, number: int, line: str) -> None:
         """Take one more line."""
-        if line.startswith(_TIME):
+        time = _TIME.match(line)
+        if time is not None:
             self.end_record()
-            self.time = self._time(line.removeprefix(_TIME).strip())
+            self.time = self._time(time[1].rstrip())
             self.record = _Record(number)
         elif line.startswith("# User@Host: "):
             if self.record is None or self.record.pairs:
                 self.end_record()
                 self.record = _Record(number)
             self.record.pairs |= _user(line)
+        elif line.startswith("# Query_time: ") and (self.record is None or "Query_time" in self.record.pairs):
+            # Damage may have taken the line that says whose the statement was.
+            self.end_record()
+            self.record = _Record(number, _pairs(line))
         elif self.record is None:
             self._stray(number, line)
         elif line.startswith("# ") and not self.record.statement:

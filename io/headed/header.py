@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 ZEEK, W3C = "zeek", "w3c"
 NO_VALUE = "-"
@@ -116,7 +117,8 @@ class CommentedHeader:
         found = next(
             (each for name in ("date", "start-date") if (each := _DAY.match(self.said.get(name, "")))), None
         )
-        return None if found is None else "-".join(found.groups())
+        said = None if found is None else "-".join(found.groups())
+        return said if said is not None and _is_day(said) else None
 
     @property
     def zone(self) -> str | None:
@@ -126,6 +128,14 @@ class CommentedHeader:
             return f"{told[1]}{told[2]}:{told[3]}"
         local = self.said.get("time format", "").lower() == "local"
         return None if local or any("local" in name for name in self.time_columns) else "Z"
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def header_at(lines: Sequence[str]) -> CommentedHeader | None:

@@ -24,7 +24,6 @@ from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.headed.header import W3C, ZEEK, CommentedHeader, header_at
-from cepctl.io.headed.rows import rows_below, separated_as
 from cepctl.io.source.streams import Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
@@ -108,6 +107,8 @@ class _Log:
 
     def take(self) -> Iterator[pa.RecordBatch]:
         """The rows that wait, as events; afterwards none waits."""
+        from cepctl.io.headed.rows import rows_below, separated_as
+
         lines, numbers = self._lines, np.array(self._numbers, np.int64)
         self._lines, self._numbers, self._bytes = [], [], 0
         if not lines:

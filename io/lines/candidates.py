@@ -113,6 +113,8 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
         for row, line in enumerate(lines):
             match = expression.search(line)
+            if match is not None and not _is_a_day(match):
+                continue
             if match is not None and (words := _words_before(line[: match.start()])) <= most_words:
                 begins[row] = match.start()
                 places[words] += 1
@@ -121,6 +123,13 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
             (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
             every.append(Found(stamp, begins, place, told, often / len(begins)))
     return every
+
+
+def _is_a_day(match: re.Match[str]) -> bool:
+    """Whether the month and the day of a match are in the calendar, where they are numbers in it."""
+    parts = match.groupdict()
+    month, day = (int(parts.get(part) or 1) for part in "md")
+    return month <= 31 and day <= 31 and min(month, day) <= 12 and min(month, day) >= 1
 
 
 def _spread(count: int) -> list[int]:

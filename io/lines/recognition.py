@@ -45,6 +45,8 @@ _SAMPLE = 400
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3
 _FEWEST_CLOCKS = 0.5
+# As docker compose logs prints them, whose times have to be asked for.
+_CONTAINER = re.compile(r"[A-Za-z0-9][\w.-]* {2,40}\| ")
 _CLOSING = " \t])>}|,:;.\"'"
 _NAMED = re.compile(r"\(\?P<\w+>")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
@@ -161,7 +163,7 @@ def is_log_of_lines(head: bytes) -> bool:
     if b"\n" not in head:
         return False
     lines = sample_lines(head)
-    if not _is_text(lines):
+    if not _is_text(lines) or _is_of_containers(lines):
         return False
     best = _best(lines)
     if best is None or _is_document(best, lines) or (best.rows[:1] != (0,) and _is_table(best, lines)):
@@ -169,10 +171,18 @@ def is_log_of_lines(head: bytes) -> bool:
     return _begin_with_times(best, lines)
 
 
+def _is_of_containers(lines: Sequence[str]) -> bool:
+    """Whether lines stand behind names of containers, so that none goes on with the line before it."""
+    named = sum(_CONTAINER.match(line) is not None for line in lines)
+    return named >= USUAL_SHARE * len(lines)
+
+
 def has_times_somewhere(head: bytes) -> bool:
     """Whether lines of a text have times, if far into them: such a file is read where its format is named."""
     lines = sample_lines(head)
-    return _is_text(lines) and not _MARKUP.match(lines[0]) and _best_anywhere(lines) is not None
+    if not _is_text(lines) or _is_of_containers(lines) or _MARKUP.match(lines[0]):
+        return False
+    return _best_anywhere(lines) is not None
 
 
 def _best(lines: Sequence[str]) -> Found | None:
@@ -197,7 +207,8 @@ def _before(best: Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
-    return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
+    # Signs alone may divide words; a table in a page begins with one.
+    return rf"(?:[^\w\s]*\w\S*\s+(?:[^\w\s]+\s+)*){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
 def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:

@@ -136,7 +136,15 @@ _CHOICES = (
     ("MM/DD", "DD/MM"),
 )
 # What joins date and time of day, by what a name of a layout shows.
-_JOINS = ((" ", r" {1,2}"), ("T", "[Tt]"), (", ", ", "), ("-", "-"), (":", ":"), ("_", "_"), (" at ", " at "))
+_JOINS = (
+    (" ", r"[ \t]{1,2}"),
+    ("T", "[Tt]"),
+    (", ", ", "),
+    ("-", "-"),
+    (":", ":"),
+    ("_", "_"),
+    (" at ", " at "),
+)
 _CLOCKS = (
     ("hh:mm:ss", _CLOCK + _ZONE),
     ("hh:mm:ss AM", _HALF_DAYS + _ZONE),

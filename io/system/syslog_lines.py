@@ -33,6 +33,7 @@ from cepctl.io.source.text_encoding import decoded, utf8_stream
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
 _MICRO_DIGITS = 6
+_LINES_LOOKED_AT = 400
 _DAY_OF_LINE = re.compile(
     r"^(?:<\d{1,3}>)?([A-Z][a-z]{2} {1,2}\d{1,2}) \d\d:\d\d:\d\d", re.ASCII | re.MULTILINE
 )
@@ -165,11 +166,18 @@ _NOT_HOSTS = re.compile(
 _TEXTS = frozenset(("message", "program", "node", "node_raw", "message_id", "facility", "severity"))
 
 
+def _goes_on(head: bytes) -> bool:
+    """Whether a tenth of the first lines are indented, and so go on with the line before them."""
+    lines = [line for line in head.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT] if line.strip()]
+    return 10 * sum(line[:1] in b" \t" for line in lines) > len(lines)
+
+
 class Syslog:
     """Reader of syslog."""
 
     def recognises(self, head: bytes) -> bool:
-        return lines_fit(head, _is_surely_syslog)
+        # Records of several lines, as of macOS, are for the reader of lines.
+        return lines_fit(head, _is_surely_syslog) and not _goes_on(head)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

@@ -50,6 +50,7 @@ _KNOWN = (
     _table("Timestamp|EventID|RuleTitle|Computer", "RuleTitle", "Timestamp"),
     _table("datetime|timestamp_desc|source|message", "timestamp_desc", "datetime"),
     _table("datetime|timestamp_desc|message", "timestamp_desc", "datetime"),
+    _table("Time|Source|Host|User|Description", "Source", "Time"),
     _table("log_time|session_id|error_severity|sql_state_code", "error_severity", "log_time"),
     _table(
         "date|time|timezone|MACB|sourcetype|type|desc", "type", "date+time+timezone", "%m/%d/%Y %H:%M:%S %Z"

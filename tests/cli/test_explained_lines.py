@@ -63,3 +63,17 @@ def test_a_refusal_offers_a_mapping_that_was_tried(
     assert told.endswith(
         f"{offered} (with it 2 of its first 2 records would become events of 2 types: submit, approve)"
     )
+
+
+def test_a_file_of_which_nothing_can_be_shown_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text, why in (
+        ("event_type,time\n", "it has no records"),
+        ("event_type,time\nA,?\n", "the first on line 2: no time: A,?"),
+    ):
+        (tmp_path / "x.csv").write_text(text)
+        assert main(["ingest", "--explain", str(tmp_path / "x.csv")]) == 0
+        assert why in capsys.readouterr().out
+    (tmp_path / "x.log").write_text("")
+    assert main(["ingest", "--explain", str(tmp_path / "x.log")]) == 3

@@ -67,7 +67,7 @@ def test_a_form_and_a_unit_exclude_each_other(capsys: pytest.CaptureFixture[str]
 def test_input_that_is_mostly_bad_is_refused_by_every_command(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("a.jsonl").write_text('{"event_type": "A", "ts": 1}\n' * 8)
+    Path("a.jsonl").write_text('{"event_type": "A", "time": "?"}\n' * 8)
     assert main([*command, "a.jsonl"]) == 3
     shown = capsys.readouterr()
     assert "8 of 8 records are bad, and there is no event" in shown.err

@@ -103,7 +103,7 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
         ),
         (
             {"epoch": 0},
-            "--epoch was not used: it is for simulator workloads, syslog without years "
+            "--epoch was not used: it is for simulator workloads, traces of programs, syslog without years "
             "and other logs without years",
         ),
         ({"keep_unmatched": True}, "--keep-unmatched was not used: it is for log4j and other text logs"),

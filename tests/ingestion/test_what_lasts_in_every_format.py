@@ -30,6 +30,7 @@ LASTING = {  # what lasts in the small log of each
     "zipkin": {"Span"},
     "xes, unusual": {"A", "B"},
     "json, Kubernetes": {"BackOff"},
+    "chrome-trace": {"load", "parse"},
     "zeek": {"ssh"},
     "mysql-slow": {"Query"},
     "csv": {"B"},

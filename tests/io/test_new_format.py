@@ -144,8 +144,9 @@ def test_what_the_declaration_says_of_days_repeats_and_options_holds(tmp_path: P
     assert (summary.events, summary.skipped) == (2, {"repeated badge": 2})
     assert [row[3] for row in rows(tmp_path / "events")] == [1714608000000 - 1, 1714694400000 - 1]
     assert [note for note in summary.notices if "not used" in note] == [
-        "--intervals was not used: it is for logs of Zeek, Hadoop, XES, Spark, traces, MySQL and Kubernetes "
-        "events, and there is none"
+        "--intervals was not used: it is for logs of Zeek, Hadoop, XES, Spark, traces, MySQL and "
+        "Kubernetes events, "
+        "and there is none"
     ]
 
 

@@ -40,12 +40,12 @@ _PREFIX = "CEPCTL"
 CONFIG_VARIABLE = f"{_PREFIX}_CONFIG"
 OF_ANY_FOLDER = frozenset((
     "approximate", "beyond", "bound", "by", "closed", "columns", "csv-safe", "drift", "drop-domain",
-    "engine", "epoch", "epoch-unit", "exact-times", "exists", "explain", "fail-on-match", "format", "full",
-    "granularity", "hold", "host", "input-format", "intervals", "json", "keep-unmatched", "kleene",
-    "law-limit", "limit", "log-format", "map", "max-errors", "max-keys", "max-matches", "max-memory",
-    "min-confidence", "name", "no-clobber", "no-given", "no-laws", "no-writer", "order", "per-object",
-    "quiet", "since", "step", "strict", "time", "time-format", "time-unit", "top-k", "types", "tz",
-    "unordered", "until", "verbose", "why-not", "window", "writer", "zone",
+    "engine", "epoch", "epoch-unit", "exact-times", "exists", "explain", "fail-on", "fail-on-match",
+    "format", "full", "granularity", "hold", "host", "input-format", "intervals", "json", "keep-unmatched",
+    "kleene", "law-limit", "limit", "log-format", "map", "max-errors", "max-keys", "max-matches",
+    "max-memory", "min-confidence", "name", "no-clobber", "no-given", "no-laws", "no-writer", "order",
+    "per-object", "quiet", "since", "step", "strict", "time", "time-format", "time-unit", "top-k", "types",
+    "tz", "unordered", "until", "verbose", "why-not", "window", "writer", "zone",
 ))  # fmt: skip
 """Options that a file may set which nobody named: how logs are read, what is asked, how answers look."""
 OF_TESTS = frozenset(

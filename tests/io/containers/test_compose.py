@@ -64,3 +64,6 @@ def test_binary_data_has_no_colours() -> None:
 def test_lines_without_times_are_refused_by_name_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(LogFormatError, match="docker compose logs -t"):
         taken(tmp_path, "web-1  |  * Serving\nweb-1  |  * Debug mode: on\nweb-1  | ready\n")
+    own = "".join(f"redis-1  | 1:C 14 Jun 2026 08:15:0{n}.018 * ready\n" for n in range(2))
+    with pytest.raises(LogFormatError, match="docker compose logs -t"):
+        taken(tmp_path, "web-1    |  * Serving\n" * 9 + own)
