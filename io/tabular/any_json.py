@@ -89,8 +89,8 @@ class AnyJsonReader:
             return
         if _by_lines(shape):
             for lines in lines_in(Chunks(text), _BATCH_RECORDS):
-                found = messages_in(lines, shape)
-                yield messages_of(_records_of(lines, source).records, shape) if found is None else found
+                told = messages_in(lines, shape)
+                yield messages_of(_records_of(lines, source).records, shape) if told is None else told
             return
         found: list[str] = []
         for each in _records(Chunks(text), shape, source, ReadReport()):
