@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.contract.times import LogTime
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.line_blocks import BLANKS, Lines, line_blocks, lines_of, told_by
+from cepctl.io.source.line_blocks import BLANKS, Lines, are_many, line_blocks, lines_of, told_by
 from cepctl.io.source.line_columns import LineColumns, LineLayout, in_order, raw_columns
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records, with_groups
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
@@ -88,6 +89,10 @@ class LineEvent(NamedTuple):
 
 EventOf = Callable[[str], LineEvent | str]
 """Understands a line without its line end: the event, or the cause why it is none."""
+
+
+Take = Callable[[int, bytes], None]
+"""Takes a line with its number."""
 
 
 @dataclass
@@ -231,52 +236,71 @@ def line_events(
     stream: IO[bytes], batches: LineBatches, event_of: EventOf, layouts: Sequence[LineLayout] = ()
 ) -> Iterator[pa.RecordBatch]:
     """Yield the events of a log, in its order; lines that one of the layouts fits are read many at a time."""
+    return taken_lines(stream, batches, partial(_take, batches, event_of), lambda _: layouts)
+
+
+def taken_lines(
+    stream: IO[bytes],
+    batches: LineBatches,
+    take: Take,
+    layouts: Callable[[Lines], Sequence[LineLayout]],
+    blanks: bytes = BLANKS,
+    end: Callable[[], None] = lambda: None,
+) -> Iterator[pa.RecordBatch]:
+    """As `line_events`, of lines that are taken with their number, without `blanks` around them.
+
+    `layouts`: those that may fit some lines.  `end` is called behind the last of them.
+    """
     chunks = Chunks(utf8_stream(stream))
     for number, text in line_blocks(chunks):
-        if layouts:
-            for lines in lines_of(number, text):
-                batch = _events_of(lines, batches, event_of, layouts)
+        for lines in lines_of(number, text):
+            known = layouts(lines) if are_many(lines) else ()
+            if known:
+                if len(batches):
+                    yield batches.take()
+                batch = _events_of(lines, batches, take, known, blanks)
                 if batch is not None:
                     yield batch
-            continue
-        for place, line in numbered_lines([text]):
-            _take(number + place - 1, line.strip(BLANKS), batches, event_of)
-            if batches.full:
-                yield batches.take()
+                continue
+            for place, line in numbered_lines([lines.block()]):
+                take(lines.number + place - 1, line.strip(blanks))
+                if batches.full:
+                    yield batches.take()
+    end()
     if len(batches):
         yield batches.take()
     chunks.tell_damage(batches.source, batches.report)
 
 
 def _events_of(
-    lines: Lines, batches: LineBatches, event_of: EventOf, layouts: Sequence[LineLayout]
+    lines: Lines, batches: LineBatches, take: Take, layouts: Sequence[LineLayout], blanks: bytes
 ) -> pa.RecordBatch | None:
     """The events of some lines, in their order; None where there is none."""
     told = []
     waiting = np.ones(len(lines), np.bool_)
-    for rows, columns in told_by(layouts, lines):
+    for rows, columns in told_by(layouts, lines, blanks):
         usable = columns.usable & (lines.ends[rows] - lines.starts[rows] <= LONGEST_LINE)
         if usable.any():
             told.append((rows[usable], columns.where(usable)))
             waiting[rows[usable]] = False
     known = []
+
+    def take_waiting(upto: int) -> None:
+        for row in np.flatnonzero(waiting[:upto]).tolist():
+            take(lines.number + row, lines.whole(row).strip(blanks))
+        waiting[:upto] = False
+
     for rows, columns in sorted(told, key=lambda each: int(each[0][0])):
-        _take_rows(lines, np.flatnonzero(waiting[: rows[0]]), batches, event_of)
-        waiting[: rows[0]] = False
+        take_waiting(int(rows[0]))
         if batches.admit(columns):
             known.append((rows, columns))
         else:
             waiting[rows] = True
-    _take_rows(lines, np.flatnonzero(waiting), batches, event_of)
+    take_waiting(len(lines))
     return batches.take_among(lines, known)
 
 
-def _take_rows(lines: Lines, rows: Numbers, batches: LineBatches, event_of: EventOf) -> None:
-    for row in rows.tolist():
-        _take(lines.number + row, lines.raw(row), batches, event_of)
-
-
-def _take(number: int, raw: bytes, batches: LineBatches, event_of: EventOf) -> None:
+def _take(batches: LineBatches, event_of: EventOf, number: int, raw: bytes) -> None:
     if len(raw) > LONGEST_LINE:
         batches.add(number, TOO_LONG, raw)
     elif raw:

@@ -103,7 +103,7 @@ class Lines:
             bounds = np.append(self.starts - self.starts[0], len(text))
             buffers = [None, pa.py_buffer(bounds.astype(np.int32)), pa.py_buffer(text)]
             return pa.Array.from_buffers(pa.string(), len(self), buffers)
-        lines = [self.raw(row) for row in range(len(self))]
+        lines = [self.whole(row) for row in range(len(self))]
         return pa.array([line if is_text(line) else b"" for line in lines], pa.binary()).cast(pa.string())
 
 
@@ -152,6 +152,11 @@ class Layout(Generic[Told]):
     told: Callable[[Groups], Told]
 
 
+def are_many(lines: Lines) -> bool:
+    """Whether the block of lines is one in which layouts are looked for."""
+    return len(lines.text) >= FEWEST_BYTES
+
+
 def told_by(
     layouts: Sequence[Layout[Told]], lines: Lines, blanks: bytes = BLANKS
 ) -> Iterator[tuple[Numbers, Told]]:
@@ -159,7 +164,7 @@ def told_by(
 
     `blanks` stand around lines.
     """
-    if len(lines.text) < FEWEST_BYTES:
+    if not are_many(lines):
         return
     import polars as pl
 

@@ -64,6 +64,16 @@ LINES = {
         f"Jun 14 08:15:04 n7 {'x' * 101}[1]: a long name",
         "not a line",
     ],
+    "cri": [
+        "2026-06-14T06:15:05.123456789Z stdout F ready on :8080 ",
+        "2026-06-14T06:15:05.123456789Z stdout F",
+        "2026-06-14T06:15:06+02:00 stderr F  é",
+        "2026-06-14T06:15:06.1Z stdout F:x tagged",
+        "2026-06-14T06:15:06.1 stdout F no zone",
+        "2026-06-31T06:15:06Z stdout F no day",
+        "2026-06-14T06:15:06.000000001+02:00 stderr P a long ",
+        "not a line",
+    ],
     "logfmt": [
         'time=2026-06-14T08:15:04.100Z level=info msg="request done in 5 ms" status=200',
         'time=2026-06-14T08:15:04.200Z level=info msg="" status=',
@@ -172,7 +182,7 @@ def test_the_odd_lines_are_few_among_those_that_are_read_many_at_a_time(name: st
     usual = LINES[name][0]
     alone = AssertionError("a line was read alone")
     with (
-        patch.object(event_lines, "_take", side_effect=alone),
+        patch.object(event_lines.LineBatches, "add", side_effect=alone),
         patch.object(json_lines, "_alone", side_effect=alone),
     ):
         table, report, _ = read(name, f"{usual}\n".encode() * 50, OPTIONS[0], one_by_one=False)
