@@ -198,7 +198,7 @@ def _ingest(
             refuse_eventless(summary)
         in_order = bool(options.writer) or _knows_writers(footers)
         metadata = _metadata(summary, options.model, in_order=in_order) | _layouts_metadata(results)
-        in_arrow = _in_arrow(tasks, results)
+        in_arrow = options.in_arrow and _in_arrow(tasks, results)
         once = options.read_once
         made = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
         _write(directory, scratch, made, runner)

@@ -32,7 +32,7 @@ def read_tasks(
     """A task for each file."""
     declared = _declared_units(files)
     written = _written_before(options, declared)
-    in_arrow = options.in_arrow and _may_take_room(files, scratch, memory)
+    in_arrow = _may_take_room(files, scratch, memory)
     neighbours, tasks = dated_neighbours(files), []
     for number, (file, unit, neighbour) in enumerate(zip(files, declared, neighbours, strict=True)):
         task = _read_task(file, number, scratch, options, written, memory)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion.reading import ReadTask
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.formats import OpenLog, format_of, open_log
 from cepctl.io.source.locations import FilePart
@@ -76,7 +77,7 @@ def _surveyed(task: ReadTask) -> Survey | None:
                 return None
             size = task.file.size
             if size is not None and size > WHOLE_BYTES and log.stream.seekable():
-                return _in_pieces(task, size)
+                return _in_pieces(task, known, size)
             found = Survey()
             for batch in known.messages(log.stream, task.file.name, task.options):
                 found.add(batch)
@@ -85,21 +86,20 @@ def _surveyed(task: ReadTask) -> Survey | None:
         return None
 
 
-def _in_pieces(task: ReadTask, size: int) -> Survey:
+def _in_pieces(task: ReadTask, known: LogFormat, size: int) -> Survey:
     found = Survey()
     length = WHOLE_BYTES // _PIECES
     for piece in range(_PIECES):
         start = (size - length) * piece // (_PIECES - 1)
         with open_log(task.file.location, FilePart(start, start + length)) as log:
-            found.join(_of_piece(task, log, whole=piece == 0))
+            found.join(_of_piece(task, known, log, whole=piece == 0))
     return found
 
 
-def _of_piece(task: ReadTask, log: OpenLog, *, whole: bool) -> Survey:
+def _of_piece(task: ReadTask, known: LogFormat, log: OpenLog, *, whole: bool) -> Survey:
     """The messages of a piece, whose first line is that of the file, or else cut."""
     if not whole:
         log.stream.readline(WHOLE_BYTES)
-    known = format_of(log.stream.peek(1 << 16), task.file.name, task.input_format, task.options)  # type: ignore[attr-defined]
     found = Survey()
     if known.messages is not None:
         for batch in known.messages(log.stream, task.file.name, task.options):

@@ -41,7 +41,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import LogTime
 from cepctl.io.source.text_encoding import decoded, utf8_stream
-from cepctl.io.system.syslog_lines import HEAD_BYTES, Stamps, first_days
+from cepctl.io.system.stamps import HEAD_BYTES, Stamps, stamps_of
 
 DAEMON = "linuxptp"
 NO_SIGN = "summaries of linuxptp (rms R max M), which have no sign"
@@ -95,7 +95,7 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
         If offsets have only the time since the start of the machine.
     """
     text = utf8_stream(stream)
-    stamps = Stamps(source, options, account.report, first_days(text.peek(HEAD_BYTES)))
+    stamps = stamps_of(text.peek(HEAD_BYTES), source, options, account.report)
     found = _Found(stamps, account, source)
     for block in blocks(text, source, account):
         numbered = block.numbered()

@@ -12,22 +12,28 @@ Pieces of the two streams may take turns.  What the path tells are attributes to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import IO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.io.containers.origin import container_origin
+from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.shaped_times import shaped_times
 from cepctl.io.contract.times import LogTime, parse_time
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit
+from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit, taken_lines
 from cepctl.io.source.json_objects import flat_value, json_object
-from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
-from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.source.line_blocks import Groups, Layout, Lines
+from cepctl.io.source.line_columns import LineColumns, LineLayout
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
 
 LOG_LINE = "LogLine"
 NOT_CRI = "not a line of a CRI log: TIME stdout|stderr F|P TEXT"
@@ -37,6 +43,12 @@ _UNENDED = "lines of output whose last piece is missing, kept as far as they go:
 _CRI = re.compile(
     r"(\d{4}-\d\d-\d\dT\S{1,30}) (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.ASCII | re.DOTALL
 )
+_WHOLE = (
+    r"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,25}(?:Z|[-+][0-9]{2}:[0-9]{2})) "
+    r"(?P<stream>stdout|stderr) F(?: (?P<message>.*))?"
+)
+_PIECE = re.compile(rb" (?:stdout|stderr) P")
+_AROUND, _NANO_DIGITS = b"\r\0", 9
 _TEXTS = frozenset(("stream", "message", "pod", "namespace", "container", "container_id"))
 
 
@@ -55,9 +67,10 @@ PieceOf = Callable[[str], _Piece | str]
 
 @dataclass(frozen=True)
 class ContainerLog:
-    """Reader of the logs of one kind of runtime."""
+    """Reader of the logs of one kind of runtime; `whole` are layouts of lines that are no pieces."""
 
     piece_of: PieceOf
+    whole: tuple[str, ...] = ()
 
     def recognises(self, head: bytes) -> bool:
         return lines_fit(head, lambda line: not isinstance(self.piece_of(line), str))
@@ -67,20 +80,29 @@ class ContainerLog:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the lines of output of one container."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
-        pieces = _Pieces(batches, container_origin(source))
-        chunks = Chunks(utf8_stream(stream))
-        for number, line in numbered_lines(chunks):
-            raw = line.strip(b"\r\0")
-            if len(raw) > LONGEST_LINE:
-                batches.add(number, TOO_LONG, raw)
-            elif raw.strip():
-                pieces.take(number, self.piece_of(batches.text_of(raw)), raw)
-            if batches.full:
-                yield batches.take()
-        pieces.end()
-        if len(batches):
-            yield batches.take()
-        chunks.tell_damage(source, report)
+        pieces = _Pieces(batches, container_origin(source), self.piece_of)
+        layouts = [Layout(layout, partial(_whole_lines, pieces.origin)) for layout in self.whole]
+        known = partial(self._layouts, pieces, layouts)
+        return taken_lines(stream, batches, pieces.take_line, known, _AROUND, pieces.end)
+
+    def _layouts(self, pieces: _Pieces, layouts: Sequence[LineLayout], lines: Lines) -> Sequence[LineLayout]:
+        """The layouts of lines among which none is a piece of one."""
+        return () if pieces.are_open or _PIECE.search(lines.block()) else layouts
+
+
+def _whole_lines(origin: Mapping[str, Value], groups: Groups) -> LineColumns:
+    """Lines of output, by the layout of lines that are whole."""
+    times = shaped_times(groups["time"])
+    count = len(times.read)
+    exact = replace(times, digits=np.full(count, _NANO_DIGITS))
+    message = pc.if_else(pc.equal(groups["message"], ""), pa.scalar(None, pa.string()), groups["message"])
+    attributes = {
+        **{name: pa.repeat(pa.scalar(value), count) for name, value in origin.items()},
+        "stream": groups["stream"],
+        "message": message,
+    }
+    types = pa.repeat(pa.scalar(LOG_LINE, pa.string()), count)
+    return LineColumns(types, exact, instants_of_shaped(times, None), attributes)
 
 
 @dataclass
@@ -89,9 +111,22 @@ class _Pieces:
 
     batches: LineBatches
     origin: Mapping[str, Value]
+    piece_of: PieceOf
     _texts: dict[str, list[str]] = field(default_factory=dict)
     _first: dict[str, tuple[int, _Piece, bytes]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def are_open(self) -> bool:
+        """Whether some wait for their last."""
+        return bool(self._first)
+
+    def take_line(self, number: int, raw: bytes) -> None:
+        """Take a line of the file."""
+        if len(raw) > LONGEST_LINE:
+            self.batches.add(number, TOO_LONG, raw)
+        elif raw.strip():
+            self.take(number, self.piece_of(self.batches.text_of(raw)), raw)
 
     def take(self, number: int, piece: _Piece | str, raw: bytes) -> None:
         if isinstance(piece, str) or piece.time is None:
@@ -163,7 +198,7 @@ FORMATS = (
         ),
         page="logs-containers.md",
         appended=True,
-        reader=ContainerLog(cri_piece),
+        reader=ContainerLog(cri_piece, (_WHOLE,)),
     ),
     LogFormat(
         name="docker",

@@ -107,6 +107,10 @@ class EventBatches:
     def full(self) -> bool:
         return len(self) >= self.size or len(self) * len(self._names) >= BATCH_CELLS
 
+    def admit(self, attributes: Iterable[str]) -> bool:
+        """Make columns of attributes that come without records; whether there is room for all of them."""
+        return self._names.admit(attributes)
+
     def add(
         self,
         event_type: str,

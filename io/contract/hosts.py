@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import ipaddress
 
+import pyarrow as pa
+
 _UNKNOWN = frozenset({"", "?", "-", "null", "N/A"})
 _TRACKER = "tracker_"
 
@@ -37,6 +39,13 @@ def node_name(raw: str | None, drop_domain: bool = False) -> str | None:
     if name in _UNKNOWN:
         return None
     return name.partition(".")[0] if drop_domain and not _is_address(name) else name
+
+
+def node_names(raw: pa.Array, drop_domain: bool = False) -> pa.Array:
+    """As `node_name`, for a column of text: each host that differs is looked at once."""
+    hosts = raw.dictionary_encode()
+    names = [node_name(each, drop_domain) for each in hosts.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(hosts.indices)
 
 
 def _without_port(text: str) -> str:

@@ -102,6 +102,15 @@ def with_mixtures(batch: pa.RecordBatch, mixed: Mapping[str, str | None]) -> pa.
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
+def mixtures_in(schema: pa.Schema) -> dict[str, str | None]:
+    """What `with_mixtures` wrote, by the names of columns."""
+    return {
+        field.name: field.metadata[KINDS].decode()
+        for field in schema
+        if field.metadata is not None and KINDS in field.metadata
+    }
+
+
 def _text_array(texts: Sequence[Value]) -> pa.Array:
     try:
         return pa.array(texts, pa.string())

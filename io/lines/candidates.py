@@ -107,6 +107,9 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         if stamp.date not in dated:
             date = _dates(stamp.date)
             dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
+        # To make an expression takes far longer than to look for it.
+        if not dated[stamp.date]:
+            continue
         expression = searched(stamp.name)
         if not any(expression.search(lines[row]) for row in dated[stamp.date]):
             continue

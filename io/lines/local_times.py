@@ -13,10 +13,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from cepctl.arrays import Bytes, Causes, Flags, Numbers
+from cepctl.io.contract.local_instants import Instants, instants, no_problems
 from cepctl.io.contract.reader import ReadOptions, zones_said
+from cepctl.io.contract.shaped_times import days_of
 from cepctl.io.lines.months import month_numbers
 from cepctl.io.lines.stamps import Stamp
-from cepctl.io.log4j.times import Instants, instants, no_problems
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 _MICRO_DIGITS, _NANO_DIGITS = 6, 9
@@ -180,15 +181,6 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
     if year is None:
         into.month[rows], into.day[rows] = month, day
     into.usable[rows] = usable & known
-
-
-def days_of(year: Numbers, month: Numbers, day: Numbers) -> tuple[Numbers, Flags]:
-    """Days since 1970, and whether there is such a day."""
-    possible = (month >= 1) & (month <= 12) & (year >= 1)
-    months = (np.where(possible, year, 1970) - 1970) * 12 + np.where(possible, month, 1) - 1
-    first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    following = (months + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    return first + day - 1, possible & (day >= 1) & (day <= following - first)
 
 
 def _read_epoch(

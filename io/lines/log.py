@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED, column_name
-from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.hosts import node_names
+from cepctl.io.contract.local_instants import Instants, whole_units
 from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.message_template import OTHER, OTHERS
 from cepctl.io.contract.reader import (
@@ -58,7 +59,6 @@ from cepctl.io.lines.recognition import (
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
-from cepctl.io.log4j.times import Instants, whole_units
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.matching import NONE
@@ -271,9 +271,7 @@ class _Log:
             types = pc.coalesce(heading[self.layout.heading.type_group], types)
         if NODE in heading:
             heading[NODE_RAW] = heading[NODE]
-            hosts = heading[NODE].dictionary_encode()
-            short = [node_name(each, drop_domain) for each in hosts.dictionary.to_pylist()]
-            heading[NODE] = pa.array(short, pa.string()).take(hosts.indices)
+            heading[NODE] = node_names(heading[NODE], drop_domain)
         attributes = heading
         for name, values in found.items():
             attributes[name if name not in heading and name != MESSAGE else f"{name}_2"] = values

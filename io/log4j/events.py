@@ -10,7 +10,6 @@ userlogs/job_.../attempt_.../syslog (Hadoop 1)                                jo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
-from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.hosts import node_names
 from cepctl.io.source.message_patterns import TypedRecords
 
 _DAEMONS = (
@@ -131,18 +130,12 @@ def _add_nodes(columns: dict[str, pa.Array], origin: LogOrigin, drop_domain: boo
     if NODE in columns:
         columns[NODE_RAW] = columns[NODE]
     for name in [name for name in columns if name == NODE or name.endswith(_NODE_SUFFIX)]:
-        columns[name] = _per_text(columns[name], lambda text: node_name(text, drop_domain))
+        columns[name] = node_names(columns[name], drop_domain)
 
 
 def _fill(columns: dict[str, pa.Array], name: str, default: pa.Array | pa.Scalar, count: int) -> None:
     known = columns.get(name, pa.nulls(count, pa.string()))
     columns[name] = pc.coalesce(known, default)
-
-
-def _per_text(column: pa.Array, change: Callable[[str | None], str | None]) -> pa.Array:
-    encoded = column.dictionary_encode()
-    changed = [change(text) for text in encoded.dictionary.to_pylist()]
-    return pa.array(changed, pa.string()).take(encoded.indices)
 
 
 def _flags(column: pa.Array) -> Flags:

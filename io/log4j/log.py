@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
+from cepctl.io.contract.local_instants import Instants, instants, whole_units
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import (
     FOLD,
@@ -43,7 +44,6 @@ from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
-from cepctl.io.log4j.times import Instants, instants, whole_units
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.schema import TIME_TYPE

@@ -1,4 +1,7 @@
-"""Logs in which every line is a record: the loop that their readers share.
+"""Logs in which every line is a record: what their readers share.
+
+Lines of a layout that the reader knows become columns, many at once; all others go to it one by one, which
+tells the same.
 
     the line                          what becomes of it
     one that the reader understands   an event with the number of its line
@@ -16,15 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.batches import INFERRED, EventBatches, column_name
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_pattern import LogPattern
-from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.natural_columns import Value, mixtures_in, with_mixtures
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     NO_TIME,
@@ -37,13 +43,14 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.contract.times import LogTime
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
+from cepctl.io.source.line_blocks import BLANKS, Lines, are_many, line_blocks, lines_of, told_by
+from cepctl.io.source.line_columns import LineColumns, LineLayout, in_order, raw_columns
+from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records, with_groups
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 
 _BATCH_EVENTS = 20_000
 _BATCH_BYTES = 16 << 20
-_BLANKS = b" \t\r\v\f\0"
 _LINES_LOOKED_AT = 40
 _FEWEST_LINES, _FEWEST_SHARE = 3, 0.25
 
@@ -82,6 +89,10 @@ class LineEvent(NamedTuple):
 
 EventOf = Callable[[str], LineEvent | str]
 """Understands a line without its line end: the event, or the cause why it is none."""
+
+
+Take = Callable[[int, bytes], None]
+"""Takes a line with its number."""
 
 
 @dataclass
@@ -140,10 +151,21 @@ class LineBatches:
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
-        events = [event for _, event in self._waiting]
-        if self.patterns and not self.already_typed:
-            events = self._typed(events)
-        for (number, _), event in zip(self._waiting, events, strict=True):
+        return self._finished(self._waiting_events())
+
+    def take_among(self, lines: Lines, known: Sequence[tuple[Numbers, LineColumns]]) -> pa.RecordBatch | None:
+        """As `take`, with the events of some rows of these lines; None where there is none."""
+        batches = [
+            raw_columns(lines.number + rows, told, self.options, self.report) for rows, told in known
+        ] + ([self._waiting_events()] if self._waiting else [])
+        return self._finished(in_order(batches)) if batches else None
+
+    def admit(self, told: LineColumns) -> bool:
+        """Whether there is room for the attributes of so many lines, which are columns from now on."""
+        return self._rows.admit(told.columns())
+
+    def _waiting_events(self) -> pa.RecordBatch:
+        for number, event in self._waiting:
             time = event.time
             assert time is not None, "records without a time are rejects"
             self._rows.add(
@@ -158,7 +180,16 @@ class LineBatches:
                 grain=event.precision if event.precision >= _SECOND else 0,
             )
         self._waiting, self._bytes = [], 0
-        batch = self._rows.take()
+        return self._rows.take()
+
+    def _reach(self, precision: int) -> int:
+        """How many microseconds later than written a time may be, if written times are not exact."""
+        return precision - 1 if precision > 1 and not self.options.exact_times else 0
+
+    def _finished(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Events with what patterns say of them, and their columns marked whose type is yet to be told."""
+        if self.patterns and not self.already_typed:
+            batch = self._typed(batch)
         inferred = self._inferred(batch.schema.names)
         return batch.cast(
             pa.schema(
@@ -166,10 +197,6 @@ class LineBatches:
                 for each in batch.schema
             )
         )
-
-    def _reach(self, precision: int) -> int:
-        """How many microseconds later than written a time may be, if written times are not exact."""
-        return precision - 1 if precision > 1 and not self.options.exact_times else 0
 
     def _inferred(self, names: Sequence[str]) -> set[str]:
         groups = {column_name(name) for pattern in self.patterns for name in pattern.attributes}
@@ -189,38 +216,95 @@ class LineBatches:
             if applies:
                 self.report.notes[note] += 1
 
-    def _typed(self, events: Sequence[LineEvent]) -> list[LineEvent]:
+    def _typed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The events with the types and the attributes that the patterns of the user give them."""
-        levels = [_LEVELS.get(str(event.attributes.get(SEVERITY))) for event in events]
+        severities = _text_of(batch, SEVERITY).dictionary_encode()
+        levels = pa.array(map(_LEVELS.get, severities.dictionary.to_pylist()), pa.string())
         typed = typed_records(
-            _texts(events, MESSAGE), _texts(events, PROGRAM), pa.array(levels, pa.string()), self._table
+            _text_of(batch, MESSAGE), _text_of(batch, PROGRAM), levels.take(severities.indices), self._table
         )
         self.report.patterns.update((np.unique(typed.pattern[typed.pattern >= 0]) + 1).tolist())
-        groups = found_groups(typed, len(events), self.options)
-        return [
-            event
-            if place < 0
-            else event._replace(
-                event_type=self.patterns[place].event_type, attributes={**event.attributes, **groups[row]}
-            )
-            for row, (event, place) in enumerate(zip(events, typed.pattern.tolist(), strict=True))
-        ]
+        names = pa.array([*(pattern.event_type for pattern in self.patterns), None], pa.string())
+        types = names.take(pa.array(typed.pattern % len(names)))
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        columns["event_type"] = pc.coalesce(types, columns["event_type"])
+        joined, mixed = with_groups(columns, typed, self.options)
+        return with_mixtures(pa.RecordBatch.from_pydict(joined), mixtures_in(batch.schema) | mixed)
 
 
-def line_events(stream: IO[bytes], batches: LineBatches, event_of: EventOf) -> Iterator[pa.RecordBatch]:
-    """Yield the events of a log, in its order."""
+def line_events(
+    stream: IO[bytes], batches: LineBatches, event_of: EventOf, layouts: Sequence[LineLayout] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Yield the events of a log, in its order; lines that one of the layouts fits are read many at a time."""
+    return taken_lines(stream, batches, partial(_take, batches, event_of), lambda _: layouts)
+
+
+def taken_lines(
+    stream: IO[bytes],
+    batches: LineBatches,
+    take: Take,
+    layouts: Callable[[Lines], Sequence[LineLayout]],
+    blanks: bytes = BLANKS,
+    end: Callable[[], None] = lambda: None,
+) -> Iterator[pa.RecordBatch]:
+    """As `line_events`, of lines that are taken with their number, without `blanks` around them.
+
+    `layouts`: those that may fit some lines.  `end` is called behind the last of them.
+    """
     chunks = Chunks(utf8_stream(stream))
-    for number, line in numbered_lines(chunks):
-        raw = line.strip(_BLANKS)
-        if len(raw) > LONGEST_LINE:
-            batches.add(number, TOO_LONG, raw)
-        elif raw:
-            batches.add(number, _event_of(batches.text_of(raw), event_of), raw)
-        if batches.full:
-            yield batches.take()
+    for number, text in line_blocks(chunks):
+        for lines in lines_of(number, text):
+            known = layouts(lines) if are_many(lines) else ()
+            if known:
+                if len(batches):
+                    yield batches.take()
+                batch = _events_of(lines, batches, take, known, blanks)
+                if batch is not None:
+                    yield batch
+                continue
+            for place, line in numbered_lines([lines.block()]):
+                take(lines.number + place - 1, line.strip(blanks))
+                if batches.full:
+                    yield batches.take()
+    end()
     if len(batches):
         yield batches.take()
     chunks.tell_damage(batches.source, batches.report)
+
+
+def _events_of(
+    lines: Lines, batches: LineBatches, take: Take, layouts: Sequence[LineLayout], blanks: bytes
+) -> pa.RecordBatch | None:
+    """The events of some lines, in their order; None where there is none."""
+    told = []
+    waiting = np.ones(len(lines), np.bool_)
+    for rows, columns in told_by(layouts, lines, blanks):
+        usable = columns.usable & (lines.ends[rows] - lines.starts[rows] <= LONGEST_LINE)
+        if usable.any():
+            told.append((rows[usable], columns.where(usable)))
+            waiting[rows[usable]] = False
+    known = []
+
+    def take_waiting(upto: int) -> None:
+        for row in np.flatnonzero(waiting[:upto]).tolist():
+            take(lines.number + row, lines.whole(row).strip(blanks))
+        waiting[:upto] = False
+
+    for rows, columns in sorted(told, key=lambda each: int(each[0][0])):
+        take_waiting(int(rows[0]))
+        if batches.admit(columns):
+            known.append((rows, columns))
+        else:
+            waiting[rows] = True
+    take_waiting(len(lines))
+    return batches.take_among(lines, known)
+
+
+def _take(batches: LineBatches, event_of: EventOf, number: int, raw: bytes) -> None:
+    if len(raw) > LONGEST_LINE:
+        batches.add(number, TOO_LONG, raw)
+    elif raw:
+        batches.add(number, _event_of(batches.text_of(raw), event_of), raw)
 
 
 def _event_of(line: str, event_of: EventOf) -> LineEvent | str:
@@ -253,10 +337,11 @@ def _fits(line: str, fits: Callable[[str], object]) -> bool:
         return False
 
 
-def _texts(events: Sequence[LineEvent], name: str) -> pa.Array:
-    """What the events say under a name, as text; empty where they say nothing."""
-    texts = [event.attributes.get(name) for event in events]
-    return pa.array([text if isinstance(text, str) else "" for text in texts], pa.string())
+def _text_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """What events say under a name, as text; empty where they say nothing."""
+    if name not in batch.schema.names or not pa.types.is_string(batch.column(name).type):
+        return pa.repeat(pa.scalar("", pa.string()), len(batch))
+    return pc.fill_null(batch.column(name), "")
 
 
 def found_groups(typed: TypedRecords, count: int, options: ReadOptions) -> list[dict[str, Value]]:

@@ -6,7 +6,7 @@ and level it looks at, so the work per record is a few compiled searches and no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
+from cepctl.io.contract.batches import column_name
+from cepctl.io.contract.hosts import node_names
 from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.io.contract.natural_columns import mixture, natural_array
+from cepctl.io.contract.reader import ReadOptions
 
 _LOGGERS_REMEMBERED = 10_000
 
@@ -91,6 +95,39 @@ def typed_records(
                 texts = groups.field(name).take(pa.array(given))
                 typed.pieces.setdefault(name, []).append((rows[given], texts))
     return typed
+
+
+def group_columns(typed: TypedRecords, options: ReadOptions) -> dict[str, tuple[pa.Array, Flags]]:
+    """The attributes that patterns found, hosts in the one spelling of hosts, and which records have each."""
+    found: dict[str, tuple[pa.Array, Flags]] = {}
+    for name, pieces in typed.pieces.items():
+        texts, present = typed.column(name), np.zeros(len(typed.pattern), np.bool_)
+        for rows, _ in pieces:
+            present[rows] = True
+        is_host = name == "node" or name.endswith("_node")
+        found[name] = (node_names(texts, options.drop_domain) if is_host else texts), present
+        if name == "node":
+            found["node_raw"] = texts, present
+    return found
+
+
+def with_groups(
+    columns: Mapping[str, pa.Array], typed: TypedRecords, options: ReadOptions
+) -> tuple[dict[str, pa.Array], dict[str, str | None]]:
+    """Columns, where records have them those that patterns found; and the kinds of values that are mixed."""
+    joined, mixed = dict(columns), dict[str, str | None]()
+    for name, (texts, present) in group_columns(typed, options).items():
+        column = column_name(name)
+        own = joined.get(column, pa.nulls(len(texts), pa.string()))
+        if pa.types.is_null(own.type) or pa.types.is_string(own.type):
+            values = pc.if_else(pa.array(present), texts, own)
+            joined[column] = values if values.null_count < len(values) else pa.nulls(len(values))
+            continue
+        chosen = zip(texts.to_pylist(), own.to_pylist(), present.tolist(), strict=True)
+        both = [text if given else value for text, value, given in chosen]
+        joined[column] = natural_array(both)
+        mixed[column] = mixture(both, joined[column])
+    return joined, mixed
 
 
 def _flags(column: pa.Array) -> Flags:

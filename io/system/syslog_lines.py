@@ -12,128 +12,25 @@ structured data of RFC 5424 are attributes called ID.NAME.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO
-from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.hosts import node_name, node_names
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.contract.times import LogTime, log_time, named_zone, read_time, with_nanos
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
-from cepctl.io.source.missing_years import MonthDay, YearRule, year_rule, years_note
+from cepctl.io.source.line_blocks import SIGN, WORD, Groups, Layout
+from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.plain_lines import plain_lines
-from cepctl.io.source.text_encoding import decoded, utf8_stream
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
-_MICRO_DIGITS = 6
-_LINES_LOOKED_AT = 400
-_DAY_OF_LINE = re.compile(
-    r"^(?:<\d{1,3}>)?([A-Z][a-z]{2} {1,2}\d{1,2}) \d\d:\d\d:\d\d", re.ASCII | re.MULTILINE
-)
-
-
-@dataclass
-class Stamps:
-    """Reads the times of one file; missing_years.py tells the year where it is not written."""
-
-    source: str
-    options: ReadOptions
-    report: ReadReport
-    first_days: Sequence[MonthDay] = ()
-    _years: YearRule | None = None
-    _zone: ZoneInfo | None = field(init=False)
-    _days: dict[str, date | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._zone = named_zone(self.options.time_zone)
-
-    def written(self, text: str) -> LogTime | None:
-        """A time as ISO 8601 has it."""
-        return read_time(text.replace(",", "."), self._zone)
-
-    def without_zone(self, day: str, year: str | None, clock: str) -> LogTime | None:
-        """A time such as `Jun 14`, 2026 or None, and `15:16:01`.
-
-        Raises
-        ------
-        LogFormatError
-            If there is no year, and nothing tells it.
-        """
-        if year is None:
-            self._count_back(day, clock)
-        key = f"{day} {year or ''}"
-        if key not in self._days:
-            self._days[key] = self._day(day, year)
-        found = self._days[key]
-        if found is None:
-            return None
-        fraction = _FRACTION.search(clock)
-        micros = int(fraction[1][:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0")) if fraction else 0
-        hour, minute, second = (int(part) for part in clock[:8].split(":"))
-        leap = second == 60
-        try:
-            moment = datetime(
-                found.year, found.month, found.day, hour, minute, 59 if leap else second, micros
-            )
-            time = log_time(moment + timedelta(seconds=leap), self._zone)
-        except (ValueError, OverflowError):
-            return None
-        return None if time is None else with_nanos(time, clock)
-
-    def _count_back(self, day: str, clock: str) -> None:
-        if self._years is None:
-            days = self.first_days or [_month_day(day)]
-            self._years = year_rule(self.source, self.options, f"{day} {clock}", days)
-        if self._years.told:
-            self.report.notes[years_note(self._years)] += 1
-
-    def _day(self, day: str, year: str | None) -> date | None:
-        month, number = day.split()
-        if month not in _MONTHS:
-            return None
-        if year is not None:
-            return _date(int(year), _MONTHS.index(month) + 1, int(number))
-        assert self._years is not None, "a time without a year was seen"
-        return self._years.date_of(_MONTHS.index(month) + 1, int(number))
-
-
-def first_days(head: bytes) -> list[MonthDay]:
-    """The days, without years, that the first lines of a log begin with."""
-    found = _DAY_OF_LINE.findall(decoded(head))
-    return [_month_day(day) for day in dict.fromkeys(found)]
-
-
-def _month_day(day: str) -> MonthDay:
-    month, number = day.split()
-    return (_MONTHS.index(month) + 1 if month in _MONTHS else 1), int(number)
-
-
-def precision_of(clock: str) -> int:
-    """Microseconds that the last digit of a written time stands for.
-
-    Examples
-    --------
-    >>> precision_of("15:16:01"), precision_of("15:16:01.250Z"), precision_of("15:16:01,123456789")
-    (1000000, 1000, 1)
-    """
-    fraction = _FRACTION.search(clock)
-    digits = min(len(fraction[1]), _MICRO_DIGITS) if fraction else 0
-    return int(10 ** (_MICRO_DIGITS - digits))
-
-
-def _date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
+from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.system.stamps import HEAD_BYTES, OLD_SHAPE, Stamps, precision_of, stamps_of
 
 MESSAGE = "Message"
 NOT_SYSLOG = "not a line of syslog (RFC 3164 or RFC 5424)"
@@ -143,7 +40,7 @@ _FACILITIES = (
     *("ntp", "audit", "alert", "clock", *(f"local{number}" for number in range(8))),
 )
 _HIGHEST = 191
-HEAD_BYTES = 1 << 16
+_LINES_LOOKED_AT = 400
 
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _ISO = rf"\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[-+]\d\d:?\d\d)?"
@@ -162,6 +59,20 @@ _ESCAPE = re.compile(r"\\([\"\\\]])")
 # What other logs have behind a time of ISO 8601.
 _NOT_HOSTS = re.compile(
     r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|stdout|stderr)\b|\[|\{|\S+=", re.IGNORECASE
+)
+# The same as most lines have it, for many at a time.
+_NAME, _NAME_BEGINS, _LONGEST_NAME = r"[^\[\]:\t\n\v\f\r ]", r"[^\[\]:(\t\n\v\f\r ]", 100
+_PRIORITY, _SECONDS = "<(?P<priority>[0-9]{1,3})>", "[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
+_OLD_TIME = rf"(?:{_PRIORITY})?(?P<time>[A-Z][a-z]{{2}} [ 0-9][0-9] {_SECONDS})"
+_WRITTEN = rf"(?P<time>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_SECONDS}(?:Z|[-+][0-9]{{2}}:?[0-9]{{2}})?)"
+_ISO_TIME = f"(?:{_PRIORITY})?{_WRITTEN}"
+_TAGGED = (
+    rf"(?P<node_raw>{_NAME}+) (?P<program>{_NAME_BEGINS}{_NAME}*)"
+    rf"(?:\[(?P<pid>[^\]\t\n\v\f\r ]+)\])?: *(?P<message>{SIGN}.*)?"
+)
+_FIELDS = (
+    rf"{_PRIORITY}[0-9]{{1,2}} {_WRITTEN} (?P<node_raw>{WORD}) (?P<program>{WORD}) (?P<pid>{WORD}) "
+    rf"(?P<message_id>{WORD}) -(?: (?P<message>[^\ufeff].*))?"
 )
 _TEXTS = frozenset(("message", "program", "node", "node_raw", "message_id", "facility", "severity"))
 
@@ -193,8 +104,9 @@ class Syslog:
         """
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
         text = utf8_stream(stream)
-        stamps = Stamps(source, options, report, first_days(text.peek(HEAD_BYTES)))
-        return line_events(text, batches, _Messages(stamps, options.drop_domain).event)
+        stamps = stamps_of(text.peek(HEAD_BYTES), source, options, report)
+        messages = _Messages(stamps, options.drop_domain)
+        return line_events(text, batches, messages.event, messages.layouts)
 
 
 @dataclass(frozen=True)
@@ -223,6 +135,46 @@ class _Messages:
             "message": message,
         }
         return LineEvent(program or MESSAGE, time, precision_of(iso or clock), attributes)
+
+    @property
+    def layouts(self) -> tuple[LineLayout, ...]:
+        """The forms as most lines have them: with a host and a program, and without structured data."""
+        return (
+            Layout(f"{_OLD_TIME} {_TAGGED}", partial(self._columns, OLD_SHAPE)),
+            Layout(f"{_ISO_TIME} {_TAGGED}", partial(self._columns, None)),
+            Layout(_FIELDS, self._fields),
+        )
+
+    def _columns(self, shape: str | None, groups: Groups) -> LineColumns:
+        """As `event`, of lines with a tag."""
+        times, instants, note = self.stamps.columns(groups["time"], shape)
+        fits = np.ones(len(times.read), np.bool_)
+        for name in ("program", "pid"):
+            long = pc.fill_null(pc.greater(pc.utf8_length(groups[name]), _LONGEST_NAME), False)
+            fits &= ~long.to_numpy(zero_copy_only=False)
+        return LineColumns(
+            groups["program"],
+            replace(times, read=times.read & fits),
+            instants,
+            {
+                "node": node_names(groups["node_raw"], self.drop_domain),
+                **{name: groups[name] for name in ("node_raw", "program", "pid", "message")},
+            },
+            _priorities(groups["priority"]),
+            note,
+        )
+
+    def _fields(self, groups: Groups) -> LineColumns:
+        """As `_structured`, of lines without structured data."""
+        times, instants, _ = self.stamps.columns(groups["time"], None)
+        said = {
+            name: pc.if_else(pc.equal(groups[name], "-"), pa.scalar(None, pa.string()), groups[name])
+            for name in ("node_raw", "program", "pid", "message_id")
+        }
+        node = node_names(said["node_raw"], self.drop_domain)
+        types = pc.coalesce(said["program"], pa.scalar(MESSAGE))
+        attributes = {"node": node, **said, "message": groups["message"]}
+        return LineColumns(types, times, instants, attributes, _priorities(groups["priority"]))
 
     def _structured(self, found: re.Match[str]) -> LineEvent:
         priority, iso, host, program, pid, message_id, data, message = found.groups()
@@ -271,6 +223,16 @@ def _priority(text: str | None) -> dict[str, Value]:
         return {}
     facility, severity = divmod(int(text), len(SEVERITIES))
     return {"facility": _FACILITIES[facility], "severity": SEVERITIES[severity]}
+
+
+def _priorities(texts: pa.Array) -> dict[str, pa.Array]:
+    """As `_priority`, for a column of texts."""
+    once = texts.dictionary_encode()
+    found = [_priority(text) for text in once.dictionary.to_pylist()]
+    return {
+        name: pa.array([each.get(name) for each in found], pa.string()).take(once.indices)
+        for name in ("facility", "severity")
+    }
 
 
 def _structured_data(data: str) -> dict[str, Value]:

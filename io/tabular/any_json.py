@@ -9,47 +9,44 @@ Behind damage reading goes on at the next record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.batches import INFERRED
-from cepctl.io.contract.message_template import OTHERS
-from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_documents import Document, Element, as_documents, flat_elements, read_documents
-from cepctl.io.source.json_objects import json_object
-from cepctl.io.source.json_recovery import FoundRecord, Records
+from cepctl.io.source.json_objects import json_object, json_objects
+from cepctl.io.source.json_recovery import FoundRecord
+from cepctl.io.source.json_recovery import Records as Recovered
+from cepctl.io.source.line_blocks import Lines
 from cepctl.io.source.plain_lines import PlainLines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import utf8_stream
-from cepctl.io.tabular.columns import raw_batch
-from cepctl.io.tabular.composed import columns_meant
 from cepctl.io.tabular.flat_records import record_of_fields
-from cepctl.io.tabular.json_lines import RecordLine, RecordTable
-from cepctl.io.tabular.json_shape import (
-    JsonShape,
-    records_at,
-    shape_in,
-    shape_of,
-    shape_text,
+from cepctl.io.tabular.json_events import (
+    EVENT_TYPE,
+    RECORD,
+    TOO_DEEP,
+    JsonEvents,
+    messages_in,
+    messages_of,
+    said,
 )
+from cepctl.io.tabular.json_lines import RecordLines, Records, lines_in, records_of
+from cepctl.io.tabular.json_shape import JsonShape, records_at, shape_in, shape_of, shape_text
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
-from cepctl.io.tabular.mapping import RESERVED
-from cepctl.io.templates.matching import NONE
-from cepctl.io.templates.variables import TemplateTable
-from cepctl.schema import ARRIVAL, ATTRIBUTE_PREFIX
+from cepctl.schema import ARRIVAL
 
 HEAD_BYTES = 1 << 16
 NOT_AN_OBJECT = "the record is not a JSON object"
-TOO_DEEP = "nested too deeply"
-RECORD, EVENT_TYPE = "Record", "event_type"
 HELD = "cepctl.json"
 """The name under which `ReadReport.time_forms` has the shape, for other parts of the file."""
+_BLANKS = b" \t\r\0"
 _BATCH_RECORDS = 20_000
 _BATCH_BYTES = 16 << 20
 _BATCH_CELLS = 4_000_000
@@ -90,10 +87,15 @@ class AnyJsonReader:
         shape = shape_of(text.peek(HEAD_BYTES), options.columns)
         if shape is None or shape.message is None:
             return
+        if _by_lines(shape):
+            for lines in lines_in(Chunks(text), _BATCH_RECORDS):
+                told = messages_in(lines, shape)
+                yield messages_of(_records_of(lines, source).records, shape) if told is None else told
+            return
         found: list[str] = []
         for each in _records(Chunks(text), shape, source, ReadReport()):
             fields = None if each.record is None else record_of_fields(each.record)
-            message = None if fields is None else _said(fields, shape)[1]
+            message = None if fields is None else said(fields, shape)[1]
             if message is not None:
                 found.append(message)
             if len(found) >= _BATCH_RECORDS:
@@ -120,13 +122,18 @@ class AnyJsonReader:
                 "field holds it: --map time=FIELD"
             )
         _tell(shape, report)
-        blocks = _Blocks(source, _options(options, shape, source), report, shape)
+        events = JsonEvents(source, _options(options, shape, source), report, shape)
         chunks = Chunks(text)
-        for each in _records(chunks, shape, source, report):
-            blocks.add(each)
-            if blocks.full:
-                yield from blocks.take()
-        yield from blocks.take()
+        if _by_lines(shape):
+            for lines in _lines(chunks, source):
+                yield from events.of_lines(lines)
+        else:
+            blocks = _Blocks(events)
+            for each in _records(chunks, shape, source, report):
+                blocks.add(each)
+                if blocks.full:
+                    yield from blocks.take()
+            yield from blocks.take()
         chunks.tell_damage(source, report)
 
 
@@ -169,6 +176,15 @@ def _options(options: ReadOptions, shape: JsonShape, source: str) -> ReadOptions
     return options
 
 
+def _lines(chunks: Chunks, source: str) -> Iterator[RecordLines]:
+    """The records of a file each of whose lines is one."""
+    return (_records_of(lines, source) for lines in lines_in(chunks, _BATCH_RECORDS))
+
+
+def _records_of(lines: Lines, source: str) -> RecordLines:
+    return records_of(lines, source, json_objects, json_object, NOT_AN_OBJECT, _BLANKS)
+
+
 def _records(chunks: Chunks, shape: JsonShape, source: str, report: ReadReport) -> Iterator[_Found]:
     if shape.by_lines and not shape.path:
         return _of_lines(chunks)
@@ -177,7 +193,7 @@ def _records(chunks: Chunks, shape: JsonShape, source: str, report: ReadReport) 
 
 def _of_lines(chunks: Chunks) -> Iterator[_Found]:
     for number, line in numbered_lines(chunks):
-        raw = line.strip(b" \t\r\0")
+        raw = line.strip(_BLANKS)
         if not raw:
             continue
         if len(raw) > LONGEST_LINE:
@@ -195,7 +211,7 @@ def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadRep
     if streamed:
         # The reason of an event of Kubernetes is needed, and its time may be one of several.
         key = "reason" if shape.kubernetes else shape.time
-        records = Records(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
+        records = Recovered(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
     for part in read_documents(as_documents(chunks), streamed, source, report, records):
         if isinstance(part, Element):
             yield from (_found(each.value, each.line) for each in flat_elements(part, source, report))
@@ -230,115 +246,78 @@ def _found(value: Any, line: int | None) -> _Found:
         return _Found(None, line, b"", TOO_DEEP)
 
 
-def _said(record: Mapping[str, Any], shape: JsonShape) -> tuple[str | None, str | None]:
-    """The type that a flat record names, else the first line of the message that it is told from."""
-    for name in shape.types:
-        if record.get(name) not in (None, ""):
-            return _text(record[name]), None
-    if shape.message is not None and record.get(shape.message) not in (None, ""):
-        return None, _text(record[shape.message]).strip().partition("\n")[0]
-    return next((_text(record[name]) for name in shape.others if record.get(name)), RECORD), None
+@dataclass(frozen=True)
+class _Waiting:
+    """An event that waits: its number, the record, and what it says."""
 
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    number: int
+    line: int | None
+    raw: bytes
+    record: dict[str, Any]
+    message: str | None
 
 
 @dataclass
 class _Blocks:
-    """Records of one file that wait for their batch."""
+    """Records that wait for their batch, of a file that is not of lines or whose lines are several events."""
 
-    source: str
-    options: ReadOptions
-    report: ReadReport
-    shape: JsonShape
-    table: RecordTable = field(init=False)
-    templates: TemplateTable = field(init=False)
-    _lines: list[RecordLine] = field(default_factory=list)
-    _messages: list[str | None] = field(default_factory=list)
+    events: JsonEvents
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _names: set[str] = field(default_factory=set)
     _bad: list[Reject] = field(default_factory=list)
     _numbered: int = 0
     _bytes: int = 0
 
-    def __post_init__(self) -> None:
-        self.table = RecordTable(self.options.columns, self.source)
-        self.templates = TemplateTable(self.options.templates)
-        self._type_is_mapped = EVENT_TYPE in dict(self.options.columns)
-
     @property
     def full(self) -> bool:
-        waiting = max(len(self._lines), len(self._bad))
-        cells = waiting * len(self.table.names)
+        waiting = max(len(self._waiting), len(self._bad))
+        cells = waiting * len(self._names)
         return waiting >= _BATCH_RECORDS or self._bytes >= _BATCH_BYTES or cells >= _BATCH_CELLS
 
     def add(self, found: _Found) -> None:
         """Take what stands where a record should."""
-        self._numbered = found.line if found.line and _by_lines(self.shape) else self._numbered + 1
+        events = self.events
+        self._numbered += 1
         self._bytes += len(found.raw)
         flat = None if found.record is None else record_of_fields(found.record)
         if flat is None:
             cause = found.cause if found.record is None else TOO_DEEP
-            self.report.records += 1
-            self._bad.append(Reject(self.source, found.line, cause, found.raw))
+            events.report.records += 1
+            self._bad.append(Reject(events.source, found.line, cause, found.raw))
             return
-        event_type, message = _said(flat, self.shape)
+        event_type, message = said(flat, events.shape)
         self._bytes += sum(len(value) for value in flat.values() if isinstance(value, str))
-        for place, each in enumerate(self._events(flat)):
+        for place, each in enumerate(self._of(flat)):
             self._numbered += place > 0
-            if not self._type_is_mapped:
-                # One told from a message gets its own below.
+            if not events.type_is_mapped:
+                # One told from a message gets its own later.
                 each[EVENT_TYPE] = event_type or RECORD
-            self.table.names.admit(each)
-            self._lines.append(RecordLine(self._numbered, found.raw, each, found.line))
-            self._messages.append(message)
+            self._names.update(each)
+            self._waiting.append(_Waiting(self._numbered, found.line, found.raw, each, message))
 
-    def _events(self, flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        columns = columns_meant(self.options.columns)
-        own = {
-            f"{ATTRIBUTE_PREFIX}{name}"
-            if name in RESERVED and name not in columns and name != self.shape.time
-            else name: value
-            for name, value in flat.items()
-            if name != EVENT_TYPE or self.shape.types[:1] != (EVENT_TYPE,)
-        }
-        if not self.shape.kubernetes:
+    def _of(self, flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        own = {own: value for name, value in flat.items() if (own := self.events.own_name(name)) is not None}
+        if not self.events.shape.kubernetes:
             yield own
             return
         between = seen_between(flat)
         if between:
-            self.report.notes[IN_BETWEEN] += between
-        yield from occurrences(own, intervals=self.options.intervals)
+            self.events.report.notes[IN_BETWEEN] += between
+        yield from occurrences(own, intervals=self.events.options.intervals)
 
     def take(self) -> Iterator[pa.RecordBatch]:
         """The events that wait; afterwards none waits."""
-        lines, messages, bad = self._lines, self._messages, self._bad
-        self._lines, self._messages, self._bad, self._bytes = [], [], [], 0
-        if not lines:
-            self.report.rejects.extend(bad)
-            return
-        with among_rejects(self.report, bad):
-            events = raw_batch(self.table.rows(lines), self.source, self.options, self.report)
-        if self.shape.message is not None:
-            events = self._typed(events, lines, messages)
-        yield events
+        waiting, bad = self._waiting, self._bad
+        self._waiting, self._bad, self._bytes, self._names = [], [], 0, set()
+        numbers = np.array([each.number for each in waiting], np.int64)
+        stand = np.array([each.number if each.line is None else each.line for each in waiting], np.int64)
 
-    def _typed(
-        self, events: pa.RecordBatch, lines: Sequence[RecordLine], messages: Sequence[str | None]
-    ) -> pa.RecordBatch:
-        """Events with the types that the templates of their messages are, and what varies in these."""
-        said = dict(zip((line.number for line in lines), messages, strict=True))
-        told = pa.array([said[number] for number in events.column("number").to_pylist()], pa.string())
-        types, found, template = self.templates.typed(pc.fill_null(told, ""))
-        unknown = int(((template == NONE) & ~told.is_null().to_numpy(zero_copy_only=False)).sum())
-        if unknown:
-            self.report.notes[OTHERS] += unknown
-        place = events.schema.get_field_index("event_type")
-        events = events.set_column(
-            place, "event_type", pc.if_else(told.is_valid(), types, events.column(place))
-        )
-        for name, values in found.items():
-            column = f"{self.shape.message}.{name}"
-            if column not in events.schema.names:
-                known = pc.if_else(told.is_valid(), values, pa.scalar(None, pa.string()))
-                events = events.append_column(pa.field(column, pa.string(), metadata=INFERRED), known)
-        return events
+        def raw(place: int) -> bytes:
+            """The record as it is in the file, or as it was understood where its text is no longer known."""
+            found = waiting[place]
+            text = json.dumps(found.record, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            return found.raw or text
+
+        records = Records.of([each.record for each in waiting], numbers, raw)
+        messages = pa.array([each.message for each in waiting], pa.string())
+        yield from self.events.of_records(replace(records, lines=stand), messages, bad)

@@ -6,7 +6,7 @@ Nested values stay as JSON text.  A line that is not an object, or longer than L
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -15,36 +15,86 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS
-from cepctl.io.contract.natural_columns import mixture, natural_array
+from cepctl.io.contract.natural_columns import (
+    FIRST_WITH_EXPONENT,
+    array_of,
+    mixture_of,
+    natural_array,
+    pure_text,
+)
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.event_lines import lines_fit
-from cepctl.io.source.json_objects import json_object
-from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.json_objects import all_fields, json_object, json_objects
+from cepctl.io.source.line_blocks import Lines, line_blocks, lines_of
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
-from cepctl.schema import ATTRIBUTE_PREFIX
+from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
 
 _NOT_AN_OBJECT = "the line is not a JSON object"
 _TIMED = ('"time"', '"lower"', '"pmf"')
 _BLOCK_ROWS = 65_536
+_LOOKED_AT, _MOST_MISFITS = 200, 3
 _BLOCK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
-class RecordLine:
-    """A record, its number, and the line on which it stands, where that is not its number."""
+class Records:
+    """Records of a block, by their fields.
 
-    number: int
-    text: bytes
-    record: dict[str, Any]
-    line: int | None = None
+    Attributes
+    ----------
+    columns
+        The fields in the order in which they first occur, with an entry for each record: None where it has
+        none.
+    numbers, lines
+        The number of each, and the line on which it stands.
+    raw
+        The text of a record, by its place here.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    numbers: Numbers
+    lines: Numbers | None
+    raw: Callable[[int], bytes]
+
+    @classmethod
+    def of(
+        cls, records: Sequence[Mapping[str, Any]], numbers: Numbers, raw: Callable[[int], bytes]
+    ) -> Records:
+        """Those that stand on the lines of their numbers."""
+        names = dict.fromkeys(chain.from_iterable(records))
+        columns = {name: [record.get(name) for record in records] for name in names}
+        return cls(columns, numbers, numbers, raw)
+
+    def part(self, start: int, stop: int) -> Records:
+        """Some of them, with the fields that they have."""
+        columns = {name: values[start:stop] for name, values in self.columns.items()}
+        return Records(
+            {name: values for name, values in columns.items() if any(each is not None for each in values)},
+            self.numbers[start:stop],
+            None if self.lines is None else self.lines[start:stop],
+            lambda place: self.raw(start + place),
+        )
+
+
+@dataclass(frozen=True)
+class RecordLines:
+    """Lines of a block that are records, with their numbers, and those that are none as rejects."""
+
+    records: Sequence[dict[str, Any]]
+    numbers: Numbers
+    raw: Callable[[int], bytes]
+    bad: Sequence[Reject]
 
 
 class JsonLinesReader:
@@ -65,25 +115,35 @@ class JsonLinesReader:
     ) -> Iterator[pa.RecordBatch]:
         table = RecordTable(options.columns, source)
         chunks = Chunks(utf8_stream(stream))
-        record_of = (
-            partial(_with_deep_fields, columns_meant(options.columns)) if options.columns else json_object
-        )
-        for lines, bad in record_blocks(chunks, table, source, record_of, _NOT_AN_OBJECT):
-            report.records += len(bad)
-            if not lines:
-                report.rejects.extend(bad)
+        wanted = columns_meant(options.columns)
+        many, record_of = partial(_objects, wanted), partial(_object, wanted)
+        for lines in lines_in(chunks):
+            rows = table.rows_alike(lines)
+            if rows is not None:
+                yield raw_batch(rows, source, options, report)
                 continue
-            with among_rejects(report, bad):
-                events = raw_batch(table.rows(lines), source, options, report)
-            yield events
+            found = records_of(lines, source, many, record_of, _NOT_AN_OBJECT, None)
+            report.records += len(found.bad)
+            records = Records.of(found.records, found.numbers, found.raw)
+            with among_rejects(report, found.bad):
+                batches = [raw_batch(each, source, options, report) for each in table.rows(records)]
+            yield from batches
         if chunks.damage:
             report.records += 1
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-def _with_deep_fields(wanted: Sequence[str], line: bytes) -> dict[str, Any] | None:
-    """The object in a line, with what stands in it under these names at any depth."""
-    record = json_object(line)
+def _objects(wanted: Sequence[str], lines: Lines) -> list[dict[str, Any] | None]:
+    found = json_objects(lines)
+    return [_with_deep_fields(wanted, record) for record in found] if wanted else found
+
+
+def _object(wanted: Sequence[str], line: bytes) -> dict[str, Any] | None:
+    return _with_deep_fields(wanted, json_object(line))
+
+
+def _with_deep_fields(wanted: Sequence[str], record: dict[str, Any] | None) -> dict[str, Any] | None:
+    """An object with what stands in it under these names at any depth."""
     if record is None or all(name in record for name in wanted):
         return record
     flat = record_of_fields(record) or {}
@@ -100,39 +160,64 @@ def _is_an_event(line: str) -> bool:
 
 def record_blocks(
     chunks: Chunks,
-    table: RecordTable,
     source: str,
+    many: Callable[[Lines], Sequence[dict[str, Any] | None]],
     record_of: Callable[[bytes], dict[str, Any] | None],
     misfit: str,
-) -> Iterator[tuple[list[RecordLine], list[Reject]]]:
-    """Lines that are records, and rejects for those that are none, by `misfit`, in blocks of bounded size."""
-    lines: list[RecordLine] = []
-    bad: list[Reject] = []
-    size = 0
-    for number, line in numbered_lines(chunks):
-        if not line.strip():
-            continue
-        cause = TOO_LONG if len(line) > LONGEST_LINE else misfit
-        try:
-            record = None if cause == TOO_LONG else record_of(line)
-        except NotUnicodeError:
-            record, cause = None, NOT_UNICODE
-        if record is None:
-            bad.append(Reject(source, number, cause, line.strip()))
-        else:
-            lines.append(RecordLine(number, line.strip(), record))
-            table.names.admit(record)
-        size += len(line)
-        cells = len(lines) * max(len(table.names), _FEW_COLUMNS)
-        if size >= _BLOCK_BYTES or cells >= BATCH_CELLS or len(bad) >= _BLOCK_ROWS:
-            yield lines, bad
-            lines, bad, size = [], [], 0
-    if lines or bad:
-        yield lines, bad
+    most: int = _BLOCK_ROWS,
+    blanks: bytes | None = None,
+) -> Iterator[RecordLines]:
+    """The lines of a file that are no blanks, in blocks of bounded size.
+
+    Those of which `many` tells nothing are asked for one by one; what is no record is rejected as a `misfit`.
+    Blanks are those of text, or these, which then stand around lines and are no part of them.
+    """
+    for lines in lines_in(chunks, most):
+        yield records_of(lines, source, many, record_of, misfit, blanks)
 
 
-# So that a block of few columns has no more than _BLOCK_ROWS rows.
-_FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
+def lines_in(chunks: Chunks, most: int = _BLOCK_ROWS) -> Iterator[Lines]:
+    """The lines of a file, at most so many at a time."""
+    for number, text in line_blocks(chunks, _BLOCK_BYTES):
+        yield from lines_of(number, text, most)
+
+
+def records_of(
+    lines: Lines,
+    source: str,
+    many: Callable[[Lines], Sequence[dict[str, Any] | None]],
+    record_of: Callable[[bytes], dict[str, Any] | None],
+    misfit: str,
+    blanks: bytes | None,
+) -> RecordLines:
+    """As `record_blocks`, of some lines."""
+    found, bad = [*many(lines)], list[Reject]()
+    for row in [row for row, record in enumerate(found) if record is None]:
+        raw = lines.whole(row).strip(blanks)
+        if raw:
+            line = raw if blanks else lines.whole(row)
+            found[row], cause = _alone(line, record_of, misfit)
+            if found[row] is None:
+                bad.append(Reject(source, lines.number + row, cause, raw))
+    rows = np.array([row for row, record in enumerate(found) if record is not None], np.int64)
+    records = [record for record in found if record is not None]
+    return RecordLines(records, lines.number + rows, partial(_raw, lines, rows, blanks), bad)
+
+
+def _raw(lines: Lines, rows: Numbers, blanks: bytes | None, place: int) -> bytes:
+    return lines.whole(int(rows[place])).strip(blanks)
+
+
+def _alone(
+    line: bytes, record_of: Callable[[bytes], dict[str, Any] | None], misfit: str
+) -> tuple[dict[str, Any] | None, str]:
+    """The record that a line is, or None and why it is none."""
+    if len(line) > LONGEST_LINE:
+        return None, TOO_LONG
+    try:
+        return record_of(line), misfit
+    except NotUnicodeError:
+        return None, NOT_UNICODE
 
 
 @dataclass
@@ -143,14 +228,54 @@ class RecordTable:
     source: str
     names: AttributeNames = field(default_factory=AttributeNames)
     checked: bool = False
+    _misfits: int = 0
 
     def __post_init__(self) -> None:
         fields = {field for field, _ in self.mapping}
         self.names.admit([*(name for name in RESERVED if name not in fields), *columns_meant(self.mapping)])
 
-    def rows(self, lines: Sequence[RecordLine]) -> Rows:
-        """One block of records as columns; those of the first say whether the mapping can be meant."""
-        keys = list(dict.fromkeys(chain.from_iterable(line.record for line in lines)))
+    def rows(self, records: Records) -> Iterator[Rows]:
+        """Records of a block as columns, so many at a time as have room in memory; none of no records.
+
+        Those of the first say whether the mapping can be meant.
+        """
+        self.names.admit(records.columns)
+        total = len(records.numbers)
+        count = max(BATCH_CELLS // max(len(self.names), 1), 1)
+        for start in range(0, total, count):
+            yield self._rows(records if total <= count else records.part(start, start + count))
+
+    def rows_alike(self, lines: Lines) -> Rows | None:
+        """Lines of objects whose fields are of one type each, as the first show; None where some are not."""
+        if self._misfits >= _MOST_MISFITS or not len(lines):
+            return None
+        rows = self._alike(lines)
+        self._misfits = 0 if rows is not None else self._misfits + 1
+        return rows
+
+    def _alike(self, lines: Lines) -> Rows | None:
+        records = [record for record in json_objects(lines.first(_LOOKED_AT)) if record is not None]
+        types = plain_types(Records.of(records, lines.starts, bytes).columns)
+        if types is None or not {column for _, column in self.mapping} <= types.keys():
+            return None
+        if self.mapping and any("." in key for key in types):
+            return None
+        names = [raw_name(key, self.mapping) for key in types]
+        if not self.names.admit(types) or len(set(names)) < len(names) or "pmf" in names:
+            return None
+        found = all_fields(lines, types) if len(lines) * len(types) <= BATCH_CELLS else None
+        if found is None or not all(
+            _is_natural(found[key], name) for key, name in zip(types, names, strict=True)
+        ):
+            return None
+        columns = dict(zip(names, found.values(), strict=True))
+        columns = {name: values for name, values in columns.items() if values.null_count < len(values)}
+        columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
+        self.checked, numbers = True, lines.number + np.arange(len(lines))
+        return Rows(columns, numbers, numbers, partial(_raw, lines, np.arange(len(lines)), None))
+
+    def _rows(self, records: Records) -> Rows:
+        keys = list(records.columns)
         if not self.checked:
             require_mapped(keys, self.mapping, self.source)
             self.checked = True
@@ -160,29 +285,56 @@ class RecordTable:
             column = raw_name(key, self.mapping)
             while column in columns:
                 column = ATTRIBUTE_PREFIX + column
-            values = [line.record.get(key) for line in lines]
+            values = records.columns[key]
             if column == "pmf":
                 columns[column] = _histogram_texts(values)
                 continue
-            simple = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
-            if column in RESERVED:
-                simple = _exact_numbers(simple)
-            columns[column] = natural_array(simple)
-            mixed[column] = mixture(simple, columns[column])
-        if not self.names.admit(keys):
-            columns[REST] = natural_array([self.names.rest(line.record) for line in lines])
-        columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
-        numbers = np.array([line.number for line in lines], dtype=np.int64)
-        stand = [line.number if line.line is None else line.line for line in lines]
-        return Rows(columns, numbers, np.array(stand, np.int64), lambda place: _text(lines[place]), mixed)
+            text = pure_text(values)
+            if text is not None:
+                columns[column] = text
+                continue
+            plain = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
+            simple = _exact_numbers(plain) if column in RESERVED else plain
+            kinds = set(map(type, simple))
+            columns[column] = array_of(simple, kinds)
+            mixed[column] = mixture_of(simple, columns[column], kinds)
+        others = {key: values for key, values in records.columns.items() if key not in self.names}
+        if others:
+            rest = [dict(zip(others, values, strict=True)) for values in zip(*others.values(), strict=True)]
+            columns[REST] = natural_array([self.names.rest(record) for record in rest])
+        columns.setdefault("event_type", pa.nulls(len(records.numbers), pa.string()))
+        lines = records.numbers if records.lines is None else records.lines
+        return Rows(columns, records.numbers, lines, records.raw, mixed)
 
 
-def _text(line: RecordLine) -> bytes:
-    """The record as it is in the file, or as it was understood where its text is no longer known."""
-    return line.text or json.dumps(line.record, ensure_ascii=False).encode("utf-8", "surrogatepass")
+def plain_types(columns: Mapping[str, Sequence[Any]]) -> dict[str, pa.DataType] | None:
+    """The types of fields, all values of each of which are of one; None where some are of several."""
+    kinds = {name: set(map(type, values)) - {type(None)} for name, values in columns.items()}
+    if any(len(each) > 1 or not each <= _PLAIN.keys() for each in kinds.values()):
+        return None
+    return {name: _PLAIN[kind] for name, each in kinds.items() for kind in each}
 
 
-def _exact_numbers(values: list[Any]) -> list[Any]:
+_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def _is_natural(values: pa.Array, name: str) -> bool:
+    """Whether values of these types are as single ones would be; floats may be integers in the file."""
+    if (
+        pa.types.is_string(values.type)
+        or pa.types.is_boolean(values.type)
+        or values.null_count == len(values)
+    ):
+        return True
+    ends = pc.min_max(values)
+    least, most = ends["min"].as_py(), ends["max"].as_py()
+    if pa.types.is_integer(values.type):
+        return bool(least >= TICK_MIN and most <= TICK_MAX)
+    plain = not pc.any(pc.is_nan(values)).as_py() and max(-least, most) < FIRST_WITH_EXPONENT
+    return plain and name not in RESERVED
+
+
+def _exact_numbers(values: Sequence[Any]) -> Sequence[Any]:
     """The values; floats among others, and what stands beside them, as text that keeps every digit."""
     kinds = set(map(type, values)) - {type(None)}
     if float not in kinds or len(kinds) == 1:
@@ -190,7 +342,7 @@ def _exact_numbers(values: list[Any]) -> list[Any]:
     return [f"{Decimal(repr(value)):f}" if type(value) in (float, int) else value for value in values]
 
 
-def _histogram_texts(values: list[Any]) -> pa.Array:
+def _histogram_texts(values: Sequence[Any]) -> pa.Array:
     """Histograms as text; what is none, or holds a sign that no histogram has, is refused later."""
     plain = [None if value is None else isinstance(value, str) and value.isascii() for value in values]
     return pa.array(

@@ -11,7 +11,10 @@ is `true`.  A time is as sure as its last digit: whole seconds are seconds.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -22,10 +25,11 @@ from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import GRAIN, RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.times import parse_time
 from cepctl.io.source.event_lines import lines_fit
-from cepctl.io.source.streams import Chunks, numbered_lines
+from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
+from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import raw_batch
-from cepctl.io.tabular.json_lines import RecordLine, RecordTable, record_blocks
+from cepctl.io.tabular.json_lines import RecordLines, Records, RecordTable, record_blocks
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import ATTRIBUTE_PREFIX
@@ -45,6 +49,8 @@ _MICRO_DIGITS = 6
 _SECOND_DIGITS = 10
 _FEWEST_PAIRS = 2
 _BATCH_LINES = 20_000
+_AROUND = b" \t\r\v\f"
+_LOOKED_AT, _MOST_LAYOUTS, _MOST_KEYS = 100, 4, 16
 
 
 class LogfmtReader:
@@ -62,15 +68,10 @@ class LogfmtReader:
         """Messages that events get their type from."""
         if any(field == "event_type" for field, _ in options.columns):
             return
-        found: list[str] = []
-        for _, line in numbered_lines(Chunks(utf8_stream(stream))):
-            message = _message(_pairs(line.decode("utf-8", "replace")) or {})
-            if message is not None:
-                found.append(message)
-            if len(found) >= _BATCH_LINES:
-                yield pa.array(found, pa.string())
-                found = []
-        yield pa.array(found, pa.string())
+        chunks = Chunks(utf8_stream(stream))
+        for lines in record_blocks(chunks, source, pairs_of_many, _pairs_in, NOT_LOGFMT, _BATCH_LINES):
+            found = map(_message, lines.records)
+            yield pa.array([message for message in found if message is not None], pa.string())
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -80,20 +81,16 @@ class LogfmtReader:
         by_template = options.templates and "event_type" not in mapped[0]
         templates = TemplateTable(options.templates) if by_template else None
 
-        def record(line: bytes) -> dict[str, Any] | None:
-            pairs = _pairs(line.decode("utf-8", "replace"))
-            return None if pairs is None else _named(pairs, *mapped)
-
         chunks = Chunks(utf8_stream(stream))
-        for lines, bad in record_blocks(chunks, table, source, record, NOT_LOGFMT):
-            report.records += len(bad)
-            if not lines:
-                report.rejects.extend(bad)
-                continue
-            with among_rejects(report, bad):
-                events = raw_batch(table.rows(lines), source, options, report)
-            events = _as_sure_as_written(events, lines, options)
-            yield _inferring(_by_template(events, lines, templates) if templates is not None else events)
+        for found in record_blocks(chunks, source, pairs_of_many, _pairs_in, NOT_LOGFMT):
+            lines = replace(found, records=[_named(pairs, *mapped) for pairs in found.records])
+            report.records += len(lines.bad)
+            records = Records.of(lines.records, lines.numbers, lines.raw)
+            with among_rejects(report, lines.bad):
+                batches = [raw_batch(rows, source, options, report) for rows in table.rows(records)]
+            for batch in batches:
+                events = _as_sure_as_written(batch, lines, options)
+                yield _inferring(_by_template(events, lines, templates) if templates is not None else events)
         if chunks.damage:
             report.records += 1
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
@@ -107,12 +104,11 @@ def _message(pairs: Mapping[str, Any]) -> str | None:
     return str(pairs[name]).partition("\n")[0]
 
 
-def _by_template(
-    events: pa.RecordBatch, lines: Sequence[RecordLine], templates: TemplateTable
-) -> pa.RecordBatch:
+def _by_template(events: pa.RecordBatch, lines: RecordLines, templates: TemplateTable) -> pa.RecordBatch:
     """Events whose types are those of the templates of their messages, where something in these varies."""
-    said = {line.number: _message(line.record) for line in lines}
-    messages = pa.array([said[number] for number in events.column("number").to_pylist()], pa.string())
+    said = pa.array([_message(record) for record in lines.records], pa.string())
+    place = np.searchsorted(lines.numbers, events.column("number").to_numpy())
+    messages = said.take(pa.array(place))
     types, _, template = templates.typed(pc.fill_null(messages, ""))
     varies = np.array([*(bool(each.names) for each in templates.templates), False], np.bool_)
     place = events.schema.get_field_index("event_type")
@@ -136,6 +132,10 @@ def _is_timed(line: str) -> bool:
     return time is not None and (parse_time(time) is not None or _is_epoch(time))
 
 
+def _pairs_in(line: bytes) -> dict[str, str] | None:
+    return _pairs(line.decode("utf-8", "replace"))
+
+
 def _pairs(line: str) -> dict[str, str] | None:
     """The keys and values of a line; None where something in it is neither, or there is no value at all."""
     pairs: dict[str, str] = {}
@@ -150,6 +150,40 @@ def _pairs(line: str) -> dict[str, str] | None:
         pairs[key] = "true" if value is None else value
         place = found.end()
     return pairs if valued else None
+
+
+def pairs_of_many(lines: Lines) -> list[dict[str, str] | None]:
+    """As `_pairs`, of many lines; None for one of which that has to be asked.
+
+    Lines with the same keys are of one layout: values of ASCII, and in quotes any sign but those that are
+    escaped.
+    """
+    found: list[dict[str, str] | None] = [None] * len(lines)
+    layouts = [Layout(_of_keys(keys), partial(_with_keys, keys)) for keys in _usual_keys(lines)]
+    for rows, pairs in told_by(layouts, lines, _AROUND):
+        for row, each in zip(rows.tolist(), pairs, strict=True):
+            found[row] = each
+    return found
+
+
+def _usual_keys(lines: Lines) -> list[tuple[str, ...]]:
+    """The keys of the first lines, in their order, those that most of them have first."""
+    first = [
+        _pairs(lines.whole(row).decode("utf-8", "replace")) for row in range(min(len(lines), _LOOKED_AT))
+    ]
+    counts = Counter(tuple(pairs) for pairs in first if pairs and len(pairs) <= _MOST_KEYS)
+    return [keys for keys, _ in counts.most_common(_MOST_LAYOUTS) if all(map(str.isascii, keys))]
+
+
+def _of_keys(keys: Sequence[str]) -> str:
+    """The layout of lines with these keys, each with a value."""
+    pairs = (rf'{re.escape(key)}=(?P<v{place}>"[^"\\]*"|[!#-~]*)' for place, key in enumerate(keys))
+    return " +".join(pairs)
+
+
+def _with_keys(keys: Sequence[str], groups: Groups) -> list[dict[str, str]]:
+    values = (pc.utf8_trim(groups[f"v{place}"], '"').to_pylist() for place in range(len(keys)))
+    return [dict(zip(keys, each, strict=True)) for each in zip(*values, strict=True)]
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -173,15 +207,13 @@ def _named(pairs: Mapping[str, str], fields: set[str], columns: set[str]) -> dic
     return record
 
 
-def _as_sure_as_written(
-    events: pa.RecordBatch, lines: Sequence[RecordLine], options: ReadOptions
-) -> pa.RecordBatch:
+def _as_sure_as_written(events: pa.RecordBatch, lines: RecordLines, options: ReadOptions) -> pa.RecordBatch:
     """Events that reach to the end of the last digit that their times are written with, unless exact."""
     if options.exact_times:
         return events
     column = next((column for field, column in options.columns if field == "time"), "time")
-    spans = {line.number: _precision(line.record.get(column)) - 1 for line in lines}
-    written = np.array([spans[number] for number in events.column("number").to_pylist()], dtype=np.int64)
+    spans = np.array([_precision(record.get(column)) - 1 for record in lines.records], np.int64)
+    written = spans[np.searchsorted(lines.numbers, events.column("number").to_numpy())]
     place = events.schema.get_field_index("after")
     surer = events.set_column(place, "after", pc.add(events.column("after"), pa.array(written, pa.int64())))
     return surer.drop_columns([GRAIN])

@@ -1,21 +1,26 @@
-"""A column of times in text as instants: every distinct text is parsed once."""
+"""A column of times in text as instants: every text that differs is read once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags, Numbers
+from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_ZONE, TWICE, ReadOptions, ReadReport, zones_said
+from cepctl.io.contract.shaped_times import shaped_times
 from cepctl.io.contract.times import LogTime, named_zone, read_time, skipped_by
 from cepctl.io.contract.written_times import parse_written
+from cepctl.io.contract.zone_words import ZoneWords
 from cepctl.schema import TIME_TYPE
 
-_DAY = 86_400_000_000
+_SECOND, _DAY = 1_000_000, 86_400_000_000
 _CUT_DAY = re.compile(r"\s*\d{4}([-/.])\d\d\1\d\s*", re.ASCII)
 
 
@@ -36,15 +41,60 @@ class ParsedTimes:
     problems: Mapping[int, str]
 
 
-def _without_cut(texts: Sequence[str | None], found: Sequence[LogTime | None]) -> list[LogTime | None]:
-    """The times but those of dates that were cut in their day, as among times of day `2026-06-1` is."""
-    clocks = sum(time is not None and time.grain < _DAY for time in found)
-    if 2 * clocks <= len(found):
-        return list(found)
-    return [
-        None if text is not None and _CUT_DAY.fullmatch(text) else time
-        for text, time in zip(texts, found, strict=True)
-    ]
+@dataclass(frozen=True)
+class _Distinct:
+    """Texts that differ as times, with an entry for each: as LogTime has them, and whether it is one."""
+
+    micros: Numbers
+    zone_seconds: Numbers
+    fold: Numbers
+    grain: Numbers
+    nanos: Numbers
+    zone_given: Flags
+    cut: Flags
+    known: Flags
+    problems: dict[int, str]
+
+    @classmethod
+    def of(cls, texts: pa.Array, options: ReadOptions) -> _Distinct:
+        """Those of shapes that most times have at once, the others one by one."""
+        zone, words = zones_said(options)
+        form = options.time_format
+        times = shaped_times(texts if form is None else pa.nulls(len(texts), pa.string()))
+        shown = instants_of_shaped(times, zone)
+        found = cls(
+            shown.micros, shown.zone_seconds, shown.fold,
+            np.where(times.digits > 0, 0, _SECOND), times.nanos, times.zoned,
+            np.zeros(len(texts), np.bool_), times.read & (shown.problems == ""), {},
+        )  # fmt: skip
+        rows = np.flatnonzero(~found.known)
+        for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
+            found._add(row, _read(text, form, zone, words))
+        if form is None:
+            found._leave_out_cut(texts)
+        return found
+
+    def _add(self, row: int, time: LogTime | None) -> None:
+        if time is None:
+            return
+        if time.problem:
+            self.problems[row] = time.problem
+            return
+        self.known[row] = True
+        for name in ("micros", "zone_seconds", "fold", "grain", "nanos", "zone_given", "cut"):
+            getattr(self, name)[row] = getattr(time, name)
+
+    def _leave_out_cut(self, texts: pa.Array) -> None:
+        """Dates that were cut in their day, as among times of day `2026-06-1` is, are no times."""
+        days = np.flatnonzero(self.known & (self.grain >= _DAY))
+        clocks = int(self.known.sum()) + len(self.problems) - len(days)
+        if 2 * clocks > len(texts):
+            for row, text in zip(days.tolist(), texts.take(pa.array(days)).to_pylist(), strict=True):
+                self.known[row] = _CUT_DAY.fullmatch(text) is None
+
+
+def _read(text: str | None, form: str | None, zone: ZoneInfo | None, words: ZoneWords) -> LogTime | None:
+    return read_time(text, zone, words) if form is None else parse_written(text, form, zone, words)
 
 
 def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport) -> ParsedTimes:
@@ -54,30 +104,19 @@ def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport) -> Pa
     that name zones, and the form of the times (written_times.py), ISO 8601 when None.
     """
     encoded = texts.dictionary_encode()
-    zone, words = zones_said(options)
-    distinct, form = encoded.dictionary.to_pylist(), options.time_format
-    if form is None:
-        found = _without_cut(distinct, [read_time(text, zone, words) for text in distinct])
-    else:
-        found = [parse_written(text, form, zone, words) for text in distinct]
-    problems = {place: time.problem for place, time in enumerate(found) if time and time.problem}
-    found = [None if place in problems else time for place, time in enumerate(found)]
+    found = _Distinct.of(encoded.dictionary, options)
     _note(found, encoded.indices, options.time_zone, report)
 
-    def spread(values: Sequence[int | None]) -> pa.Array:
-        return pa.array(values, pa.int64()).take(encoded.indices)
+    def spread(values: Numbers) -> pa.Array:
+        return pa.array(values, pa.int64(), mask=~found.known).take(encoded.indices)
 
-    # Few files have any: a look at them takes less than a column of zeros.
-    finer = {place: time.nanos for place, time in enumerate(found) if time is not None and time.nanos}
-    nanos = np.zeros(len(found), np.int64)
-    nanos[list(finer)] = list(finer.values())
     return ParsedTimes(
-        spread([time.micros if time else None for time in found]).cast(TIME_TYPE),
-        spread([time.zone_seconds if time else None for time in found]),
-        spread([time.fold if time else None for time in found]),
-        spread([time.grain if time else None for time in found]),
-        pa.array(nanos).take(encoded.indices),
-        _by_rows(problems, encoded.indices),
+        spread(found.micros).cast(TIME_TYPE),
+        spread(found.zone_seconds),
+        spread(found.fold),
+        spread(found.grain),
+        pa.array(np.where(found.known, found.nanos, 0)).take(encoded.indices),
+        _by_rows(found.problems, encoded.indices),
     )
 
 
@@ -90,17 +129,17 @@ def _by_rows(problems: Mapping[int, str], indices: pa.Array) -> dict[int, str]:
     return {int(row): problems[int(places[row])] for row in rows}
 
 
-def _note(
-    found: Sequence[LogTime | None], indices: pa.Array, time_zone: str | None, report: ReadReport
-) -> None:
+def _note(found: _Distinct, indices: pa.Array, time_zone: str | None, report: ReadReport) -> None:
     """Count the times of a column whose zone had to be assumed, and those that it makes doubtful."""
-    counts = np.bincount(indices.drop_null().to_numpy(), minlength=len(found)).tolist()
-    for time, count in zip(found, counts, strict=True):
-        if time is not None and time.cut:
-            report.notes[BELOW_NANOSECONDS] += count
-        if time is not None and not time.zone_given:
-            report.notes[NO_ZONE] += count * (time_zone is None)
-            report.notes[TWICE] += count * (time.fold > 0)
+    counts = np.bincount(indices.drop_null().to_numpy(), minlength=len(found.known))
+    unzoned = found.known & ~found.zone_given
+    for note, which in (
+        (BELOW_NANOSECONDS, found.known & found.cut),
+        (NO_ZONE, unzoned & (time_zone is None)),
+        (TWICE, unzoned & (found.fold > 0)),
+    ):
+        if which.any():
+            report.notes[note] += int(counts[which].sum())
 
 
 def localised(

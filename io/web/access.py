@@ -20,12 +20,17 @@ from functools import lru_cache
 from typing import IO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.log_format import WRITTEN, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.shaped_times import shaped_times
 from cepctl.io.contract.times import LogTime, log_time
 from cepctl.io.source.event_lines import LineBatches, LineEvent, line_events, lines_fit
+from cepctl.io.source.line_blocks import BLANK, SIGN, WORD, Groups, Layout
+from cepctl.io.source.line_columns import LineColumns
 from cepctl.io.source.plain_lines import plain_lines
 
 REQUEST = "Request"
@@ -61,7 +66,8 @@ class AccessLog:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         """Yield the requests of one log."""
-        return line_events(stream, LineBatches(source, options, report, text_columns=_TEXTS), _request)
+        batches = LineBatches(source, options, report, text_columns=_TEXTS)
+        return line_events(stream, batches, _request, _LAYOUTS)
 
 
 def _request(line: str) -> LineEvent | str:
@@ -91,6 +97,38 @@ def _asked_for(request: str) -> dict[str, Value]:
         return {"method": None, "path": None, "query": None, "request": _value(request)}
     path, mark, query = found[2].partition("?")
     return {"method": found[1], "path": path, "query": query if mark else None, "protocol": found[3]}
+
+
+# As a line is written by browsers and servers that do nothing odd: no sign is escaped, a user is one word.
+_UNQUOTED = r'[^"\\]*'
+_USUAL = (
+    rf"(?P<client>{WORD}) (?P<identity>{WORD}) (?P<user>[^\[\]\t\n\v\f\r ]+) \[(?P<time>[^\]]{{26}})\] "
+    r'"(?P<method>[A-Z][A-Z_-]{0,30}) (?P<path>[^?"\\\t\n\v\f\r ]+)(?:\?(?P<query>[^"\\\t\n\v\f\r ]*))?'
+    r'(?: (?P<protocol>HTTP/[0-9](?:\.[0-9])?))?" (?P<status>[0-9]{3}|-) (?P<bytes>[0-9]{1,18}|-)'
+    rf'(?: "(?P<referer>{_UNQUOTED})" "(?P<agent>{_UNQUOTED})"(?:{BLANK}+(?P<extra>{SIGN}.*))?)?'
+)
+
+
+def _requests(groups: Groups) -> LineColumns:
+    """As `_request`, of lines of a layout."""
+    times = shaped_times(groups["time"], "dd/bbb/YYYY:HH:MM:SS zzzzz")
+    said = {
+        name: pc.if_else(pc.is_in(groups[name], _NO_VALUES), pa.scalar(None, pa.string()), groups[name])
+        for name in ("client", "user", "identity", "status", "bytes", "referer", "agent")
+    }
+    rare = {"identity": said.pop("identity")}
+    rare |= {name: groups[name] for name in ("server", "extra") if name in groups}
+    plain = {name: groups[name] for name in ("method", "path", "query", "protocol")}
+    numbers = {name: said[name].cast(pa.int64()) for name in ("status", "bytes")}
+    types = pa.repeat(pa.scalar(REQUEST, pa.string()), len(times.read))
+    instants = instants_of_shaped(times, None)
+    return LineColumns(types, times, instants, {**said, **plain, **numbers}, rare)
+
+
+_NO_VALUES = pa.array(["", "-"])
+_LAYOUTS = tuple(
+    Layout(expression, _requests) for expression in (_USUAL, rf"(?P<server>[^:\t\n\v\f\r ]+:[0-9]+) {_USUAL}")
+)
 
 
 def _value(text: str | None) -> str | None:

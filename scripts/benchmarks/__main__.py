@@ -34,6 +34,7 @@ from peers import has
 from plain_files import plain_files
 from plots import write_plot
 from readers import readers
+from reading import reading
 from results import CheckFailed, Part, Plot, Row, Setup
 from runs import runs
 from shared_clocks import shared_clocks
@@ -79,6 +80,7 @@ PARTS = (
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("exists", "Whether there is a match at all", exists),
     Part("readers", "Readers of logs", readers),
+    Part("reading", "Raw logs to a dataset", reading),
     Part("clock-logs", "Clocks from their own logs", clock_logs),
 )  # fmt: skip
 

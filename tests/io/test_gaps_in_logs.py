@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import NANOS, ReadOptions, ReadReport
 from cepctl.io.formats import format_named
 from cepctl.io.tabular import delimited
 from cepctl.io.tabular.wide import wide_rows
@@ -72,7 +72,9 @@ def read(
     with limited(seconds):
         batches = format_named(format_name).reader.read(stream, "c/n7/load_one.log", options, report)
         events = [event for batch in batches for event in batch.to_pylist()]
-    return events, report
+    # A gap may end a batch, and a batch may lack columns without a value in it.
+    said = [{name: value for name, value in event.items() if value is not None} for event in events]
+    return [{**event, NANOS: event.get(NANOS, 0)} for event in said], report
 
 
 def halves(name: str) -> tuple[str, bytes, bytes]:

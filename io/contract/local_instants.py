@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Causes, Numbers
+from cepctl.arrays import Causes, Flags, Numbers
+from cepctl.io.contract.shaped_times import ShapedTimes
 from cepctl.io.contract.times import read_time
 from cepctl.io.contract.zone_words import NO_WORDS, ZoneWords
 
@@ -41,6 +42,10 @@ class Instants:
     fold: Numbers
     problems: Causes
 
+    def where(self, rows: Flags) -> Instants:
+        """Some of them."""
+        return Instants(self.micros[rows], self.zone_seconds[rows], self.fold[rows], self.problems[rows])
+
 
 def instants(local: Numbers, zone: ZoneInfo | None, word: str = "", words: ZoneWords = NO_WORDS) -> Instants:
     """Local times, in microseconds since 1970-01-01T00:00 on the clock, as instants.
@@ -62,6 +67,18 @@ def instants(local: Numbers, zone: ZoneInfo | None, word: str = "", words: ZoneW
     )
     problems = np.array([time.problem or "" for time in known], object)
     return Instants(starts[place] + local % _MINUTE, zones[place], folds[place], problems[place])
+
+
+def instants_of_shaped(times: ShapedTimes, zone: ZoneInfo | None) -> Instants:
+    """Times as instants: by the offset that is written, the others in a zone, UTC where it is None."""
+    count = len(times.read)
+    found = Instants(times.micros, times.zone_seconds, np.zeros(count, np.int64), no_problems(count))
+    rows = np.flatnonzero(~times.zoned)
+    if zone is not None and len(rows):
+        own = instants(times.local[rows], zone)
+        for name in ("micros", "zone_seconds", "fold", "problems"):
+            getattr(found, name)[rows] = getattr(own, name)
+    return found
 
 
 def no_problems(count: int) -> Causes:
