@@ -32,7 +32,7 @@ from cepctl.io.source.text_encoding import decoded, utf8_stream
 QUERY = "Query"
 _TIME = re.compile(r"# Time: +(\S.*)", re.DOTALL)
 _BEGIN = re.compile(r"# (?:Time: |User@Host: )")
-_USER = re.compile(r"# User@Host: +([^\s\[]*)\[([^\]]*)\] @ +([^\s\[]*) *\[([^\]]*)\](.*)\Z", re.DOTALL)
+_USER = re.compile(r"# User@Host: +([^\s\[]*)\[([^\]]*)\] @ +(?:([^\s\[]+) *)?\[([^\]]*)\](.*)\Z", re.DOTALL)
 _PAIR = re.compile(r"([A-Z][A-Za-z_]*): *(\S+)(?= |\Z)")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _SET = re.compile(r"(?i)(?:use \S+|set (?:timestamp|last_insert_id|insert_id)=.*);\Z")

@@ -38,6 +38,8 @@ _LONGER = "rows with more values than the header has names, the rest of which is
 _NO_HEADER = "the row stands below a header that names no time"
 _NEXT_DAY = "times of day that go back by half a day or more, taken for those of the next day: {:,}"
 _NANOS = 10**9
+# Numbers, also such as 1.7e+09, and ISO 8601: what else stands there is damaged.
+_LIKE_TIMES = r"^(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\d{4}-\d\d-\d\d[T ].*)$"
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,10 @@ class _Log:
 
     def _times(self, found: dict[str, pa.Array]) -> pa.Array:
         header, names = self.header, self.header.time_columns
-        if header.kind == ZEEK or (len(names) == 1 and header.day is None):
+        if header.kind == ZEEK:
+            like_one = pc.match_substring_regex(found[names[0]], _LIKE_TIMES)
+            return pc.if_else(pc.fill_null(like_one, False), found[names[0]], pa.scalar(None, pa.string()))
+        if len(names) == 1 and header.day is None:
             return found[names[0]]
         day = self._days(found[names[0]]) if len(names) == 1 else found[names[0]]
         text = pc.binary_join_element_wise(day, found[names[-1]], " ")
