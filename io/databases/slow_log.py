@@ -33,7 +33,7 @@ QUERY = "Query"
 _TIME = re.compile(r"# Time: +(\S.*)", re.DOTALL)
 _BEGIN = re.compile(r"# (?:Time: |User@Host: )")
 _USER = re.compile(r"# User@Host: +([^\s\[]*)\[([^\]]*)\] @ +(?:([^\s\[]+) *)?\[([^\]]*)\](.*)\Z", re.DOTALL)
-_PAIR = re.compile(r"([A-Z][A-Za-z_]*): *(\S+)(?= |\Z)")
+_PAIR = re.compile(r"(?<![A-Za-z_])([A-Z][A-Za-z_]{0,40}): {0,20}(\S+)")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _SET = re.compile(r"(?i)(?:use \S+|set (?:timestamp|last_insert_id|insert_id)=.*);\Z")
 _OLD = "%y%m%d %H:%M:%S"

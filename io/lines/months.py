@@ -6,7 +6,6 @@ accent is two bytes, which stand for themselves here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,7 +28,6 @@ _NAMES = (
 )
 _ENGLISH = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _CODED = 5
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
 # A byte that is no ASCII, where a text was decoded as such.
 _BYTE = "\ufffd"
 
@@ -40,9 +38,14 @@ def _names() -> Iterator[tuple[str, int]]:
             yield name, number
 
 
+def _as_bytes(letter: str) -> str:
+    """A letter as it comes out of bytes that are read as ASCII."""
+    return letter if letter.isascii() else 2 * _BYTE
+
+
 def _spellings() -> tuple[str, ...]:
     names = [name for name, _ in _names() if name[:3] not in _ENGLISH]
-    names += [_FOREIGN.sub(2 * _BYTE, name) for name in names if _FOREIGN.search(name)]
+    names += ["".join(map(_as_bytes, name)) for name in names if not name.isascii()]
     # The longest come first, of which others are the beginning.
     return tuple(sorted(dict.fromkeys(names), key=lambda name: (-len(name), name)))
 
