@@ -52,7 +52,7 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class Survey:
+class _Survey:
     """The records of a file, and what its writers are called."""
 
     records: WrittenRecords
@@ -90,7 +90,7 @@ def in_written_order(
     """
     _require_known(results, by)
     surveys = {
-        at: survey(each, by, files)
+        at: _survey(each, by, files)
         for at, each in enumerate(results)
         if not stored[at] and any(chunk.rows for chunk in each.chunks)
     }
@@ -116,8 +116,7 @@ def _require_known(results: Sequence[FileResult], by: Sequence[str]) -> None:
             raise UsageError(f"--writer {name}: no event has such an attribute{hint}")
 
 
-def survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> Survey:
-    """The records of a file, events of one writer agreeing in all of `by`; `files` holds its chunks."""
+def _survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> _Survey:
     # The number of a record means something in its source alone.
     by = tuple(dict.fromkeys((_SOURCE, *by)))
     tables = []
@@ -138,7 +137,7 @@ def survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> Surve
     code = texts.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")
     writer = code.get_column("number").fill_null(-1).to_numpy()
     record, lower, upper = (whole.get_column(name).to_numpy() for name in (RAW_NUMBER, "lower", "upper"))
-    return Survey(WrittenRecords.of(writer, record, lower, upper), tuple(names.to_list()))
+    return _Survey(WrittenRecords.of(writer, record, lower, upper), tuple(names.to_list()))
 
 
 def _quoted(column: str) -> pl.Expr:
@@ -163,7 +162,7 @@ def _is_plain(chunk: Chunk) -> bool:
 
 
 def _rewritten(
-    result: FileResult, survey: Survey, finer: int, unit: TimeUnit, files: fs.FileSystem
+    result: FileResult, survey: _Survey, finer: int, unit: TimeUnit, files: fs.FileSystem
 ) -> FileResult:
     """A result in a finer unit, whose chunks say who wrote their events."""
     begin, chunks, columns = 0, [], _columns(survey)
@@ -196,7 +195,7 @@ def _renamed(table: pa.Table, name: str) -> pa.Table:
     return table.rename_columns(names)
 
 
-def _columns(survey: Survey) -> pl.DataFrame:
+def _columns(survey: _Survey) -> pl.DataFrame:
     """What is said of each event, in the order of the chunks; a writer that began anew is another one."""
     records = survey.records
     names = pl.Series([*survey.names, None], dtype=pl.String)
@@ -242,7 +241,7 @@ def _finer_masses(masses: pa.ListArray, finer: int) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, buckets, mask=masses.is_null()).cast(PMF_TYPE)
 
 
-def _told(surveys: Mapping[int, Survey], results: Sequence[FileResult], unit: TimeUnit) -> list[str]:
+def _told(surveys: Mapping[int, _Survey], results: Sequence[FileResult], unit: TimeUnit) -> list[str]:
     """Where records step back, and which are of no writer."""
     notices = []
     for at, each in surveys.items():
@@ -266,7 +265,7 @@ def _worst(records: WrittenRecords, unit: TimeUnit) -> str:
     return ", ".join(f"record {records.record[records.steps[i]]:,} by {seconds[i]:g} s" for i in chosen)
 
 
-def _room(surveys: Mapping[int, Survey], needed: int, finer: int, unit: TimeUnit) -> list[str]:
+def _room(surveys: Mapping[int, _Survey], needed: int, finer: int, unit: TimeUnit) -> list[str]:
     """That ticks became finer, and where they are not as fine as they should be."""
     notices, every = [], [each.records for each in surveys.values()]
     if finer > 1:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Indexes, Ticks
 
@@ -98,6 +97,13 @@ def _steps(earliest: Ticks, latest: Ticks) -> Iterator[int]:
 
 def _sharing(writer: Indexes, lower: Ticks, upper: Ticks) -> Indexes:
     """How many events of a writer have the interval of each."""
-    frame = pl.DataFrame({"writer": writer, "lower": lower, "upper": upper})
-    counts = frame.select(pl.len().over("writer", "lower", "upper")).to_series().to_numpy()
-    return np.where(writer >= 0, counts, 1).astype(np.int64)
+    order = np.lexsort((upper, lower, writer))
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for each in (writer[order], lower[order], upper[order]):
+        new[1:] |= each[1:] != each[:-1]
+    begins = np.flatnonzero(new)
+    sizes = np.diff(np.append(begins, len(order)))
+    counts = np.empty(len(order), dtype=np.int64)
+    counts[order] = np.repeat(sizes, sizes)
+    return np.where(writer >= 0, counts, 1)
