@@ -78,7 +78,7 @@ def audit(events: Events, *, max_memory: str | None = None, **reading: Unpack[Ev
     >>> import pyarrow as pa
     >>> events = pa.table({"event_type": ["A", "B"], "lower": [1, 3], "upper": [4, 6]})
     >>> [each.verdict for each in audit(events).sources]
-    ['order by file']
+    ['weighted']
     """
     choices = raw_input(reading)
     with ExitStack() as opened:

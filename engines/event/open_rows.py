@@ -59,7 +59,9 @@ def open_columns(source: PreparedAlternative, matches: MatchBatch) -> dict[str, 
 
 def _latest_beginning(source: PreparedAlternative, matches: MatchBatch) -> Ticks:
     """The latest tick of the first event of each match, shape (n,)."""
-    alternative = source.shown
+    # Runs are bound one event after the other until they are shown.
+    unfolded = len(source.alternative.positive) == len(matches.bound)
+    alternative = source.alternative if unfolded else source.shown
     latest = matches.end - (len(alternative.positive_blocks) - 1)
     bound = dict(zip(alternative.positive, matches.bound, strict=True))
     for place, block in enumerate(alternative.positive_blocks):

@@ -9,7 +9,7 @@ import io
 import re
 from typing import IO, Any
 
-_SEQUENCE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
+_SEQUENCE = re.compile(rb"\x1b\[[0-9;]*[mK]")
 _OPEN = re.compile(rb"\x1b(?:\[[0-9;?]{0,40})?\Z")
 _LINES_LOOKED_AT, _FEWEST_SHARE = 40, 0.25
 _PIECE_BYTES = 1 << 16

@@ -139,3 +139,14 @@ def test_the_summary_counts_open_rows_and_every_form_of_rows_says_which(tmp_path
     assert [row["a.id"] for row in closed] == ["i2"]
     keyed = cepctl.match(f"{QUERY.partition(' RETURN')[0]} GROUP BY a.id", tmp_path / "x.jsonl", closed=True)
     assert [row["a.id"] for row in keyed] == ["i2"]
+
+
+def test_a_group_in_order_beside_a_set_may_go_on_after_the_end() -> None:
+    """Its run is bound one event after the other, and shown by its groups."""
+    events = table(("A", 0, 0), ("B", 1, 1), ("B", 2, 2), ("C", 4, 4))
+    query = "PATTERN SEQ(A a, B+ b[], C+ c[]) WHERE c[i].v <= c[i-1].v WITHIN 9 ticks"
+    events = events.append_column("v", pa.array([1] * 4))
+    asked = f"{query} STRATEGY skip_till_next_match"
+    plan = analyze(parse(asked), EventSchema({"v": pa.int64()}, MILLISECOND))
+    (row,) = match_events(plan, events, MatchOptions(observed=4)).to_pylist()
+    assert (row["open"], row["open_until"]) == (True, 8)

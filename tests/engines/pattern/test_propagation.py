@@ -63,7 +63,7 @@ def test_ends_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(propagation, "_onto_masses", nothing)
     # Compiled code holds the functions it was compiled with.
     with only("interpreted"), pytest.raises(AssertionError):
-        check(CASES, agrees_with_all_worlds, 2 * EXAMPLES, shrink=False)
+        check(CASES, agrees_with_all_worlds, 8 * EXAMPLES, shrink=False)
 
 
 def test_rows_of_different_sizes_are_narrowed_each_by_its_own_edges() -> None:

@@ -68,7 +68,7 @@ def test_a_key_that_is_too_costly_keeps_its_row_without_an_occurrence() -> None:
         assert found["p"]["matches"] == 70
         assert found["p"]["expected"] > 1
         assert 0 < found["ann"]["occurrence"] <= 1
-    with pytest.raises(QueryTooLargeError, match="70 rows share events"):
+    with pytest.raises(QueryTooLargeError, match="70 rows have more than 12 events in common"):
         match_events(plan_of(f"{query} AND a.k = 'p' GROUP BY ()"), table)
 
 
