@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from hashlib import blake2b
 from typing import IO, Any, cast
 
 import pyarrow as pa
@@ -161,11 +160,6 @@ def _yield_of_text(text: bytes) -> str:
         return ""
 
 
-_MOST_REMEMBERED = 1 << 17
-"""Files whose format is remembered: a job asks for that of each several times."""
-_recognised: dict[tuple[bytes, bool, bool, bool], LogFormat] = {}
-
-
 def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions | None = None) -> LogFormat:
     """The format that the user chose for a file, else the one that is recognised; raises as these do."""
     if chosen is not None:
@@ -173,13 +167,7 @@ def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions |
     read = options or ReadOptions()
     timed = any(TIME in pattern.attributes for pattern in read.patterns)
     patterned = bool(read.patterns) or read.keep_unmatched
-    asked = blake2b(head, digest_size=16).digest(), bool(read.columns), patterned, timed
-    known = _recognised.get(asked)
-    if known is None:
-        known = recognised_format(head, name, mapped=bool(read.columns), patterned=patterned, timed=timed)
-        if len(_recognised) < _MOST_REMEMBERED:
-            _recognised[asked] = known
-    return known
+    return recognised_format(head, name, mapped=bool(read.columns), patterned=patterned, timed=timed)
 
 
 class _Bytes(io.RawIOBase):

@@ -161,20 +161,8 @@ def _ingest(
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
-        unit_of_times, order_notices = unit, tuple[str, ...]()
-        if options.writer:
-            from cepctl.ingestion.writers import in_written_order
-
-            written = in_written_order(
-                *(results, unit, options.writer, scratch.resolve()[0]),
-                stored=[task.declares_unit for task in tasks],
-                unit_is_given=options.model.time_unit is not None,
-            )
-            results, unit, order_notices = written.results, written.unit, written.notices
-        else:
-            from cepctl.ingestion.shared_stamps import told_of_shared_stamps
-
-            order_notices = tuple(told_of_shared_stamps(results, scratch.resolve()[0]))
+        unit_of_times = unit
+        results, unit, order_notices = _in_written_order(tasks, results, unit, options, scratch)
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
@@ -206,6 +194,29 @@ def _ingest(
             pass
         publish(events, target, overwrite=options.overwrite)
     return summary
+
+
+def _in_written_order(
+    tasks: Sequence[ReadTask],
+    results: list[FileResult],
+    unit: TimeUnit,
+    options: IngestOptions,
+    scratch: Location,
+) -> tuple[list[FileResult], TimeUnit, tuple[str, ...]]:
+    """Results whose events say who wrote them, where that is asked for; their unit, and what is told."""
+    filesystem, _ = scratch.resolve()
+    if not options.writer:
+        from cepctl.ingestion.shared_stamps import told_of_shared_stamps
+
+        return results, unit, tuple(told_of_shared_stamps(results, filesystem))
+    from cepctl.ingestion.writers import in_written_order
+
+    written = in_written_order(
+        *(results, unit, options.writer, filesystem),
+        stored=[task.declares_unit for task in tasks],
+        unit_is_given=options.model.time_unit is not None,
+    )
+    return written.results, written.unit, written.notices
 
 
 def _in_arrow(tasks: Sequence[ReadTask], results: Sequence[FileResult]) -> bool:
