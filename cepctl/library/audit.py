@@ -87,8 +87,10 @@ def audit(events: Events, *, max_memory: str | None = None, **reading: Unpack[Ev
         return audited(paths, choices, reading_budget(max_memory))
 
 
-def audited(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Audited:
-    """Audit events at some paths, and log the notes on reading them."""
+def audited(
+    paths: Sequence[str], choices: RawInput, memory: MemoryBudget, *, with_model: bool = True
+) -> Audited:
+    """Audit events at some paths, and log the notes on reading them; a model takes a second look at them."""
     from cepctl.auditing.overview import audit_events
     from cepctl.auditing.settling import settling_model
     from cepctl.inspection.overview import inspect_events
@@ -97,6 +99,8 @@ def audited(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Au
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
         found = audit_events(inputs, memory)
+        if not with_model:
+            return Audited(found)
         return Audited(found, settling_model(found, inspect_events(inputs, memory)))
 
 

@@ -58,7 +58,7 @@ def command(
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
     kinds = require_kinds(kind.strip() for text in fail_on for kind in text.split(",") if kind.strip())
-    found = audited(events, raw_input, memory)
+    found = audited(events, raw_input, memory, with_model=write_model is not None)
     if write_model is not None:
         write_whole(write_model, [found.model.encode()])
     if as_json:
