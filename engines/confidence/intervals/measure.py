@@ -37,9 +37,8 @@ class IntervalMeasure:
     """What is asked of matches of one alternative: its cases, over the endpoints of all events.
 
     `rivals` finds the events that may break matches, where there is a negation, `wholes` those that may do so
-    together.  `ties` are what is given of
-    events.  `counted`: how many events are a match's, where others that are tied to it follow them.  `heard`
-    hears the name of each method that measures some.
+    together.  `ties` are what is given of events.  `counted`: how many events are a match's, where others
+    that are measured with it follow them.  `heard` hears the name of each method that measures some.
     """
 
     cases: tuple[Case, ...]

@@ -198,12 +198,3 @@ def leave_alive(part, words, alive, offsets, clause, level, tick):
     for w in range(alive.shape[1]):
         some |= alive[level + 1, w]
     return some != NONE
-
-
-@inlined
-def left_alive(part, alive, offsets, clause, level, tick):
-    """The problems that the clauses of separators up to a level leave."""
-    for i in range(offsets[level], offsets[level + 1]):
-        if part.mask[clause[i]] & alive != NONE and not holds(part, clause[i], tick):
-            alive &= ~part.mask[clause[i]]
-    return alive

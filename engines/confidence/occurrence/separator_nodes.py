@@ -14,9 +14,10 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, left_alive
+from cepctl.engines.confidence.occurrence.asked import Bits, all_bits, clauses_of_levels, leave_alive
 from cepctl.engines.confidence.occurrence.cuts import cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
+from cepctl.engines.confidence.occurrence.separators import words_of
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
 
@@ -60,7 +61,7 @@ def separator_nodes(part, separators, buckets, most):
     cells, places = np.empty((levels, widest), np.int64), np.empty((levels, room), np.int64)
     weights, factor, density = np.empty((levels, room)), np.ones(levels + 1), np.zeros(levels)
     cursor = np.zeros((levels, 4), np.int64)
-    alive = np.full(levels + 1, all_bits(part.problems))
+    words, alive = _one_word(part), np.full((levels + 1, 1), all_bits(part.problems))
     tick, seen = np.zeros(len(part.event), np.int64), np.full(len(part.event), -1)
     found = SeparatorNodes(np.empty((64, levels), np.int64), np.empty(64), np.empty(64, np.uint64))
     count, visited, level = 0, 0, 0
@@ -78,8 +79,8 @@ def separator_nodes(part, separators, buckets, most):
             stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else cells[level, cell + 1]
             density[level] = density_at(buckets, event, begin)
             tick[separators[level]] = begin
-            alive[level + 1] = left_alive(part, alive[level], offsets, clause, level, tick)
-            if density[level] == 0.0 or alive[level + 1] == NONE:
+            some_left = leave_alive(part, words, alive, offsets, clause, level, tick)
+            if density[level] == 0.0 or not some_left:
                 continue
             visited += 1
             degree = levels - 1 - level + _changing(compared, cuts, level, begin, stop - 1, seen, visited)
@@ -99,9 +100,14 @@ def separator_nodes(part, separators, buckets, most):
             continue
         if count == most:
             return -1, found
-        found = _with_node(found, count, separators, tick, factor[levels], alive[levels])
+        found = _with_node(found, count, separators, tick, factor[levels], alive[levels, 0])
         count += 1
     return count, found
+
+
+@inner
+def _one_word(part):
+    return words_of(np.zeros(len(part.mask), np.int64), np.array([0, part.problems]))
 
 
 @inner
