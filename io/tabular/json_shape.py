@@ -7,11 +7,9 @@
     of a member of a member: {"hits": {"hits": ...   ("hits", "hits")
 
 Learned from the first 64 KiB and held for the file.  A field within a field is called by both names with a
-dot between them.  The time is found by name and values: a field that most records have, whose values are
-times, nearest to the outside, then by the order of _TIMES.  Where a record is a header with an event inside
-that has a time of its own (_OWN_TIMES), never later than the header's, the event happened at that time, and
-the header's says when it arrived.  The type is found by the order of _TYPES, else it is the id of an event
-of Windows, else the template of a message (_MESSAGES), else what is left (_OTHERS).
+dot between them.  The time is found by name and values (json_times.py).  The type is found by the order of
+_TYPES, else it is the id of an event of Windows, else the template of a message (_MESSAGES), else what is
+left (_OTHERS).
 """
 
 from __future__ import annotations
@@ -22,54 +20,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ColumnMap
-from cepctl.io.contract.times import parse_time
 from cepctl.io.contract.unicode_text import NotUnicodeError
-from cepctl.io.contract.written_times import possible_forms
 from cepctl.io.source.json_documents import ELEMENTS
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.tabular.composed import composed_of, mapping_meant
-from cepctl.io.tabular.epoch_times import TICKS, counts, since_1970, unit_of
 from cepctl.io.tabular.flat_records import record_of_fields
+from cepctl.io.tabular.json_times import (
+    FEWEST_SHARE,
+    is_time,
+    own_time,
+    plain_name,
+    times_of,
+    undated,
+    written_forms,
+)
 from cepctl.io.tabular.kubernetes import is_kubernetes_event
 
 _SAMPLE = 400
 _DEEPEST_PATH = 3
-_FEWEST_SHARE = 0.5
 _MANY_TYPES = 20
 _FEW_RECORDS = 10
 _MENDINGS = 20
-_TIMES = (
-    *("timestamp", "time", "ts", "t", "eventtime", "datetime", "asctime", "eventtimestamp", "when", "date"),
-    *("timegenerated", "systemtime", "occurredat", "createdat", "created", "creationtimestamp", "starttime"),
-    *("startedat", "startdate", "start", "lasttimestamp", "firsttimestamp", "stagetimestamp", "published"),
-    *("requestreceivedtimestamp", "receivetimestamp", "timemillis", "epochmillis", "epoch", "unixtime"),
-    *("updatedat", "datestamp", "logtime", "timelocal", "requesttime", "epochsecond"),
-)
-_UNNAMED = len(_TIMES) + 2
-# What the time of an event is called inside of a record that a collector made of it.
-_OWN_TIMES = ("timecreated", "eventtime", "eventtimestamp", "timestamp", "occurredat", "timegenerated")
-_OWN_SHARE = 0.9
 _TYPES = (
     *("event.action", "eventname", "eventtype", "event", "action", "activity", "operationname", "operation"),
     *("methodname", "protopayload.methodname", "detailtype", "mt"),
 )
 _MESSAGES = ("message", "msg", "textpayload", "log", "body", "text", "m", "event", "fields.message")
 _OTHERS = ("reason", "verb", "type", "kind", "category", "method", "status", "logger", "level", "severity")
-_SIGNS = re.compile(r"[-_@$#\s]")
-# What databases and converters of XML put around a value, and no name of it.
-_DATED = (".$date", ".$numberLong", ".#attributes.SystemTime", ".@SystemTime", ".SystemTime")
 _IDS_OF_WINDOWS = re.compile(r"(?:^|\.)(?:EventID|EventId|event_id)(?:\.#text|\.Value)?$")
 _OF_WINDOWS = re.compile(
     r"(?:^|\.)(?:[Cc]hannel|LogName|Provider|ProviderName|provider_name|SourceName|TimeCreated|Computer)\b"
 )
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
-_CLOCK = re.compile(r"\d[T ]?\d\d?:\d\d|:\d\d:\d\d")
-_MOST_NUMBER = 1e300
 _DECODER = json.JSONDecoder()
 
 
@@ -244,132 +229,27 @@ def _shape(
         )
     meant = mapping_meant(mapping, dict.fromkeys(name for record in flat for name in record))
     chosen = dict(meant)
-    times = _times_of(flat)
-    own = None if "time" in chosen else _own_time(times, flat)
+    times = times_of(flat)
+    own = None if "time" in chosen else own_time(times, flat)
     time = chosen.get("time") or own or next(iter(times), None)
     if time is None:
         return None
     parts = composed_of("time", chosen.get("time", ""))
     values = (record.get(time) if parts is None else parts.value(record) for record in flat)
-    told = [value for value in values if _is_time(value)]
-    if "time" not in chosen and len(told) < _FEWEST_SHARE * len(flat):
+    told = [value for value in values if is_time(value)]
+    if "time" not in chosen and len(told) < FEWEST_SHARE * len(flat):
         return None
     types, message, others = _types_of(flat, time)
     if "event_type" in chosen and composed_of("event_type", chosen["event_type"]) is None:
         types, message, others = (chosen["event_type"],), None, ()
     arrival = times[0] if own is not None else None
     return JsonShape(
-        *(path, by_lines, time, types, message, others, _forms(told)),
+        *(path, by_lines, time, types, message, others, written_forms(told)),
         records=len(flat),
         timed=len(told),
         arrival=arrival,
         columns_meant=tuple(column for _, column in meant),
     )
-
-
-def _own_time(times: Sequence[str], records: Sequence[Mapping[str, Value]]) -> str | None:
-    """The time that the event inside of a header has of its own; None where a record is no header.
-
-    It is called like the time of an event, and is never later than the header's, at the outside.
-    """
-    for name in times[1:]:
-        outer, plain = times[0], _plain(_undated(name).rpartition(".")[2])
-        if plain not in _OWN_TIMES or _undated(outer).count(".") or _undated(name).count(".") < 1:
-            continue
-        both = [
-            (header, own)
-            for record in records
-            if (own := _instant(record.get(name))) is not None
-            and (header := _instant(record.get(outer))) is not None
-        ]
-        late = sum(own > header for header, own in both)
-        if len(both) >= _OWN_SHARE * len(records) and not late:
-            return name
-    return None
-
-
-def _instant(value: Any) -> float | None:
-    """Seconds since 1970, near enough to compare times; None of what is no time."""
-    if isinstance(value, str) and (time := parse_time(value)) is not None:
-        return time.micros / 1e6 + time.nanos / 1e9
-    if isinstance(value, bool) or not _is_time(value):
-        return None
-    numbers = counts(pa.array([value] if isinstance(value, str) else [float(value)]))
-    unit = unit_of(numbers, 0) if numbers.known[0] else None
-    if unit is None or unit == TICKS:
-        return None
-    times = since_1970(numbers, unit)
-    return float(times.micros[0]) / 1e6
-
-
-def _times_of(records: Sequence[Mapping[str, Value]]) -> tuple[str, ...]:
-    """The fields that are times in most of these records, the one that tells their time first."""
-    ranked = []
-    for place, name in enumerate(dict.fromkeys(name for record in records for name in record)):
-        plain = _plain(_undated(name).rpartition(".")[2])
-        named = _rank_of(plain)
-        values = [record.get(name) for record in records]
-        timed = sum(map(_is_time if named < _UNNAMED else _is_written, values))
-        if timed >= _FEWEST_SHARE * len(records):
-            depth = _undated(name).count(".")
-            ranked.append((timed < 0.9 * len(records), named == _UNNAMED, depth, named, place, name))
-    return tuple(each[-1] for each in sorted(ranked))
-
-
-def _rank_of(plain: str) -> int:
-    """How usual the name of a time is, from 0 on; what only ends like one comes after those of beginnings."""
-    if plain in _TIMES:
-        return _TIMES.index(plain)
-    if plain.endswith(("timestamp", "datetime")):
-        return len(_TIMES) + ("end" in plain)
-    return _UNNAMED
-
-
-def _undated(name: str) -> str:
-    """A name without what databases put around a value for its type."""
-    for ending in _DATED:
-        name = name.removesuffix(ending)
-    return name
-
-
-def _plain(name: str) -> str:
-    return _SIGNS.sub("", name).lower()
-
-
-def _is_time(value: Any) -> bool:
-    """Whether a value is a time, also a number since 1970."""
-    if isinstance(value, bool) or value is None:
-        return False
-    if isinstance(value, int | float):
-        # No time has as many digits as a float does not hold.
-        return abs(value) < _MOST_NUMBER and _is_epoch(pa.array([float(value)]))
-    if not isinstance(value, str):
-        return False
-    # Digits of numbers are ASCII; other text may be no Unicode.
-    return _is_written(value) or (value.isascii() and _is_epoch(pa.array([value], pa.string())))
-
-
-def _is_epoch(column: pa.Array) -> bool:
-    numbers = counts(column)
-    return bool(numbers.known[0]) and unit_of(numbers, 0) not in (None, TICKS)
-
-
-def _is_written(value: Any) -> bool:
-    """Whether a value is a text of a date with a time of day."""
-    if not isinstance(value, str) or len(value) > 64 or _CLOCK.search(value) is None:
-        return False
-    return parse_time(value) is not None or bool(possible_forms(value))
-
-
-def _forms(values: Sequence[Any]) -> tuple[str, ...]:
-    """The forms that all written times may be of; none where they are ISO 8601, or numbers."""
-    texts = [value for value in values if isinstance(value, str) and _CLOCK.search(value)]
-    if not texts or any(parse_time(text) is not None for text in texts):
-        return ()
-    possible = list(possible_forms(texts[0]))
-    for text in texts[1:]:
-        possible = [form for form in possible if form in possible_forms(text)] or possible
-    return tuple(possible)
 
 
 def _types_of(
@@ -379,12 +259,12 @@ def _types_of(
 
     They stand at the outside, or beside the time.
     """
-    beside = _undated(time).rpartition(".")[0]
+    beside = undated(time).rpartition(".")[0]
     names: dict[str, str] = {}
     for name in dict.fromkeys(name for record in records for name in record):
-        names.setdefault(_plain(name), name)
+        names.setdefault(plain_name(name), name)
         if beside and name.startswith(f"{beside}."):
-            names.setdefault(_plain(name[len(beside) + 1 :]), name)
+            names.setdefault(plain_name(name[len(beside) + 1 :]), name)
     texts = {
         plain: [value for record in records if isinstance(value := record.get(names[plain]), str) and value]
         for plain in (*_TYPES, *_MESSAGES, *_OTHERS)
