@@ -31,11 +31,21 @@ def first_line(head: bytes) -> str:
 
 
 def has_rows(head: bytes, delimiter: str) -> bool:
-    """Whether the lines below the first may be rows of it: of several one has as many delimiters, or more."""
+    """Whether the lines below the first may be rows of it: of several one has as many delimiters, or more.
+
+    A line that is an object of JSON is no row, however many delimiters it has: a header may have strayed into
+    a log of such lines.
+    """
     first, *lines = decoded(head).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
     columns = first.count(delimiter)
-    rows = [line for line in lines if line.strip()]
-    return len(rows) < _FEWEST_ROWS or any(row.count(delimiter) >= columns for row in rows)
+    rows = [line.strip() for line in lines if line.strip()]
+    return len(rows) < _FEWEST_ROWS or any(
+        row.count(delimiter) >= columns and not _is_object(row) for row in rows
+    )
+
+
+def _is_object(line: str) -> bool:
+    return line.startswith('{"') and line.endswith("}")
 
 
 def header_names(line: str, delimiter: str) -> list[str]:

@@ -11,7 +11,7 @@ from cepctl.io.lines.recognition import layout_of
 from tests.foreign_lines import FORMS, ForeignLine, foreign_line, judged
 
 
-@pytest.mark.parametrize("number", range(len(FORMS)))
+@pytest.mark.parametrize("number", [*range(len(FORMS)), 9575])
 def test_a_foreign_line_costs_no_other_line_anything(number: int) -> None:
     log = foreign_line(number)
     assert judged(log) is None, log
