@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clock_ties": {"errors", "schema"},
     "clocks": {"errors", "schema", "clock_ties"},
     "spark": {"start_up"},
-    "runners": {"interrupts", "spark"},
+    "runners": {"interrupts", "spark", "engines.concurrency"},
     "order_laws": set(),
     "engines": set(),
     "io.contract": set(),

@@ -47,7 +47,7 @@ from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.order_laws.storing import laws_as_json
-from cepctl.runners.local import LocalRunner
+from cepctl.runners.local import on_all_cores
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
     IN_WRITTEN_ORDER,
@@ -132,14 +132,14 @@ def ingest(
     def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
         return unused(options.read, options.type_names, options.model, results, summary.type_counts)
 
-    return _ingest(files, target, options, runner or LocalRunner(), tell_unused, whole=True)
+    return _ingest(files, target, options, runner or on_all_cores(), tell_unused, whole=True)
 
 
 def ingest_files(files: Sequence[InputFile], output: str, options: IngestOptions) -> IngestSummary:
     """As `ingest`, of files that are known already, in this process."""
     # What fits nothing in some files may fit what comes in others.
     target = Location.of(output)
-    return _ingest(lambda _: files, target, options, LocalRunner(), lambda *_: [], whole=False)
+    return _ingest(lambda _: files, target, options, on_all_cores(), lambda *_: [], whole=False)
 
 
 def _ingest(

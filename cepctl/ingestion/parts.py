@@ -43,8 +43,10 @@ class _Divisible:
     begin: int
     size: int
 
-    def blocks(self, block_bytes: int) -> list[_Scan]:
+    def blocks(self, block_bytes: int, at_once: int) -> list[_Scan]:
+        """Blocks of so many bytes at most, so that each of `at_once` has as many of them."""
         count = -(-(self.size - self.begin) // block_bytes)
+        count = -(-count // at_once) * at_once
         bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
         return [_Scan(self.file.location, self.records, *bound, self.begin) for bound in pairwise(bounds)]
 
@@ -129,11 +131,13 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
     if size is None:
         return [[task] for task in tasks]
     files = [_divisible(task, size) for task in tasks]
-    scans = [scan for file in files if file is not None for scan in file.blocks(size)]
-    scanned = iter(runner.run(_scan, scans))
+    at_once = runner.apart_at_once if runner.here else 1
+    scans = [scan for file in files if file is not None for scan in file.blocks(size, at_once)]
+    local = all(scan.location.is_local for scan in scans)
+    scanned = iter(runner.run(_scan, scans, _unscanned if local else None))
     parts = []
     for task, file in zip(tasks, files, strict=True):
-        blocks = [next(scanned) for _ in file.blocks(size)] if file is not None else []
+        blocks = [next(scanned) for _ in file.blocks(size, at_once)] if file is not None else []
         known = [block for block in blocks if block is not None]
         found = cuts(known, file.begin, file.size) if file is not None and len(known) == len(blocks) else None
         if file is None or not found:
@@ -176,6 +180,11 @@ def _scan(scan: _Scan) -> Passages | None:
             return scan.records.scan(stream, scan.start, scan.stop, first=first)
     except (LogFormatError, OSError):
         return None
+
+
+def _unscanned(scan: _Scan, cause: str) -> Passages | None:
+    """What comes of a block that killed the process which scanned it: reading will say what is wrong."""
+    return None
 
 
 def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:

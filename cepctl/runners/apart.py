@@ -1,10 +1,10 @@
-"""Tasks in a child process, so that one which kills its process costs itself alone.
+"""Tasks in child processes, so that one which kills its process costs itself alone, and all cores have work.
 
 What reads logs calls parsers that are written in C, and a hostile file may kill one of them, and with it the
-process.  So files are read in a child, one after the other; when it dies, the task that it had begun is the
-one that killed it, and another child goes on with the next.
+process.  So files are read in children, as many at once as the caller says; when one dies, the task that it
+had begun is the one that killed it, and another child goes on with the next.
 
-The child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
+A child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
 half a second.  Locks that another thread held would stay locked in it forever, so it is forked only where no
 other Python thread runs but the one that waits for signals, which holds none.  Of the libraries, Arrow renews
 its threads in a forked process.  Polars does not, and would wait for them forever, so it is forked only where
@@ -15,13 +15,16 @@ the connections without the threads that serve them.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection, Pipe
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -34,6 +37,7 @@ Result = TypeVar("Result")
 OUT_OF_MEMORY = "out of memory"
 _DIE_WITH_PARENT = 1
 _LOOK_SECONDS = 0.05
+_NONE = -1
 _THREAD_OF_POLARS = "polars-"
 
 
@@ -42,29 +46,99 @@ def run_apart(
     tasks: Sequence[Task],
     died: Callable[[Task, str], Result],
     most_bytes: int | None = None,
+    at_once: int = 1,
 ) -> list[Result]:
     """The results of the function for every task, in order.
 
-    `function`, `tasks`: what is run in the child, and for what.  The first exception ends it, and is raised
-    here.  `died`: gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
-    `most_bytes`: how much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.  What a
-    program that calls us holds of its own beside it does not count.
+    `function`, `tasks`: what is run in children, and for what.  Of exceptions the one of the first task is
+    raised here, and no further task begins.  `died`: gives the result of a task that killed its child, of
+    what killed it: `SIGSEGV`, say.  `most_bytes`: how much memory all children may take; one that takes more
+    than its share is killed, and its task tried again alone; alone it dies of OUT_OF_MEMORY.  What a program
+    that calls us holds of its own beside it does not count.  `at_once`: how many children there are.
     """
-    if not _can_fork():
+    if not can_fork():
         return [function(task) for task in tasks]
-    results: list[Result] = []
-    while len(results) < len(tasks):
-        child = _Child(function, tasks[len(results) :])
+    crew = _Crew(function, tasks, died, most_bytes)
+    for number in crew.run(range(len(tasks)), max(1, min(at_once, len(tasks)))):
+        crew.run([number], 1)
+    if crew.failures:
+        raise crew.failures[min(crew.failures)]
+    return [crew.results[number] for number in range(len(tasks))]
+
+
+@dataclass
+class _Crew:
+    """Children, and what came of tasks, by their numbers."""
+
+    function: Callable[[Any], Any]
+    tasks: Sequence[Any]
+    died: Callable[[Any, str], Any]
+    most_bytes: int | None
+    results: dict[int, Any] = field(default_factory=dict)
+    failures: dict[int, Exception] = field(default_factory=dict)
+
+    def run(self, numbers: Sequence[int], at_once: int) -> list[int]:
+        """Run the tasks of these numbers; returns those that took more than a share of the memory."""
+        waiting, children, too_large = deque(numbers), list[_Child](), list[int]()
+        share = None if self.most_bytes is None else self.most_bytes // at_once
         try:
-            results.extend(child.results(most_bytes))
+            while busy := self._at_work(waiting, children, at_once):
+                patience = None if share is None else _LOOK_SECONDS
+                answered = wait([child.connection for child in busy], patience)
+                for child in busy:
+                    number, death = child.number, ""
+                    if child.connection in answered:
+                        death = self._take(child)
+                    elif share is not None and child.takes() > share:
+                        child.end()
+                        death = OUT_OF_MEMORY
+                    if not death:
+                        continue
+                    children.remove(child)
+                    if death == OUT_OF_MEMORY and at_once > 1:
+                        too_large.append(number)
+                    else:
+                        self._bury(number, death)
         finally:
-            cause = child.end()
-        if len(results) < len(tasks):
-            results.append(died(tasks[len(results)], cause))
-    return results
+            for child in children:
+                child.end()
+        return too_large
+
+    def _at_work(self, waiting: deque[int], children: list[_Child], at_once: int) -> list[_Child]:
+        """The children whose tasks matter, when all that can have begun one; none where all is done."""
+        if not self.failures:
+            for child in children:
+                if waiting and child.number == _NONE:
+                    child.begin(waiting.popleft())
+            while waiting and len(children) < at_once:
+                children.append(_Child(self.function, self.tasks))
+                children[-1].begin(waiting.popleft())
+        # What comes after a task that failed is of no use.
+        first = min(self.failures, default=len(self.tasks))
+        return [child for child in children if _NONE < child.number < first]
+
+    def _take(self, child: _Child) -> str:
+        """Keep what a child answers; returns what it died of, empty where it lives."""
+        number = child.number
+        try:
+            succeeded, outcome = child.answer()
+        except (EOFError, ConnectionResetError):
+            return child.end()
+        if succeeded:
+            self.results[number] = outcome
+        else:
+            self.failures[number] = outcome
+        return ""
+
+    def _bury(self, number: int, death: str) -> None:
+        try:
+            self.results[number] = self.died(self.tasks[number], death)
+        except Exception as problem:
+            self.failures[number] = problem
 
 
-def _can_fork() -> bool:
+def can_fork() -> bool:
+    """Whether a child may be forked here."""
     return sys.platform == "linux" and not busy_threads() and not _polars_has_threads()
 
 
@@ -81,40 +155,43 @@ def _polars_has_threads() -> bool:
 
 
 class _Child:
-    """A forked process that runs tasks one after the other and sends what comes of them."""
+    """A forked process that runs the tasks it is given one after the other and sends what comes of them.
+
+    `number`: of the task that it runs, or _NONE.
+    """
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
-        self._receiving, sending = Pipe(duplex=False)
-        self._took_too_much = False
+        self.connection, theirs = Pipe()
+        self.number = _NONE
         self._of_caller = max(_resident_bytes(os.getpid()) - READING_PROGRAM_BYTES, 0)
         parent = os.getpid()
         self._id = os.fork()
         if self._id == 0:
-            _serve(function, tasks, sending, parent)
-        sending.close()
+            _serve(function, tasks, theirs, parent)
+        theirs.close()
 
-    def results(self, most_bytes: int | None = None) -> Iterator[Any]:
-        """What comes of the tasks, as far as the child lives; raises what a task raised."""
-        while True:
-            while most_bytes is not None and not self._receiving.poll(_LOOK_SECONDS):
-                if _resident_bytes(self._id) - self._of_caller > most_bytes:
-                    self._took_too_much = True
-                    return
-            try:
-                succeeded, outcome = self._receiving.recv()
-            except EOFError:
-                return
-            if not succeeded:
-                raise outcome
-            yield outcome
+    def begin(self, number: int) -> None:
+        """Let it run a task."""
+        self.number = number
+        # One that has died is told so by its answer.
+        with contextlib.suppress(BrokenPipeError):
+            self.connection.send(number)
+
+    def answer(self) -> tuple[bool, Any]:
+        """Whether its task succeeded, and its result, or else what it raised; EOFError where it has died."""
+        succeeded, outcome = self.connection.recv()
+        self.number = _NONE
+        return succeeded, outcome
+
+    def takes(self) -> int:
+        """Bytes of memory that it takes beside what its caller held."""
+        return _resident_bytes(self._id) - self._of_caller
 
     def end(self) -> str:
-        """Kill the child if it still runs; returns what it died of."""
-        self._receiving.close()
+        """Kill it if it still runs; returns what it died of."""
+        self.connection.close()
         os.kill(self._id, signal.SIGKILL)
         _, status = os.waitpid(self._id, 0)
-        if self._took_too_much:
-            return OUT_OF_MEMORY
         code = os.waitstatus_to_exitcode(status)
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
@@ -128,19 +205,21 @@ def _resident_bytes(process: int) -> int:
 
 
 def _serve(
-    function: Callable[[Any], Any], tasks: Sequence[Any], sending: Connection, parent: int
+    function: Callable[[Any], Any], tasks: Sequence[Any], connection: Connection, parent: int
 ) -> NoReturn:
-    """Run the tasks, in the child."""
+    """Run the tasks whose numbers come, in the child."""
     _belong_to(parent)
     status = 1
     try:
-        for task in tasks:
+        while True:
+            number = connection.recv()
             try:
-                outcome = (True, function(task))
+                outcome = (True, function(tasks[number]))
             except Exception as problem:
                 problem.add_note(traceback.format_exc())
                 outcome = (False, problem)
-            sending.send(outcome)
+            connection.send(outcome)
+    except EOFError:
         status = 0
     finally:
         # Nothing of the parent's is flushed or closed a second time.

@@ -6,16 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from cepctl.runners.apart import run_apart
+from cepctl.engines.concurrency import usable_cores
+from cepctl.runners.apart import can_fork, run_apart
 from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import Item, Result, Runner, Task, Told
+
+BLOCK_BYTES = 16 << 20
+# With less a process that reads would hold smaller chunks than it can (cepctl/ingestion/room.py).
+_ENOUGH_BYTES = 2_400_000_000
 
 
 @dataclass(frozen=True)
 class LocalRunner(Runner):
-    """Tasks take all cores themselves, so there is nothing to gain from more of them."""
+    """Tasks take all cores themselves, so there is nothing to gain from more of them; but those that read.
+
+    `readers` are the processes that these have.
+    """
 
     block_bytes: int | None = None
+    readers: int = 1
+
+    @property
+    def apart_at_once(self) -> int:
+        """As many as there are cores."""
+        return self.readers
 
     @property
     def here(self) -> bool:
@@ -38,13 +52,20 @@ class LocalRunner(Runner):
         died: Callable[[Task, str], Result] | None = None,
         most_bytes: int | None = None,
     ) -> list[Result]:
-        """In order, so that the first error ends it; with `died` all tasks share one child process."""
+        """In order, so that the first error ends it; with `died` in child processes."""
         if died is not None:
-            return run_apart(function, tasks, died, most_bytes)
+            room = self.readers if most_bytes is None else most_bytes // _ENOUGH_BYTES
+            return run_apart(function, tasks, died, most_bytes, max(1, min(self.readers, room)))
         return [function(task) for task in tasks]
 
 
 @contextmanager
 def opened(settings: RunnerSettings) -> Iterator[LocalRunner]:
     """A runner, which has nothing to be told."""
-    yield LocalRunner()
+    yield on_all_cores()
+
+
+def on_all_cores() -> LocalRunner:
+    """A runner whose large files are read by one process for each core."""
+    cores = usable_cores()
+    return LocalRunner(BLOCK_BYTES, cores) if cores > 1 and can_fork() else LocalRunner()

@@ -64,6 +64,11 @@ class Runner(ABC):
         return self.parallelism
 
     @property
+    def apart_at_once(self) -> int:
+        """How many tasks that are run with `died` run at once."""
+        return self.parallelism
+
+    @property
     def block_bytes(self) -> int | None:
         """Files of more bytes are several tasks where their format allows it; None: they never are."""
         return None

@@ -49,7 +49,7 @@ def taken_in(folder: Path, model: str, runner: LocalRunner | None = None) -> dic
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of readers of one row or two, in this process."""
-    monkeypatch.setattr(apart, "_can_fork", lambda: False)
+    monkeypatch.setattr(apart, "can_fork", lambda: False)
     monkeypatch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", 24)
     monkeypatch.setattr("cepctl.io.tabular.json_lines._BLOCK_BYTES", 1)
 

@@ -69,7 +69,7 @@ def assert_same_in_parts(log: Log) -> None:
 
 def read_here(monkeypatch: pytest.MonkeyPatch, noting: Callable[[reading.ReadTask], Any]) -> None:
     """Let files be read by another function, in this process, where it can note what it is given."""
-    monkeypatch.setattr(apart, "_can_fork", lambda: False)
+    monkeypatch.setattr(apart, "can_fork", lambda: False)
     monkeypatch.setattr(parts, "read_file", noting)
 
 

@@ -161,7 +161,7 @@ def test_intervals_are_those_of_exact_arithmetic(
     write, rule = FORMS[name]
     folder = tmp_path_factory.mktemp("exact")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apart, "_can_fork", lambda: False)
+        patch.setattr(apart, "can_fork", lambda: False)
         summary = ingested(folder, write(times), name)
     unit, pairs, cut = expected(times, rule)
     assert (summary.time_unit.nanoseconds, intervals(folder)) == (unit, pairs)
@@ -179,7 +179,7 @@ def test_timestamps_of_tables_keep_what_they_hold_also_before_1970(
     column = pa.array(values, pa.timestamp(unit, "Europe/Berlin"))
     pq.write_table(pa.table({"event_type": ["A"] * len(values), "time": column}), folder / "log.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apart, "_can_fork", lambda: False)
+        patch.setattr(apart, "can_fork", lambda: False)
         options = IngestOptions(read=ReadOptions(exact_times=True))
         summary = ingest([str(folder / "log.parquet")], str(folder / "events"), options)
     nanos = [value * per for value in values]

@@ -79,7 +79,7 @@ def test_keys_that_do_not_fit_are_looked_through_in_partitions(
 
     monkeypatch.setattr(key_partitions, "_partition_of", partition_of)
     # What a process of its own counts is lost with it.
-    monkeypatch.setattr(apart, "_can_fork", lambda: False)
+    monkeypatch.setattr(apart, "can_fork", lambda: False)
     write_log(tmp_path / "log.csv", 300, begin=0)
     ingest([str(tmp_path / "log.csv")], str(tmp_path / "out"), IngestOptions(max_errors=500, memory=LITTLE))
     assert set(counts) and min(counts) > 3

@@ -392,7 +392,7 @@ def test_chunks_and_parts_of_a_file_change_nothing(
     (folder / "log.csv").write_text(csv(*texts))
     runner = LocalRunner(block_bytes=40) if in_parts else LocalRunner()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apart, "_can_fork", lambda: False)
+        patch.setattr(apart, "can_fork", lambda: False)
         patch.setattr(reading, "CHUNK_EVENTS", chunk)
         patch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", 40, raising=False)
         summary = ingest([str(folder / "log.csv")], str(folder / "events"), IngestOptions(), runner)

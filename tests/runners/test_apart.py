@@ -41,7 +41,7 @@ def outcome(number):
 
 parent = os.getpid()
 try:
-    print(run_apart(outcome, range(6), lambda number, cause: (number, cause)))
+    print(run_apart(outcome, range(6), lambda number, cause: (number, cause), at_once={at_once}))
 except ValueError as problem:
     print("raised", problem, "outcome" in problem.__notes__[0])
 print(os.waitpid(-1, os.WNOHANG) if {failing} < 0 else "")
@@ -90,16 +90,50 @@ def test_a_file_that_was_named_and_kills_its_parser_is_an_error_that_names_it(lo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
-def test_tasks_run_in_one_child_until_one_kills_it() -> None:
-    finished = python(PARTS.format(failing=-1))
+@pytest.mark.parametrize("at_once", [1, 2, 9])
+def test_tasks_run_in_children_until_one_kills_its_own(at_once: int) -> None:
+    finished = python(PARTS.format(failing=-1, at_once=at_once))
     told = "[(0, False), (1, 'SIGSEGV'), (2, False), (3, False), (4, 'SIGSEGV'), (5, False)]\n"
     assert finished.stdout.startswith(told), finished.stderr
     assert "ChildProcessError" in finished.stderr  # none of them is left
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
-def test_what_a_task_raises_is_raised_with_where_it_came_from() -> None:
-    assert python(PARTS.format(failing=3)).stdout == "raised seven True\n\n"
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_a_task_raises_is_raised_with_where_it_came_from(at_once: int) -> None:
+    assert python(PARTS.format(failing=3, at_once=at_once)).stdout == "raised seven True\n\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_of_tasks_that_fail_the_first_is_told_whichever_fails_sooner() -> None:
+    code = (
+        "import time; from cepctl.runners.apart import run_apart\n"
+        "def fail(number): time.sleep([0.3, 0, 0.3, 0][number]); raise ValueError(number)\n"
+        "try: run_apart(fail, range(4), None, at_once=3)\n"
+        "except ValueError as problem: print(problem)"
+    )
+    assert python(code).stdout == "0\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_children_run_side_by_side_and_each_takes_the_next_task() -> None:
+    code = (
+        "import os, time; from cepctl.runners.apart import run_apart\n"
+        "def wait(number): time.sleep(1 if number == 0 else 0.05); return os.getpid()\n"
+        "found = run_apart(wait, range(6), None, at_once=2)\n"
+        "print(len(set(found)), found.count(found[0]), os.getpid() in found)"
+    )
+    assert python(code).stdout == "2 1 False\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_a_task_that_takes_more_than_its_share_is_tried_again_alone() -> None:
+    code = (
+        "import time; from cepctl.runners.apart import run_apart\n"
+        "def hold(size): held = b'x' * size; time.sleep(0.3); return len(held)\n"
+        "print(run_apart(hold, [1, 900_000_000, 2, 1_800_000_000], lambda _, cause: cause, 1_500_000_000, 2))"
+    )
+    assert python(code).stdout == "[1, 900000000, 2, 'out of memory']\n"
 
 
 @pytest.mark.parametrize("used_before", [False, True])
