@@ -9,6 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+import pyarrow as pa
+
+from cepctl.io.contract.message_template import TEMPLATE
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
@@ -20,6 +23,10 @@ from cepctl.memory import MemoryBudget, reading_budget
 if TYPE_CHECKING:
     from cepctl.inspection.overview import Inspection
     from cepctl.library.events import Events
+    from cepctl.matching.inputs import EventInputs
+
+_COPIES = 2
+"""Events are held as they are read, and joined."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +97,21 @@ def templates_of_events(paths: Sequence[str], choices: RawInput, memory: MemoryB
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
         found = {each.text: each for dataset in inputs.datasets for each in dataset.templates}
-        return templates_file(list(found.values()), inputs.schema.type_counts or {})
+        counts = inputs.schema.type_counts or {}
+        return templates_file(list(found.values()), counts, _programs(inputs, memory))
+
+
+def _programs(inputs: EventInputs, memory: MemoryBudget) -> dict[str, dict[str, int]]:
+    """How many events of which types have each template as an attribute."""
+    if not pa.types.is_string(inputs.schema.attributes.get(TEMPLATE, pa.null())):
+        return {}
+    inputs.require_room([TEMPLATE], _COPIES, memory, "inspect")
+    events = inputs.read([TEMPLATE]).select([TEMPLATE, "event_type"])
+    found: dict[str, dict[str, int]] = {}
+    for row in events.group_by([TEMPLATE, "event_type"]).aggregate([([], "count_all")]).to_pylist():
+        if row[TEMPLATE] is not None:
+            found.setdefault(row[TEMPLATE], {})[row["event_type"]] = row["count_all"]
+    return found
 
 
 def inspected(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Inspected:

@@ -40,7 +40,7 @@ class ReadingOptions(TypedDict, total=False):
     keep_unmatched
         Whether log lines that no pattern fits become LogLine events.
     templates
-        File of templates (TOML) that type messages of logs of lines, tried before new ones are mined.
+        File of templates of messages (TOML), tried before new ones are mined.
     intervals
         Whether what lasts (tasks, attempts, jobs, activities) gives interval events, too.
     epoch

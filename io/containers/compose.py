@@ -23,6 +23,7 @@ from cepctl.io.contract.times import LogTime, read_time
 from cepctl.io.contract.unicode_text import NotUnicodeError
 from cepctl.io.source.event_lines import LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
+from cepctl.io.templates.attribute import TemplatedReader
 
 NOT_COMPOSE = "not a line of docker compose logs: CONTAINER | TEXT"
 UNTIMED = "no time: docker compose logs -t writes it before each line"
@@ -94,10 +95,12 @@ def _time_in(said: dict[str, object], options: ReadOptions) -> LogTime | None:
     return None
 
 
+_READER = TemplatedReader(ComposeLog(), _TEXTS)
 FORMAT = LogFormat(
     name="compose",
     description="what docker compose logs -t prints, or of programs that write times into JSON",
-    events="LogLine; container, message, fields of JSON; those of --patterns",
+    events="LogLine; container, message, its template and what varies in it, fields of JSON; those of "
+    "--patterns",
     uncertainty="as written: 1 s, 1 ms, or none",
     example=(
         "web-1    | 2026-06-14T08:15:04.123456789Z ready on :8080\n"
@@ -105,6 +108,7 @@ FORMAT = LogFormat(
     ),
     page="logs-containers.md",
     kinds=("docker compose",),
-    reader=ComposeLog(),
+    reader=_READER,
+    messages=_READER.messages,
     options={"time_zone": ZONELESS, "zone_words": WORDED},
 )

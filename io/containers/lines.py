@@ -34,13 +34,14 @@ from cepctl.io.source.json_objects import flat_value, json_object
 from cepctl.io.source.line_blocks import Groups, Layout, Lines
 from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
+from cepctl.io.templates.attribute import TemplatedReader
 
 LOG_LINE = "LogLine"
 NOT_CRI = "not a line of a CRI log: TIME stdout|stderr F|P TEXT"
 NOT_DOCKER = "not a line of a Docker log: a JSON object with log, stream and time"
 _CUT = f"lines of output longer than {LONGEST_LINE >> 20} MiB, of which the rest was left out: {{:,}}"
 _UNENDED = "lines of output whose last piece is missing, kept as far as they go: {:,}"
-_CRI = re.compile(
+_CRI_LINE = re.compile(
     r"(\d{4}-\d\d-\d\dT\S{1,30}) (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.ASCII | re.DOTALL
 )
 _WHOLE = (
@@ -158,7 +159,7 @@ class _Pieces:
 
 def cri_piece(line: str) -> _Piece | str:
     """A line of a CRI log."""
-    found = _CRI.fullmatch(line)
+    found = _CRI_LINE.fullmatch(line)
     if found is None:
         return NOT_CRI
     return _Piece(parse_time(found[1]), found[2], found[4] or "", found[3] == "F", {})
@@ -184,7 +185,12 @@ def docker_piece(line: str) -> _Piece | str:
     return _Piece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
 
 
-_EVENTS = "LogLine; stream, message, and pod, namespace, container by the path; those of --patterns"
+_CRI = TemplatedReader(ContainerLog(cri_piece, (_WHOLE,)), _TEXTS)
+_DOCKER = TemplatedReader(ContainerLog(docker_piece), _TEXTS)
+_EVENTS = (
+    "LogLine; stream, message, its template and what varies in it; pod, namespace, container by the path; "
+    "those of --patterns"
+)
 _UNCERTAINTY = "none: nanoseconds, by the clock of the node that the container runs on"
 FORMATS = (
     LogFormat(
@@ -198,7 +204,8 @@ FORMATS = (
         ),
         page="logs-containers.md",
         appended=True,
-        reader=ContainerLog(cri_piece, (_WHOLE,)),
+        reader=_CRI,
+        messages=_CRI.messages,
     ),
     LogFormat(
         name="docker",
@@ -208,6 +215,7 @@ FORMATS = (
         example=('{"log":"ready on :8080\\n","stream":"stdout","time":"2026-06-14T08:15:04.123456789Z"}\n'),
         page="logs-containers.md",
         appended=True,
-        reader=ContainerLog(docker_piece),
+        reader=_DOCKER,
+        messages=_DOCKER.messages,
     ),
 )

@@ -14,6 +14,13 @@ OTHERS = (
     "they are of the type Other"
 )
 
+TEMPLATE = "template"
+"""The attribute that names the template of a message whose event has another type."""
+UNTEMPLATED = (
+    "messages that fit none of the templates, which are those of the most frequent messages looked at: {:,}; "
+    "their template is null"
+)
+
 
 @dataclass(frozen=True)
 class MessageTemplate:
@@ -22,7 +29,7 @@ class MessageTemplate:
     Attributes
     ----------
     event_type
-        What a query names.
+        Its name: the type of events, or the value of their attribute `template`.
     tokens
         The words of the messages; what varies is WILDCARD, as a word or as a part of one.
     names

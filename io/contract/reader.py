@@ -239,9 +239,9 @@ class ReadOptions:
     codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
     A `strict` reader refuses a file with marks of uncertainty that have no model here.
-    `templates` are those that messages without a pattern get their type from; `modified` is when the file was
-    last changed, in microseconds since 1970, from which years that are not written are counted back, and
-    `neighbour` the name of another file of its set, with a date.
+    `templates` are those that messages without a pattern get their type, or their attribute `template`, from;
+    `modified` is when the file was last changed, in microseconds since 1970, from which years that are not
+    written are counted back, and `neighbour` the name of another file of its set, with a date.
     """
 
     time_zone: str | None = None

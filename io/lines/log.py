@@ -46,7 +46,7 @@ from cepctl.io.lines.beginnings import PREFIX, BeginningLinesOf, Beginnings, Beg
 from cepctl.io.lines.dates import Dates, asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written, instants_of
-from cepctl.io.lines.messages import of_several_lines, without_ending
+from cepctl.io.lines.messages import without_ending
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
 from cepctl.io.lines.pairs import pairs_in
 from cepctl.io.lines.recognition import (
@@ -61,6 +61,7 @@ from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.templates.first_lines import of_several_lines
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import TIME_TYPE

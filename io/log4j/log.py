@@ -46,6 +46,8 @@ from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import decoded
+from cepctl.io.templates.attribute import TemplatedReader
+from cepctl.io.templates.first_lines import first_lines
 from cepctl.schema import TIME_TYPE
 
 LOG_LINE = "LogLine"
@@ -108,6 +110,13 @@ class Log4jLog:
         for records in read_records(stream, source, report, find_headers):
             yield log.batch(records, numbered)
             numbered += len(records)
+
+
+def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+    """As `LogFormat.messages`, of all records: to tell which ones patterns fit takes as long as to read."""
+    if options.keep_unmatched:
+        for records in read_records(stream, source, ReadReport(), find_headers):
+            yield first_lines(records.message)
 
 
 def _is_of_hadoop(head: bytes) -> bool:
@@ -230,7 +239,8 @@ FORMAT = LogFormat(
     name="log4j",
     description="log4j logs of Hadoop daemons, containers and consoles; patterns make events of lines",
     events="AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of "
-    "--patterns; with --keep-unmatched LogLine for all other records",
+    "--patterns; with --keep-unmatched LogLine for all other records, with message, its template, and what "
+    "varies in it",
     uncertainty="as written: 1 ms, or 1 s",
     example=(
         "2026-06-14 08:15:04,978 INFO org.apache.hadoop.hdfs.server.datanode.DataNode: Receiving "
@@ -239,7 +249,7 @@ FORMAT = LogFormat(
     page="log-patterns.md",
     kinds=("HDFS", "Hadoop"),
     appended=True,
-    reader=_READER,
+    reader=TemplatedReader(_READER, _TEXT_ATTRIBUTES),
     options={
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
@@ -248,4 +258,5 @@ FORMAT = LogFormat(
     },
     lines=log_records,
     recognises_patterned=_READER.has_headers,
+    messages=messages,
 )

@@ -28,13 +28,17 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND, LogTime
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
+from cepctl.io.source.line_messages import field_of_objects, line_messages
 from cepctl.io.source.plain_lines import plain_lines
+from cepctl.io.templates.attribute import TemplatedReader
+from cepctl.io.templates.first_lines import first_lines
 
 NOT_AN_ENTRY = "not an entry of a journal: a JSON object with __REALTIME_TIMESTAMP"
 _RECEIVED, _GIVEN = "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP"
 _MOST_DIGITS = 18
 _NAMED = {"_SYSTEMD_UNIT": "unit", "_HOSTNAME": "node_raw"}
 _OWN = ("MESSAGE", "PRIORITY")
+_TAKEN = frozenset(("node", "node_raw", "program", "severity", "message", "pid", "unit"))
 _TEXTS = frozenset(("message", "program", "node", "node_raw", "unit", "severity", "cursor", "cmdline", "exe"))
 
 
@@ -50,6 +54,16 @@ class Journal:
         """Yield the entries of one export."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
         return line_events(stream, batches, _Entries(options.drop_domain).event)
+
+
+def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+    """As `LogFormat.messages`."""
+
+    def one(line: str) -> str | None:
+        entry = json_object(line)
+        return None if entry is None else _text(entry.get("MESSAGE"))
+
+    return map(first_lines, line_messages(stream, field_of_objects("MESSAGE"), one))
 
 
 @dataclass(frozen=True)
@@ -127,7 +141,8 @@ def _instant(value: Any) -> LogTime | None:
 FORMAT = LogFormat(
     name="journal",
     description="journal of systemd, as journalctl -o json prints it",
-    events="one type per program, such as sshd; node, unit, pid, severity, message; those of --patterns",
+    events="one type per program, such as sshd; node, unit, pid, severity, message, its template, and what "
+    "varies in it; those of --patterns",
     uncertainty="none: microseconds, as the writer gave them, else as the journal got them",
     example=(
         '{"__REALTIME_TIMESTAMP":"1781417705612004","_HOSTNAME":"web1","SYSLOG_IDENTIFIER":"sshd","_PID":"2210",'
@@ -135,7 +150,8 @@ FORMAT = LogFormat(
     ),
     page="logs-system.md",
     appended=True,
-    reader=Journal(),
+    reader=TemplatedReader(Journal(), _TAKEN),
     options={"drop_domain": "the journal"},
     lines=plain_lines,
+    messages=messages,
 )

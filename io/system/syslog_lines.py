@@ -28,9 +28,11 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.line_blocks import SIGN, WORD, Groups, Layout
 from cepctl.io.source.line_columns import LineColumns, LineLayout
+from cepctl.io.source.line_messages import behind, line_messages
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.system.stamps import HEAD_BYTES, OLD_SHAPE, Stamps, precision_of, stamps_of
+from cepctl.io.templates.attribute import TemplatedReader
 
 MESSAGE = "Message"
 NOT_SYSLOG = "not a line of syslog (RFC 3164 or RFC 5424)"
@@ -74,6 +76,9 @@ _FIELDS = (
     rf"{_PRIORITY}[0-9]{{1,2}} {_WRITTEN} (?P<node_raw>{WORD}) (?P<program>{WORD}) (?P<pid>{WORD}) "
     rf"(?P<message_id>{WORD}) -(?: (?P<message>[^\ufeff].*))?"
 )
+# What stands before the message of these.
+_TAG_BEFORE = rf" {_NAME}+ {_NAME_BEGINS}{_NAME}*(?:\[[^\]\t\n\v\f\r ]+\])?: *"
+_BEFORE = tuple(re.sub(r"\?P<\w+>", "?:", time) + _TAG_BEFORE for time in (_OLD_TIME, _ISO_TIME))
 _TEXTS = frozenset(("message", "program", "node", "node_raw", "message_id", "facility", "severity"))
 
 
@@ -217,6 +222,20 @@ def _parts(rest: str) -> tuple[str | None, str | None, str | None, str | None]:
     return host, tag[1], tag[2], said[tag.end() :].lstrip(" ") or None
 
 
+def _message(line: str) -> str | None:
+    line = line.removeprefix("\ufeff")
+    found = _RFC5424.fullmatch(line)
+    if found is not None:
+        return (found[8] or "").removeprefix("\ufeff") or None
+    found = _RFC3164.fullmatch(line)
+    return None if found is None else _parts(found[6])[3]
+
+
+def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+    """As `LogFormat.messages`."""
+    return line_messages(stream, behind(_BEFORE), _message)
+
+
 def _priority(text: str | None) -> dict[str, Value]:
     """Facility and severity, where a line has a priority that there is."""
     if text is None or int(text) > _HIGHEST:
@@ -250,7 +269,8 @@ def _value(text: str) -> str | None:
 FORMAT = LogFormat(
     name="syslog",
     description="syslog, RFC 3164 or RFC 5424, as daemons write it to files",
-    events="one type per program, such as sshd; node, pid, severity, message; those of --patterns",
+    events="one type per program, such as sshd; node, pid, severity, message, its template, and what varies "
+    "in it; those of --patterns",
     uncertainty="as written: 1 s, 1 ms, or none; a year and a zone only where they are written",
     example=(
         "<38>1 2026-06-14T08:15:04.003+02:00 web1 sshd 2210 - - Accepted publickey for ann\n"
@@ -259,7 +279,7 @@ FORMAT = LogFormat(
     page="logs-system.md",
     kinds=("OpenSSH", "Linux", "macOS"),
     appended=True,
-    reader=Syslog(),
+    reader=TemplatedReader(Syslog(), _TEXTS | {"pid"}),
     options={
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
@@ -267,4 +287,5 @@ FORMAT = LogFormat(
         "epoch": "syslog without years",
     },
     lines=plain_lines,
+    messages=messages,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -77,16 +78,65 @@ def _template(entry: Mapping[str, Any], place: str) -> MessageTemplate:
     return MessageTemplate(entry["event_type"], tokens, tuple(names), str(entry.get("example", "")))
 
 
-def templates_file(templates: Sequence[MessageTemplate], counts: Mapping[str, int]) -> str:
-    """Templates as a file that `load_templates` reads, each with the number of its events."""
-    return "\n".join(
-        f"# {counts.get(each.event_type, 0):,} event{'s' * (counts.get(each.event_type, 0) != 1)}\n"
+def templates_file(
+    templates: Sequence[MessageTemplate],
+    counts: Mapping[str, int],
+    programs: Mapping[str, Mapping[str, int]] | None = None,
+) -> str:
+    """Templates as a file that `load_templates` reads, each with the number of its events.
+
+    Parameters
+    ----------
+    templates
+        In the order in which types are written.
+    counts
+        Of templates that are types, by their names.
+    programs
+        Of templates that are attributes, by their names and the types of events; the types with most events
+        come first, and what no event has is left out.
+    """
+    typed = [(f"# {_events(counts.get(each.event_type, 0))}", each) for each in templates]
+    if programs:
+        typed = [(text, each) for text, each in typed if each.event_type in counts]
+    known = {each.event_type: each for each in templates}
+    by_program = _by_program({name: found for name, found in (programs or {}).items() if name in known})
+    listed = [(text, known[name]) for text, name in by_program]
+    return "\n".join(f"{text}\n{_entry(each)}" for text, each in (*typed, *listed))
+
+
+def _by_program(programs: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    """What is said of each template, and its name, in order."""
+    sizes: Counter[str] = Counter()
+    for found in programs.values():
+        sizes.update(found)
+    # A template of several programs stands with the one that most of its events are of.
+    mostly = {name: max(found, key=lambda each: (found[each], each)) for name, found in programs.items()}
+    order = sorted(
+        programs, key=lambda name: (-sizes[mostly[name]], mostly[name], -sum(programs[name].values()), name)
+    )
+    return [
+        (
+            "\n".join(
+                f"# {program}: {_events(count)}"
+                for program, count in sorted(programs[name].items(), key=lambda each: (-each[1], each[0]))
+            ),
+            name,
+        )
+        for name in order
+    ]
+
+
+def _events(count: int) -> str:
+    return f"{count:,} event{'s' * (count != 1)}"
+
+
+def _entry(template: MessageTemplate) -> str:
+    return (
         f"[[{_TABLE}]]\n"
-        f"event_type = {_text(each.event_type)}\n"
-        f"template = {_text(each.text)}\n"
-        f"names = [{', '.join(map(_text, each.names))}]\n"
-        f"example = {_text(each.example)}\n"
-        for each in templates
+        f"event_type = {_text(template.event_type)}\n"
+        f"template = {_text(template.text)}\n"
+        f"names = [{', '.join(map(_text, template.names))}]\n"
+        f"example = {_text(template.example)}\n"
     )
 
 

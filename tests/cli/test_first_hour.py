@@ -52,7 +52,7 @@ def test_a_page_is_not_called_a_pdf(log: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_no_templates_are_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "warning: no templates: no input is a log of lines" in said(
+    assert "warning: no templates: no input is a log of messages" in said(
         capsys, "inspect", "log.csv", "--templates"
     )
 

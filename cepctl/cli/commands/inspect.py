@@ -40,7 +40,7 @@ from cepctl.notices import READING, tell
     "--templates",
     "list_templates",
     is_flag=True,
-    help="Print the templates that type messages of logs of lines, as --templates FILE of ingest reads them.",
+    help="Print the templates of messages, by program where that is the type; --templates FILE reads them.",
 )
 @raw_input_options("--input-format", lists_templates=True)
 @reading_memory_option
@@ -68,7 +68,7 @@ def command(
     if list_templates:
         templates = templates_of_events(events, raw_input, memory)
         if not templates.strip():
-            tell(READING, "warning", "no templates: no input is a log of lines whose messages need types")
+            tell(READING, "warning", "no templates: no input is a log of messages whose kinds are not named")
         click.echo(templates, nl=False)
         return
     found = inspected(events, raw_input, memory)

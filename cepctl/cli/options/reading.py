@@ -163,7 +163,7 @@ _TEMPLATES = grouped_option(
     "--templates",
     type=click.Path(),
     metavar="FILE",
-    help="Templates (TOML) that type messages of logs of lines, as inspect --templates prints them.",
+    help="Templates of messages (TOML), as inspect --templates prints them.",
     group=HelpGroup.LINES,
 )
 
