@@ -167,7 +167,9 @@ def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions |
     read = options or ReadOptions()
     timed = any(TIME in pattern.attributes for pattern in read.patterns)
     patterned = bool(read.patterns) or read.keep_unmatched
-    return recognised_format(head, name, mapped=bool(read.columns), patterned=patterned, timed=timed)
+    return recognised_format(
+        head, name, mapped=bool(read.columns or read.column_names), patterned=patterned, timed=timed
+    )
 
 
 class _Bytes(io.RawIOBase):

@@ -161,7 +161,7 @@ def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
             if known.lines is None:
                 return None
             first = log.stream.readline(_LONGEST_HEADER)
-            records = known.lines(max(first, log.head, key=len), task.options.columns)
+            records = known.lines(max(first, log.head, key=len), task.options)
             if records is None:
                 return None
     except LogFormatError:

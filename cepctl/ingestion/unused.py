@@ -15,6 +15,7 @@ from cepctl.uncertainty.model import Rule, UncertaintyModel
 # Option, the field of ReadOptions, whether it is given, and what it is for, in words of the formats' own.
 _SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
     ("--map", "columns", lambda read: bool(read.columns), "{}"),
+    ("--columns-of", "column_names", lambda read: bool(read.column_names), "{}"),
     ("--epoch-unit", "epoch_unit", lambda read: read.epoch_unit is not None, "{}"),
     ("--time-format", "time_format", lambda read: read.time_format is not None, "{}"),
     ("--tz", "time_zone", lambda read: read.time_zone is not None and read.epoch is None, "{}"),

@@ -88,6 +88,7 @@ EXCLUSIONS = (
                 "intervals",
                 "epoch",
                 "map",
+                "columns-of",
                 "follow-links",
                 "epoch-unit",
                 "time-format",

@@ -47,6 +47,8 @@ class ReadingOptions(TypedDict, total=False):
         Instant that logs with relative times count from, 1970 by default.
     map
         Columns of plain files and tables by what they are, such as `{"event_type": "activity"}`.
+    columns_of
+        Names of the columns of tables without a header: in the first line of a file, or a list.
     follow_links
         Whether what links in a directory show outside of it is read, too.
     epoch_unit
@@ -77,6 +79,7 @@ class ReadingOptions(TypedDict, total=False):
     intervals: bool
     epoch: str | datetime | None
     map: Mapping[str, str]
+    columns_of: PathText | Sequence[str] | None
     follow_links: bool
     epoch_unit: EpochUnit | None
     time_format: str | None
@@ -123,6 +126,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         intervals=given.get("intervals", False),
         epoch=_instant(given.get("epoch")),
         columns=tuple(_mapped(field, column) for field, column in given.get("map", {}).items()),
+        columns_of=_columns_of(given.get("columns_of")),
         follow_links=given.get("follow_links", False),
         epoch_unit=given.get("epoch_unit"),
         time_format=given.get("time_format"),
@@ -138,6 +142,12 @@ def require_choice(option: str, value: object, choices: Sequence[object]) -> Non
     if value not in choices:
         named = ", ".join(repr(each) for each in choices if each is not None)
         raise UsageError(f"{option} cannot be {value!r}; choose one of {named}")
+
+
+def _columns_of(named: PathText | Sequence[str] | None) -> str | None:
+    if named is None or isinstance(named, str | os.PathLike):
+        return _path(named)
+    return ",".join('"{}"'.format(name.replace('"', '""')) for name in named)
 
 
 def _path(path: PathText | None) -> str | None:

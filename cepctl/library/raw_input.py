@@ -32,6 +32,7 @@ class RawInput:
     intervals: bool = False
     epoch: str | None = None
     columns: tuple[str, ...] = ()
+    columns_of: str | None = None
     follow_links: bool = False
     epoch_unit: str | None = None
     time_format: str | None = None
@@ -79,6 +80,7 @@ def ingest_options(
     from cepctl.io.contract.written_times import check_form
     from cepctl.io.log4j.patterns import load_patterns
     from cepctl.io.tabular.mapping import parse_mapping
+    from cepctl.io.tabular.named_columns import columns_named
     from cepctl.io.templates.files import load_templates
     from cepctl.uncertainty.short_rules import model_of
 
@@ -95,6 +97,7 @@ def ingest_options(
             intervals=raw_input.intervals,
             epoch=_instant(raw_input.epoch, raw_input.tz),
             columns=parse_mapping(raw_input.columns),
+            column_names=() if raw_input.columns_of is None else columns_named(raw_input.columns_of),
             epoch_unit=raw_input.epoch_unit,
             time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
             per_object=raw_input.per_object,

@@ -20,7 +20,7 @@ from typing import IO
 from cepctl.errors import JobError, LogFormatError
 from cepctl.io.contract.line_records import LineRecords
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.contract.reader import ColumnMap, ReadOptions
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.state.present import Seen, Unpacking, present_files
@@ -169,7 +169,7 @@ def _go_on(news: News, seen: Seen, source: Source, options: InputOptions) -> Non
         return
     with open_log(seen.file.location) as log:
         goes_on(log, source)
-        records = records_of(format_named(source.format), log.head, options.read.columns)
+        records = records_of(format_named(source.format), log.head, options.read)
         assert records is not None, "a source by lines is of a format of lines"
         _take(news, seen, now, records, log, options)
 
@@ -195,7 +195,7 @@ def _begin(news: News, seen: Seen, known: Sequence[Source], options: InputOption
             news.left_out.append(str(problem))
             news.unchanged.append(_whole(source, UNREADABLE, log))
             return
-        records = records_of(known_format, log.head, options.read.columns)
+        records = records_of(known_format, log.head, options.read)
         if records is not None:
             if unfinished:
                 return
@@ -278,9 +278,9 @@ class Cut:
     rest: bool
 
 
-def records_of(known: LogFormat, head: bytes, columns: ColumnMap) -> LineRecords | None:
+def records_of(known: LogFormat, head: bytes, options: ReadOptions) -> LineRecords | None:
     """How a log of this format that begins so falls into records; None: it is read as a whole."""
-    return None if known.lines is None or head.startswith(_UTF16) else known.lines(head, columns)
+    return None if known.lines is None or head.startswith(_UTF16) else known.lines(head, options)
 
 
 def take_part(records: LineRecords, stream: IO[bytes], target: Path, *, to_the_end: bool) -> Cut:

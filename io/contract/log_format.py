@@ -23,7 +23,7 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.io.contract.line_records import LineRecords
-from cepctl.io.contract.reader import ColumnMap, Reader, ReadOptions, ReadReport
+from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.contract.unicode_text import unicode_events
 
 ZONELESS = "logs that write times without a zone"
@@ -82,7 +82,7 @@ class LogFormat:
         is for: `{"drop_domain": "Hadoop"}`.  `time_unit` and `patterns` are not named here.
     lines
         Of a format whose records begin where lines do, and depend on nothing before them: how a file that
-        begins so, with these columns mapped, falls into records.  Its large files are then read in parts,
+        begins so, with these options, falls into records.  Its large files are then read in parts,
         and of a log that grows only what is new.  None, or where it gives
         None: the file is read as a whole.
     recognises_mapped
@@ -118,7 +118,7 @@ class LogFormat:
     kinds: tuple[str, ...] = ()
     example: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
-    lines: Callable[[bytes, ColumnMap], LineRecords | None] | None = None
+    lines: Callable[[bytes, ReadOptions], LineRecords | None] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None
     recognises_patterned: Callable[[bytes], bool] | None = None
     timed_patterns: bool = False

@@ -233,7 +233,8 @@ class ReadOptions:
     `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events;
     `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
     whose day those without years begin; `columns` says which columns of plain event files are what, as
-    pairs of (field, column); `patterns` are tried on log records before the built-in ones, and
+    pairs of (field, column), and `column_names` are their names where files have no header; `patterns` are
+    tried on log records before the built-in ones, and
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
     codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
@@ -251,6 +252,7 @@ class ReadOptions:
     intervals: bool = False
     epoch: int | None = None
     columns: ColumnMap = ()
+    column_names: tuple[str, ...] = ()
     patterns: tuple[LogPattern, ...] = ()
     keep_unmatched: bool = False
     epoch_unit: str | None = None

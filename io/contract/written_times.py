@@ -7,7 +7,7 @@ and days are English.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -157,6 +157,21 @@ def possible_forms(text: str) -> tuple[str, ...]:
             if re.search(r"%d([-/])%m\1%[yY]", forms[-1]):
                 forms.append(_form(found, {"d": "%m", "m": "%d"}))
     return tuple(dict.fromkeys(form for form in forms if parse_written(text, form) is not None))
+
+
+def forms_of_all(forms: Sequence[str], texts: Iterable[str]) -> Sequence[str]:
+    """Those of some forms that other times are of, too; times that are of none of them say nothing.
+
+    Examples
+    --------
+    >>> forms_of_all(("%d/%m/%Y", "%m/%d/%Y"), ["03/04/2026", "?", "04/27/2026"])
+    ['%m/%d/%Y']
+    """
+    for text in texts:
+        forms = [form for form in forms if parse_written(text, form) is not None] or forms
+        if len(forms) == 1:
+            break
+    return forms
 
 
 def _form(found: re.Match[str], otherwise: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ default a time is as uncertain as its last digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO
 
@@ -150,7 +150,7 @@ def _learned(head: bytes, source: str, options: ReadOptions, known: Mapping[str,
     return layout
 
 
-def line_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords | None:
+def line_records(head: bytes, options: ReadOptions) -> LogRecords | None:
     """As `LogFormat.lines` wants it.
 
     None where the log has no times, or of their days only the first, or a line may stand inside of quotes.

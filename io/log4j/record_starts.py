@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
 from cepctl.arrays import Numbers
 from cepctl.io.contract.line_records import Cut, Passage, Passages
-from cepctl.io.contract.reader import ReadReport
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
 from cepctl.io.log4j.records import ORPHANS, line_bounds
@@ -66,7 +66,7 @@ class LogRecords:
             size *= 2
 
 
-def log_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords:
+def log_records(head: bytes, options: ReadOptions) -> LogRecords:
     """As `LogFormat.lines` wants it: however the log begins."""
     return LogRecords()
 

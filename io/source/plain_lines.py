@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
 
 from cepctl.io.contract.line_records import Cut, Passage, Passages
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.streams import empty_lines
 
 _PIECE_BYTES = 4 << 20
@@ -64,6 +64,6 @@ class CountedLines:
         self._seen += len(piece)
 
 
-def plain_lines(head: bytes, columns: Sequence[tuple[str, str]]) -> PlainLines:
+def plain_lines(head: bytes, options: ReadOptions) -> PlainLines:
     """As `LogFormat.lines` wants it: every line is a record, however the file begins."""
     return PlainLines()

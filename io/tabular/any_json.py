@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_documents import Document, Element, as_documents, flat_elements, read_documents
 from cepctl.io.source.json_objects import json_object, json_objects
@@ -74,9 +74,9 @@ class AnyJsonReader:
         shape = shape_of(head, (("time", "?"),))
         return shape is not None and not shape.by_lines
 
-    def lines(self, head: bytes, columns: ColumnMap) -> PlainLines | None:
+    def lines(self, head: bytes, options: ReadOptions) -> PlainLines | None:
         """How a file of one record per line falls into them; None for any other."""
-        shape = shape_of(head, columns)
+        shape = shape_of(head, options.columns)
         if shape is None or not _by_lines(shape):
             return None
         return PlainLines(forms=((HELD, shape_text(shape)),))

@@ -24,7 +24,6 @@ from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.line_records import OPEN_QUOTE
 from cepctl.io.contract.reader import (
     RAW_COLUMNS,
-    ColumnMap,
     ReadOptions,
     ReadReport,
     Reject,
@@ -42,8 +41,9 @@ from cepctl.io.tabular.header import (
     names_events,
     note_decimal_commas,
 )
-from cepctl.io.tabular.known_tables import as_known, names_of_first_row
+from cepctl.io.tabular.known_tables import as_known, names_of_first_row, with_unnamed
 from cepctl.io.tabular.mapping import RESERVED, raw_names
+from cepctl.io.tabular.named_columns import delimiter_of_rows
 from cepctl.io.tabular.open_quotes import OpenQuotes
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
@@ -80,12 +80,23 @@ class DelimitedReader:
         line = first_line(head)
         return len(header_names(line, delimiter_of(line, self.name, ()))) > 1
 
-    def rows(self, head: bytes, columns: ColumnMap) -> DelimitedRows:
-        """How a file that begins so, with these columns mapped, falls into rows."""
+    def rows(self, head: bytes, options: ReadOptions) -> DelimitedRows:
+        """How a file that begins so, with these columns mapped or named, falls into rows."""
         if self._names_without_header(head):
             return DelimitedRows(b"", ord(","))
         header = head[: head.find(b"\n") + 1]
-        return DelimitedRows(header, ord(delimiter_of(first_line(header), self.name, columns)))
+        delimiter = self._delimiter_without_header(first_line(header), options)
+        if delimiter is not None:
+            return DelimitedRows(b"", ord(delimiter))
+        return DelimitedRows(header, ord(delimiter_of(first_line(header), self.name, options.columns)))
+
+    def _delimiter_without_header(self, line: str, options: ReadOptions, source: str = "") -> str | None:
+        """What separates the values of a table that begins with this row; None where it is a header."""
+        names = options.column_names
+        if not names:
+            return None
+        delimiter = delimiter_of_rows(line, len(names), self.name, source)
+        return None if tuple(header_names(line, delimiter)) == names else delimiter
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -96,6 +107,12 @@ class DelimitedReader:
             options = as_known(known, options)
             names = raw_names(known, options.columns, source)
             yield from self._narrow(text, names, ",", source, options, report, header=0)
+            return
+        named = self._delimiter_without_header(first_line(text.peek(_PEEKED_BYTES)), options, source)
+        if named is not None:
+            options = as_known(options.column_names, options)
+            names = raw_names(options.column_names, options.columns, source)
+            yield from self._narrow(text, names, named, source, options, report, header=0)
             return
         first = text.readline(_LONGEST_HEADER + 1)
         if len(first) > _LONGEST_HEADER:
@@ -110,7 +127,7 @@ class DelimitedReader:
                 f"{source}:1: a quote is opened in the header and not closed on its line; write the names of "
                 "all columns on the first line"
             )
-        names = header_names(line, delimiter)
+        names = with_unnamed(header_names(line, delimiter), decoded(text.peek(_PEEKED_BYTES)))
         options = as_known(names, options)
         names = raw_names(names, options.columns, source)
         if len(names) > MOST_ATTRIBUTES:

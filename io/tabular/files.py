@@ -131,6 +131,7 @@ _OPTIONS = {
     **{"columns": _PLAIN, "epoch_unit": _PLAIN, "time_format": _PLAIN},
     **{"time_zone": ZONELESS, "zone_words": WORDED, "exact_times": WRITTEN},
 }
+_DELIMITED_OPTIONS = {**_OPTIONS, "column_names": "tables without a header"}
 FORMATS = (
     LogFormat(
         name="csv",
@@ -140,7 +141,7 @@ FORMATS = (
         example=("event_type,time,node\nStart,2026-06-14T08:15:04Z,n7\nStop,2026-06-14T08:15:09Z,n7\n"),
         page="logs-plain.md",
         reader=_CSV,
-        options=_OPTIONS,
+        options=_DELIMITED_OPTIONS,
         lines=_CSV.rows,
         recognises_mapped=_CSV.has_header,
     ),
@@ -154,7 +155,7 @@ FORMATS = (
         example=("event_type\ttime\tnode\nStart\t2026-06-14T08:15:04Z\tn7\nStop\t2026-06-14T08:15:09Z\tn7\n"),
         page="logs-plain.md",
         reader=_TSV,
-        options=_OPTIONS,
+        options=_DELIMITED_OPTIONS,
         lines=_TSV.rows,
         recognises_mapped=_TSV.has_header,
     ),

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, CUT_TIMES, ReadOptions, ReadReport
-from cepctl.io.contract.written_times import is_like_a_date, is_like_iso, possible_forms
+from cepctl.io.contract.written_times import forms_of_all, is_like_a_date, is_like_iso, possible_forms
 from cepctl.io.tabular.epoch_times import (
     TICKS,
     UNITS,
@@ -48,7 +48,7 @@ _WIDE = (
 )
 # From 1982 to 2064.
 _DAYS_OF_SHEETS = (30_000, 60_000)
-_TEXTS_LOOKED_AT = 100
+_TEXTS_LOOKED_AT, _TEXTS_COMPARED = 100, 10_000
 _FEWEST_WRITTEN = 20
 SECOND, DAY, NO_UNIT = 1_000_000, 86_400_000_000, -1
 
@@ -348,7 +348,8 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) ->
         text = texts[int(row)].as_py()
         found = possible_forms(text)
         if found or (is_like_a_date(text) and not is_like_iso(text)):
-            remedy = " or ".join(f"--time-format '{form}'" for form in found)
+            others = (texts[int(other)].as_py() for other in unread[:_TEXTS_COMPARED])
+            remedy = " or ".join(f"--time-format '{form}'" for form in forms_of_all(found, others))
             remedy = remedy or "--time-format, with codes such as '%d.%m.%Y %H:%M'"
             raise LogFormatError(
                 f"{read.place(int(row))}: the {_what(name, read)} '{text}' is not written as ISO 8601; name "

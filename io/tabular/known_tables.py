@@ -72,6 +72,27 @@ _CSVLOG_ROW = re.compile(
 )
 
 
+# The event viewer writes the text of an event behind all columns that its header names.
+_VIEWER, _VIEWED = frozenset(("Date and Time", "Event ID", "Source", "Task Category")), "message"
+
+
+def with_unnamed(names: list[str], below: str) -> list[str]:
+    """The columns of a table with these names, also one that a known table has and its header does not name.
+
+    `below` is how the text below the header begins.
+    """
+    if not set(names) >= _VIEWER:
+        return names
+    return [*names, _VIEWED] if _values_of_first_row(below) == len(names) + 1 else names
+
+
+def _values_of_first_row(text: str) -> int:
+    try:
+        return len(next(csv.reader(io.StringIO(text, newline="")), []))
+    except csv.Error:
+        return 0
+
+
 def known_table(names: Sequence[str]) -> KnownTable | None:
     """The known table that has these columns; None where there is none."""
     there = set(names)
@@ -97,8 +118,5 @@ def names_of_first_row(text: str) -> tuple[str, ...]:
     """The columns of a known table without a header that begins so; none of any other text."""
     if _CSVLOG_ROW.match(text) is None:
         return ()
-    try:
-        count = len(next(csv.reader(io.StringIO(text, newline="")), []))
-    except csv.Error:
-        return ()
+    count = _values_of_first_row(text)
     return CSVLOG[:count] if count in _CSVLOG_COUNTS else ()

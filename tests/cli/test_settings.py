@@ -243,10 +243,10 @@ def test_a_file_of_the_working_directory_that_another_could_have_written_is_not_
 
 # What a file may not set that nobody named: what is run, and what is written or where.
 RUN_OR_WRITTEN = (
-    "blurred check clock coarsen conf eager file final follow follow-links given jitter keep keep-sketch "
-    "last late laws listed master match metrics model on output overwrite pairs part patterns rank reference "
-    "rejects reopen repeat report runner seed share show sketch sketch-on sketch-share slack state support "
-    "templates type uncertainty warm write-model xes"
+    "blurred check clock coarsen columns-of conf eager file final follow follow-links given jitter keep "
+    "keep-sketch last late laws listed master match metrics model on output overwrite pairs part patterns "
+    "rank reference rejects reopen repeat report runner seed share show sketch sketch-on sketch-share "
+    "slack state support templates type uncertainty warm write-model xes"
 )
 
 

@@ -74,7 +74,7 @@ def test_it_goes_to_workers_as_it_is(known: LogFormat) -> None:
     again = pickle.loads(pickle.dumps(known))
     assert (again.name, type(again.reader), again.repeats) == (known.name, type(known.reader), known.repeats)
     if known.lines is not None:
-        records = known.lines(small_logs(known.name)[0], ())
+        records = known.lines(small_logs(known.name)[0], ReadOptions())
         assert pickle.loads(pickle.dumps(records)) == records
 
 
@@ -131,10 +131,10 @@ def test_of_a_log_of_lines_that_grows_runs_take_every_record_once(name: str) -> 
     of_lines = format_named(name).lines
     assert of_lines is not None
     # Not every shape of a format may be one of lines.
-    data = next(each for each in small_logs(name) if of_lines(each, ()) is not None)
+    data = next(each for each in small_logs(name) if of_lines(each, ReadOptions()) is not None)
     if data.startswith(codecs.BOM_UTF16_LE):  # a log that grows is UTF-8
         data = data.decode("utf-16").encode()
-    records = of_lines(data, ())
+    records = of_lines(data, ReadOptions())
     assert records is not None
     begin = len(records.header)
 

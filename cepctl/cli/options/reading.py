@@ -111,6 +111,12 @@ _RAW_INPUT_OPTIONS = (
         group=HelpGroup.TABLES,
     ),
     grouped_option(
+        "--columns-of",
+        metavar="FILE|NAME,...",
+        help="Names of the columns of tables without a header: the first line of FILE, or a list.",
+        group=HelpGroup.TABLES,
+    ),
+    grouped_option(
         "--follow-links",
         is_flag=True,
         help="Also follow links that lead out of a directory.",

@@ -79,3 +79,24 @@ def test_where_the_form_of_times_depends_on_the_machine_it_is_asked_for(tmp_path
         taken(tmp_path, text)
     rows, _ = taken(tmp_path, text, time_format="%m/%d/%Y %I:%M:%S %p", tz="UTC")
     assert rows[0]["event_type"] == "7036"
+
+
+VIEWED = (
+    "Level,Date and Time,Source,Event ID,Task Category\n"
+    'Information,6/9/2026 8:15:04 AM,Security,4624,Logon,"An account was\nlogged on."\n'
+    'Information,6/14/2026 8:15:09 PM,Security,4625,Logon,"An account failed."\n'
+)
+
+
+def test_the_event_viewer_names_no_column_for_the_text(tmp_path: Path) -> None:
+    rows, _ = taken(tmp_path, VIEWED, time_format="%m/%d/%Y %I:%M:%S %p", tz="UTC")
+    assert [(row["event_type"], row["message"], str(row["time"])[:19]) for row in rows] == [
+        ("4624", "An account was\nlogged on.", "2026-06-09 08:15:04"),
+        ("4625", "An account failed.", "2026-06-14 20:15:09"),
+    ]
+
+
+def test_a_remedy_names_the_forms_that_all_times_have(tmp_path: Path) -> None:
+    with pytest.raises(LogFormatError) as told:
+        taken(tmp_path, VIEWED)
+    assert "name its form: time_format='%m/%d/%Y %I:%M:%S %p' (with it 2 of its first 2" in str(told.value)
