@@ -88,7 +88,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.tabular": {"io.contract", "io.source", "io.templates"},
     "io.headed": {"io.contract", "io.source", "io.tabular"},
     "io.lines": {"io.contract", "io.source", "io.log4j", "io.templates"},
-    "io.text": {"io.contract", "io.source"},
+    "io.text": {"io.contract", "io.source", "io.log4j"},
     "io.traces": {"io.contract", "io.source", "io.templates"},
     "io.web": {"io.contract", "io.source"},
     "io.xes": {"io.contract", "io.source"},

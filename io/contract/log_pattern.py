@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class LogPattern:
     """One pattern; without `loggers`, `level` None, it looks at every record.
 
-    `loggers` are globs, with regard to case; `attributes` the named groups of the regular expression.
+    `loggers` are globs, with regard to case; `attributes` the named groups of the regular expression.  In
+    text of no known format, records begin at the lines that `begins` fits; None: each line is one.
     """
 
     event_type: str
@@ -18,6 +19,7 @@ class LogPattern:
     loggers: tuple[str, ...] = ()
     level: str | None = None
     attributes: tuple[str, ...] = ()
+    begins: str | None = None
 
     def fits(self, logger: str) -> bool:
         """Whether records of this logger are looked at."""

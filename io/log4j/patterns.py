@@ -5,6 +5,7 @@ r"""Named patterns that turn log messages into typed events, as users write them
     logger = "*DataNode*"        # optional: a glob over the logger's name, or a list of globs
     level = "ERROR"              # optional
     regex = 'No space left on (?P<volume>\S+)'
+    begins = '^== '              # optional, in text of no known format: where records of several lines begin
 
 The first pattern that fits a record makes its event.  A regular expression (RE2 syntax) may be found
 anywhere in the message; its named groups become attributes.
@@ -29,7 +30,7 @@ from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.toml_text import toml_document
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-_KEYS = ("event_type", "logger", "level", "regex")
+_KEYS = ("event_type", "logger", "level", "regex", "begins")
 _TABLE = "pattern"
 _BUILT_IN = "hadoop_messages.toml"
 _SINGLE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
@@ -123,8 +124,17 @@ def _pattern(entry: Mapping[str, Any], number: int, place: _Places) -> LogPatter
         regex,
         tuple(_text(glob, "logger", place.of(number, "logger")) for glob in loggers),
         level,
-        _groups(regex, place.of(number, "regex")),
+        _groups(regex, "regex", place.of(number, "regex")),
+        _begins(entry.get("begins"), place.of(number, "begins")),
     )
+
+
+def _begins(begins: object, place: str) -> str | None:
+    if begins is None:
+        return None
+    text = _text(begins, "begins", place)
+    _groups(text, "begins", place)
+    return text
 
 
 def _text(value: object, key: str, place: str) -> str:
@@ -133,7 +143,7 @@ def _text(value: object, key: str, place: str) -> str:
     return value
 
 
-def _groups(regex: str, place: str) -> tuple[str, ...]:
+def _groups(regex: str, key: str, place: str) -> tuple[str, ...]:
     """The named groups; raises LogPatternError for what RE2 does not take."""
     try:
         groups = [field.name for field in pc.extract_regex(pa.array([""]), regex).type]
@@ -141,12 +151,12 @@ def _groups(regex: str, place: str) -> tuple[str, ...]:
         cause = str(problem).removeprefix("Invalid regular expression: ")
         if "unnamed groups" in cause:
             cause = "a group has no name: write (?P<name>...), or (?:...) for one that is not an attribute"
-        raise LogPatternError(f"{place}: 'regex' is not usable (RE2 syntax): {cause}") from problem
+        raise LogPatternError(f"{place}: '{key}' is not usable (RE2 syntax): {cause}") from problem
     if _SINGLE_BYTE.search(regex):
-        raise LogPatternError(f"{place}: 'regex' must not ask for single bytes (\\C): they may be no text")
+        raise LogPatternError(f"{place}: '{key}' must not ask for single bytes (\\C): they may be no text")
     repeated = sorted({name for name in groups if groups.count(name) > 1})
     if repeated:
-        raise LogPatternError(f"{place}: 'regex' has two groups called '{repeated[0]}'")
+        raise LogPatternError(f"{place}: '{key}' has two groups called '{repeated[0]}'")
     return tuple(groups)
 
 

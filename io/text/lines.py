@@ -1,8 +1,9 @@
-"""Any text, where the user has patterns for it: a line that one fits is an event of its type.
+"""Any text, where the user has patterns for it: a line, or a record, that one fits is an event of its type.
 
 The named group `time` of the pattern says when; all other groups are attributes, as in every log of messages.
 A line that no pattern fits is counted, and one that a pattern without such a group fits is a reject.  Without
-patterns there is no such format: then nothing is known of a text.
+patterns there is no such format: then nothing is known of a text.  Where patterns say how records begin, a
+record with all its lines stands for a line (records.py).
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from cepctl.io.contract.times import LAST_SECOND, LogTime, read_time
 from cepctl.io.contract.written_times import parse_written, possible_forms
 from cepctl.io.source.event_lines import LineBatches, LineEvent, found_groups
 from cepctl.io.source.message_patterns import PatternTable, typed_records
-from cepctl.io.source.plain_lines import plain_lines
+from cepctl.io.source.plain_lines import PlainLines, plain_lines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.text.records import beginning_of, records_beginning
 
 TIME = "time"
 UNMATCHED = "no pattern fits the line"
@@ -60,6 +62,12 @@ class TextLines:
             raise LogFormatError(f"{source}: of a text patterns make events: name their file with --patterns")
         batches = LineBatches(source, options, report, options.patterns, already_typed=True)
         text = _Text(source, options, report, PatternTable(options.patterns), batches)
+        if begins := beginning_of(options.patterns):
+            for records in records_beginning(utf8_stream(stream), source, report, begins):
+                text.take(records)
+                if len(batches):
+                    yield batches.take()
+            return
         chunks = Chunks(utf8_stream(stream))
         waiting: list[tuple[int, bytes]] = []
         size = 0
@@ -152,6 +160,11 @@ def _precision(text: str) -> int:
     return int(10 ** (_MICRO_DIGITS - min(len(digits), _MICRO_DIGITS)))
 
 
+def _lines_alone(head: bytes, options: ReadOptions) -> PlainLines | None:
+    """As `LogFormat.lines` wants it: None where records may have several lines."""
+    return None if beginning_of(options.patterns) else plain_lines(head, options)
+
+
 _READER = TextLines()
 FORMAT = LogFormat(
     name="text",
@@ -169,7 +182,7 @@ FORMAT = LogFormat(
         "time_format": "text with --patterns",
         "drop_domain": "other text",
     },
-    lines=plain_lines,
+    lines=_lines_alone,
     recognises_patterned=_READER.is_text,
     timed_patterns=True,
 )
