@@ -125,6 +125,24 @@ _LINES = (
     "\tat Link.read(Link.java:7)\n"
     "2026-06-14 08:15:05,120 - INFO  [main:Server@12] - Client /10.0.0.9:4102 is in\n"
 )
+_ELB = (
+    "2026-06-14T08:15:04.945958Z shop 198.51.100.7:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "
+    '"GET http://shop.example:80/a HTTP/1.1" "curl/8" - -\n'
+    "2026-06-14T08:15:05.102417Z shop 198.51.100.9:3301 - -1 -1 -1 503 0 0 0 "
+    '"GET https://shop.example:443/b HTTP/1.1" "curl/8" DHE-RSA-AES128-SHA TLSv1.2\n'
+    '2026-06-14T08:15:06.300001Z shop 198.51.100.9:3302 - -1 -1 -1 400 0 0 0 "- - - " "-" - -\n'
+)
+_PROMETHEUS = (
+    "# TYPE http_requests_total counter\n"
+    'http_requests_total{method="post",code="200"} 1027 1781417704250\n'
+    'http_requests_total{method="post",code="400"} 3 1781417704250\n'
+    "go_goroutines 17 1781417704251\n"
+)
+_POINTS = (
+    "cpu,host=web1 usage=99.5,cores=8i 1781417704250000000\n"
+    'events,host=web\\ 1 text="deploy, began",ok=t 1781417705000000000\n'
+    "cpu,host=web1 usage=12 1781417706250000000\n"
+)
 _NO_YEAR = (
     "06-14 08:15:04.978  1702  2395 D Window: turned to 1\n"
     "06-14 08:15:05.001  1702  2395 D Window: turned to 3\n"
@@ -257,6 +275,9 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "chrome-trace": ("chrome-trace", _CHROME.encode()),
     "mysql-slow": ("mysql-slow", _SLOW.encode()),
     "compose": ("compose", _COMPOSE.encode()),
+    "elb": ("elb", _ELB.encode()),
+    "prometheus": ("prometheus", _PROMETHEUS.encode()),
+    "line-protocol": ("line-protocol", _POINTS.encode()),
     "zeek": ("zeek", _ZEEK.encode()),
     "w3c": ("w3c", _W3C.encode()),
     "parquet": ("parquet", _parquet()),

@@ -81,6 +81,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.ganglia": {"io.contract", "io.source"},
     "io.hadoop": {"io.contract", "io.source"},
     "io.log4j": {"io.contract", "io.source", "io.templates"},
+    "io.metrics": {"io.contract", "io.source"},
     "io.ocel": {"io.contract", "io.source"},
     "io.spark_history": {"io.contract", "io.source"},
     "io.system": {"io.contract", "io.source", "io.templates"},
