@@ -32,8 +32,9 @@ _POINT = re.compile(
     rf"(?P<fields>{_FIELD}(?:,{_FIELD})*)(?: +(?P<time>-?[0-9]{{1,19}}))?",
     re.ASCII | re.DOTALL,
 )
-_TAG = re.compile(rf",({_NAME})=({_NAME})", re.DOTALL)
-_ONE_FIELD = re.compile(rf"({_NAME})=({_FIELD_VALUE})", re.DOTALL)
+_TAG = re.compile(r"(?:[^\\,]|\\.)+", re.DOTALL)
+_ONE_FIELD = re.compile(r'(?:[^\\,"]|\\.|"(?:[^"\\]|\\.)*")+', re.DOTALL)
+_PAIR = re.compile(rf"\A({_NAME})=(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\([,= \"\\])")
 # How many digits seconds, milliseconds, microseconds have at most, and how many nanoseconds one of each is.
 _UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (19, 1))
@@ -64,11 +65,18 @@ def _event(line: str) -> LineEvent | str:
     if found["time"] is None:
         return UNTIMED
     time, precision = _instant(found["time"])
-    attributes: dict[str, Value] = {_plain(tag[1]): _plain(tag[2]) for tag in _TAG.finditer(found["tags"])}
-    for field in _ONE_FIELD.finditer(found["fields"]):
-        name = _plain(field[1])
-        attributes[name if name not in attributes else f"{name}_2"] = _value(field[2])
+    attributes: dict[str, Value] = {name: _plain(text) for name, text in _pairs(_TAG, found["tags"])}
+    for name, text in _pairs(_ONE_FIELD, found["fields"]):
+        attributes[name if name not in attributes else f"{name}_2"] = _value(text)
     return LineEvent(_plain(found["measurement"]), time, precision, attributes)
+
+
+def _pairs(piece: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """The names and the values, as they are written, of pieces with commas between them."""
+    for each in piece.findall(text):
+        found = _PAIR.match(each)
+        if found is not None:
+            yield _plain(found[1]), found[2]
 
 
 def _plain(text: str) -> str:
