@@ -21,6 +21,8 @@ _MOST_WORDS_BEFORE = 7
 _OF_WORD = re.compile(r"\w")
 # A number that long is an instant only as a word of its own.
 # Two colons divide fields, as in MainThread::INFO::2026-06-14.
+PROCESS = r"(?:\[pid +)?\d{1,10}\]? +"
+"""What may stand before a time of day: the number of a process, as strace writes it."""
 _EDGE = r"(?<![\w./-])(?<![^:]:)"
 _END = r"(?![\w])"
 
@@ -151,7 +153,7 @@ def searched(name: str) -> re.Pattern[str]:
     if stamp.is_uptime:
         return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
     if not stamp.has_day:
-        return re.compile(rf"^[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
+        return re.compile(rf"^(?:{PROCESS})?[^\s\w]?{stamp.regex}(?={stamp.behind})", re.ASCII)
     edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith(("MMDD", "YYYYMMDD hh:mm")) else _EDGE
     return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
 

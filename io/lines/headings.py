@@ -62,6 +62,7 @@ HEADINGS: tuple[Heading, ...] = (
         r"(?P<thread>[^\s:][^:]*)::(?P<level>[A-Z]+)::",
         r"::(?P<component>[^:]*)::(?P<line>\d+)::(?P<logger>[^:]*)::(?:\((?P<function>\w+)\) )?",
     ),
+    Heading("strace of processes", r"(?:\[pid +)?(?P<pid>\d{1,10})\]? +", " ", stamp="hh:mm:ss"),
     Heading("history of zsh", ": ", r":(?P<seconds>\d+);", stamp="seconds"),
     Heading(
         "logcat of Android",

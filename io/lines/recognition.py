@@ -27,6 +27,7 @@ from cepctl.io.lines.candidates import (
     FARTHEST,
     FOREIGN_SHARE,
     FOREIGN_SHARE_ELSEWHERE,
+    PROCESS,
     USUAL_SHARE,
     Found,
     clocks_in,
@@ -207,8 +208,9 @@ def _before(best: Found, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
+    process = "" if best.stamp.has_day or best.stamp.is_uptime else f"(?:{PROCESS})?"
     # Signs alone may divide words; a table in a page begins with one.
-    return rf"(?:[^\w\s]*\w\S*\s+(?:[^\w\s]+\s+)*){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
+    return rf"{process}(?:[^\w\s]*\w\S*\s+(?:[^\w\s]+\s+)*){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
 def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:
@@ -223,8 +225,9 @@ def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:
 
 def _is_text(lines: Sequence[str]) -> bool:
     """Whether nearly all lines are of characters: damage may have put others into a few."""
-    binary = sum("\0" in line or line.count("\ufffd") * 20 > len(line) for line in lines)
-    return bool(lines) and binary <= FOREIGN_SHARE * len(lines)
+    binary = [row for row, line in enumerate(lines) if "\0" in line or line.count("\ufffd") * 20 > len(line)]
+    few = max(FOREIGN_SHARE * len(lines), "\0" not in "".join(lines) and binary[:1] != [0])
+    return bool(lines) and len(binary) <= few
 
 
 def _is_table(best: Found, lines: Sequence[str]) -> bool:

@@ -163,6 +163,18 @@ _ALONE = (
     Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}{_ZONE}"),
     Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}{_ZONE}"),
     Stamp("MMDD hh:mm:ss", rf"(?P<m>\d\d)(?P<d>\d\d) {_CLOCK}"),
+    *(
+        Stamp(
+            f"{shown},hh:mm:ss",
+            rf"{date}-{_TWO},{_CLOCK}{_ZONE}",
+            ("MM-DD-YY,hh:mm:ss", "DD-MM-YY,hh:mm:ss"),
+            rf"{date}-{_TWO}",
+        )
+        for shown, date in (
+            ("MM-DD-YY", r"(?P<m>\d\d)-(?P<d>\d\d)"),
+            ("DD-MM-YY", r"(?P<d>\d\d)-(?P<m>\d\d)"),
+        )
+    ),
     Stamp("hh:mm:ss YYYY-MM-DD", rf"{_CLOCK},? {_Y}-{_m}-{_d}{_ZONE}"),
     Stamp(
         "hh:mm:ss DD/MM/YYYY",

@@ -227,3 +227,26 @@ def test_a_day_that_its_year_does_not_have_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text(lines)
     summary = cepctl.ingest(tmp_path / "x.log", tmp_path / "events", tz="UTC").summary
     assert (summary.events, dict(summary.rejected)) == (29, {"no time": 2})
+
+
+def test_dates_of_two_digits_each_may_have_a_comma_before_the_clock() -> None:
+    rows, _ = read("08-12-26,01:10:08.882,0 begins\n08-13-26,01:10:09.001,1 ends\n")
+    assert [str(row["time"])[:23] for row in rows] == ["2026-08-12 01:10:08.882", "2026-08-13 01:10:09.001"]
+    with pytest.raises(LogFormatError, match=r"'08-12-26,01:10:08\.882' could be the month; say which"):
+        read("08-12-26,01:10:08.882,0 begins\n" * 3)
+
+
+def test_numbers_of_processes_may_stand_before_times_of_day() -> None:
+    text = '08:15:04.1 execve("a") = 0\n[pid  77] 08:15:05.2 brk(0) = 0\n78 08:15:05.3 brk(0) = 0\n'
+    rows, _ = read(text, epoch=int(datetime(2026, 6, 14, tzinfo=UTC).timestamp()) * 1_000_000)
+    told = [(str(row["time"])[11:21], row["pid"], row["message"]) for row in rows]
+    assert told == [
+        ("08:15:04.1", None, 'execve("a") = 0'),
+        ("08:15:05.2", "77", "brk(0) = 0"),
+        ("08:15:05.3", "78", "brk(0) = 0"),
+    ]
+
+
+def test_one_line_of_other_signs_does_not_hide_the_times_of_a_short_log() -> None:
+    assert is_log_of_lines(b"2026-06-14 08:15:04 got:\n<node>\xff\xfe\xfd\xfc\xfb</node>\n")
+    assert not is_log_of_lines(b"\xff\xfe\xfd\xfc\xfb 2026-06-14 08:15:04 got:\n\xff\xfe\xfd\n")
