@@ -54,6 +54,11 @@ _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) 
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
 _FULL_DATE = re.compile(r"(?<![\d.-])((?:19|20)\d\d)[-/.](\d\d)[-/.](\d\d)(?![\d.-])", re.ASCII)
+# As C writes it: Mon Dec 31 21:11:55 2011.
+_NAMED_DATE = re.compile(
+    r"\b([A-Z][a-z]{2}) +(\d{1,2}) \d\d:\d\d:\d\d (?:[A-Z]{1,5} )?((?:19|20)\d\d)\b", re.ASCII
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True)
@@ -362,11 +367,17 @@ def _are_rows(timed: Sequence[str], stamp: Stamp) -> bool:
 
 
 def _dates(lines: Sequence[str]) -> tuple[int, ...]:
-    """The days since 1970 of the full dates in lines, in their order: year, month, day."""
+    """The days since 1970 of the full dates in lines, in their order: numbers, or with a name of a month."""
     days = []
-    for found in filter(None, map(_FULL_DATE.search, lines)):
+    for line in lines:
+        if (found := _FULL_DATE.search(line)) is not None:
+            told = [*map(int, found.groups())]
+        elif (found := _NAMED_DATE.search(line)) is not None and found[1] in _MONTHS:
+            told = [int(found[3]), _MONTHS.index(found[1]) + 1, int(found[2])]
+        else:
+            continue
         try:
-            days.append((date(*map(int, found.groups())) - date(1970, 1, 1)).days)
+            days.append((date(*told) - date(1970, 1, 1)).days)
         except ValueError:
             continue  # no calendar has this day
     return tuple(dict.fromkeys(days))

@@ -5,8 +5,8 @@ r"""Access logs of Amazon's load balancers: one Request per line, at the time of
     application   TYPE TIME, the same from ELB to PROTOCOL, then GROUP "TRACE" "DOMAIN" ...
 
 The time is when the classic one got the request, and when the application one had answered it.  `-`, and a
-time taken of -1, are no value.  What stands behind the protocol stays, as it is, in the attribute `extra`; a
-request that is not METHOD URL PROTOCOL is the attribute `request`.
+time taken of -1, are no value.  What stands behind the protocol stays, as it is, in the attribute `extra`;
+when a request was created is one, too.  One that is not METHOD URL PROTOCOL is the attribute `request`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ _ASKED = r'(?P<method>[A-Z][A-Z-]{0,30}) (?P<url>[^"\\\t\n\v\f\r ]+) (?P<protoco
 _USUAL = f'{_BEFORE}"{_ASKED}"{_BEHIND}'
 _EXPRESSION = re.compile(rf'{_BEFORE}"(?P<request>(?:[^"\\]|\\.)*)"{_BEHIND}', re.ASCII | re.DOTALL)
 _REQUEST = re.compile(_ASKED, re.ASCII)
+_CREATED, _CREATION = "request_creation_time", r'(?:^| )(?P<created>[0-9-]{10}T[0-9:.]{8,18}Z) "'
+_CREATED_AT = re.compile(_CREATION, re.ASCII)
 _NO_VALUES = ("", "-", "-1")
-_TEXTS = frozenset((*_WORDS, *_RARE))
+_TEXTS = frozenset((*_WORDS, *_RARE, _CREATED))
 
 
 class LoadBalancerLog:
@@ -81,6 +83,8 @@ def _request(line: str) -> LineEvent | str:
     attributes |= {name: None if (text := said[name]) is None else float(text) for name in _TAKEN}
     attributes |= {name: None if (text := said[name]) is None else int(text) for name in _COUNTS}
     attributes |= {name: said[name] for name in _RARE if said[name] is not None}
+    if said["extra"] is not None and (created := _CREATED_AT.search(said["extra"])) is not None:
+        attributes[_CREATED] = created["created"]
     digits = len(found["time"].removesuffix("Z").partition(".")[2])
     return LineEvent(REQUEST, time, 10 ** (6 - min(digits, 6)), attributes)
 
@@ -98,6 +102,8 @@ def _requests(groups: Groups) -> LineColumns:
     attributes |= {name: said[name].cast(pa.int64()) for name in _COUNTS}
     types = pa.repeat(pa.scalar(REQUEST, pa.string()), len(times.read))
     rare = {name: said[name] for name in _RARE if name in said}
+    created = pc.extract_regex(rare["extra"], _CREATION)
+    rare[_CREATED] = pc.if_else(created.is_valid(), created.field("created"), pa.scalar(None, pa.string()))
     return LineColumns(types, times, instants_of_shaped(times, None), attributes, rare)
 
 

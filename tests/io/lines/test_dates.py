@@ -111,3 +111,14 @@ def test_of_a_line_with_its_time_in_the_middle_all_is_the_message() -> None:
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert [row["message"] for row in rows] == text.splitlines()
     assert {row["time"] for row in rows} == {datetime(2026, 6, 14, 8, 15, 4, tzinfo=UTC)}
+
+
+def test_a_date_with_a_name_of_a_month_tells_the_year_of_the_log() -> None:
+    text = (
+        "**** BEGIN LOGGING AT Mon Dec 31 21:11:55 2011\n\ndec 31 21:11:55 --> you\ndec 31 21:11:58 --> me\n"
+    )
+    report, options = ReadReport(), ReadOptions(modified=DAY)
+    batches = LinesLog().read(BytesIO(text.encode()), "x.log", options, report)
+    found = [time for batch in batches for time in batch.column("time").to_pylist()]
+    assert [f"{time:%Y-%m-%d %H:%M:%S}" for time in found] == ["2011-12-31 21:11:55", "2011-12-31 21:11:58"]
+    assert any("counted on from the date in one of its lines, 2011-12-31" in note for note in report.notes)

@@ -68,7 +68,8 @@ LINES = {
         "2026-06-14T08:15:04.945958Z shop 198.51.100.7:2817 10.0.0.1:80 0.000073 1.5 0.000057 200 200 0 29 "
         '"GET http://shop.example:80/a HTTP/1.1" "curl/8" - -',
         "https 2026-06-14T08:15:05.1Z app/shop/50 198.51.100.9:3301 10.0.0.1:80 0.0 0.1 0.000 200 200 34 366 "
-        '"GET https://shop.example:443/b HTTP/2.0" "curl \\"8\\"" ECDHE TLSv1.2 arn:aws:x "Root=1-5" "-"',
+        '"GET https://shop.example:443/b HTTP/2.0" "curl \\"8\\"" ECDHE TLSv1.2 arn:aws:x "Root=1-5" "-" "-" '
+        '0 2026-06-14T08:15:04.364000Z "forward" "-"',
         '2026-06-14T08:15:06Z shop h:1 - -1 -1 -1 503 0 0 0 "GET http://x/ HTTP/1.1" "" - -',
         '2026-06-14T08:15:06.300001Z shop h:1 - - - - - - 0 0 "- - - " "-" - -',
         '2026-06-14T08:15:06.300001Z shop h:1 - -1 -1 -1 400 0 1 2 "GET http://x/a b HTTP/1.1" "-"  é',

@@ -14,7 +14,8 @@ CLASSIC = (
 )
 APPLICATION = (
     "https 2026-06-14T08:15:05.102417Z app/shop/50dc 198.51.100.9:3301 - -1 -1 -1 502 - 34 366 "
-    '"GET https://shop.example:443/b HTTP/2.0" "curl/8" ECDHE TLSv1.2 arn:aws:x "Root=1-5" "-" "-" 0'
+    '"GET https://shop.example:443/b HTTP/2.0" "curl/8" ECDHE TLSv1.2 arn:aws:x "Root=1-5" "-" "-" 0 '
+    '2026-06-14T08:15:04.364000Z "forward" "-"'
 )
 
 
@@ -37,7 +38,8 @@ def test_a_line_is_a_request_with_what_it_took() -> None:
     assert (classic["status"], classic["sent_bytes"], classic["extra"]) == (200, 29, None)
     assert (application["kind"], application["backend"]) == ("https", None)
     assert (application["backend_processing_time"], application["backend_status"]) == (None, None)
-    assert application["extra"] == 'arn:aws:x "Root=1-5" "-" "-" 0'
+    assert application["extra"].startswith('arn:aws:x "Root=1-5" "-" "-" 0 2026')
+    assert application["request_creation_time"] == "2026-06-14T08:15:04.364000Z"
     assert not report.rejects
 
 
