@@ -305,7 +305,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "clock_logs",
     },
     "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls"},
-    "auditing": {"ingestion", "inspection", "io.contract", "matching"},
+    "auditing": {"ingestion", "inspection", "io.contract", "io.formats", "io.log4j", "io.source", "matching"},
     "calibration": {
         "engines.confidence.clocks",
         "io.contract",

@@ -53,6 +53,8 @@ class Finding:
         How many times or pairs it is about, of how many.
     worst
         Where its worst case stands: the id of an event, or the number of a record; None where all are alike.
+    line
+        The line of a log at which that record begins; None where that is not known.
     settles
         The option, the command or the rule that settles it; None where nothing has to be settled.
     """
@@ -64,6 +66,7 @@ class Finding:
     of: int
     worst: str | None = None
     settles: str | None = None
+    line: int | None = None
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
-from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.raw_input import RawInput, given_ingest_options, ingest_options
 from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def audited(
     paths: Sequence[str], choices: RawInput, memory: MemoryBudget, *, with_model: bool = True
 ) -> Audited:
     """Audit events at some paths, and log the notes on reading them; a model takes a second look at them."""
+    from cepctl.auditing.lines import with_lines
     from cepctl.auditing.overview import audit_events
     from cepctl.auditing.settling import settling_model
     from cepctl.inspection.overview import inspect_events
@@ -99,6 +100,9 @@ def audited(
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
         found = audit_events(inputs, memory)
+        if inputs.summary is not None:
+            formats = {each.file: each.format for each in inputs.summary.accounts}
+            found = with_lines(found, paths, formats, ingest_options(choices).read)
         if not with_model:
             return Audited(found)
         return Audited(found, settling_model(found, inspect_events(inputs, memory)))

@@ -61,7 +61,8 @@ def _print_source(console: SafeConsole, source: SourceAudit, *, full: bool) -> N
     table.add_column(ratio=1)
     findings = source.findings if full else source.findings[:_FINDINGS_SHOWN]
     for each in findings:
-        at = "" if each.worst is None else f" (worst: {each.worst})"
+        line = "" if each.line is None else f", line {each.line:,}"
+        at = "" if each.worst is None else f" (worst: {each.worst}{line})"
         settles = "" if each.settles is None else each.settles
         table.add_row(*map(escape, (f"  {_SIGNS[each.severity]} {each.kind}", f"{each.said}{at}", settles)))
     console.print(table)

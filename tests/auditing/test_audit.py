@@ -162,3 +162,24 @@ def test_kinds_are_checked_and_all_of_them_are_described() -> None:
         require_kinds(["zones"])
     page = (Path(__file__).parents[2] / "docs" / "what-are-times-worth.md").read_text(encoding="utf-8")
     assert [kind for kind in KINDS if f"| `{kind}` |" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("x.log", "2026-06-14 08:15:05.1 INFO a: x\n  more\n\n2026-06-14 08:15:04.2 INFO a: y\n", 4),
+        ("x.csv", 'event_type,time,m\nA,2026-06-14T08:15:05.1Z,"x\ny"\nB,2026-06-14T08:15:04.2Z,z\n', 4),
+        ("x.syslog", "2026-06-14T08:15:05.1Z h a: x\n\n2026-06-14T08:15:04.2Z h a: y\n", 3),
+    ],
+)
+def test_the_worst_case_is_named_by_its_line_too(tmp_path: Path, name: str, text: str, line: int) -> None:
+    (finding,) = (each for each in audited(tmp_path, text, name, tz="UTC").findings if each.kind == "steps")
+    assert finding.line == line
+    (tmp_path / name).unlink()
+
+
+def test_a_dataset_has_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(rows("A,2026-06-14T08:15:05.1Z,", "B,2026-06-14T08:15:04.2Z,"))
+    cepctl.ingest(tmp_path / "x.csv", tmp_path / "events")
+    (source,) = cepctl.audit(tmp_path / "events").sources
+    assert [each.line for each in source.findings] == [None]

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cepctl
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.lines import log as lines_log
 from cepctl.io.log4j import lines as blocks
 
@@ -46,5 +47,5 @@ def test_a_quote_that_damage_has_opened_hides_no_rows(tmp_path: Path) -> None:
 
 
 def test_such_a_file_is_not_read_in_parts() -> None:
-    assert lines_log.line_records("".join(ROWS).encode(), ()) is None
-    assert lines_log.line_records("".join(ROWS).replace('"', "").encode(), ()) is not None
+    assert lines_log.line_records("".join(ROWS).encode(), ReadOptions()) is None
+    assert lines_log.line_records("".join(ROWS).replace('"', "").encode(), ReadOptions()) is not None
