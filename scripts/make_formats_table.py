@@ -13,11 +13,13 @@ PAGE = ROOT / "docs" / "events.md"
 
 def formats_table() -> str:
     """One row for each format, in the order in which they are looked for."""
-    lines = ["| format | what it is | of lines |", "|---|---|---|"]
+    lines = ["| format | what it is | such as | of lines |", "|---|---|---|---|"]
     for known in known_formats():
         description = known.description.replace("|", "\\|")
         of_lines = "yes" if known.lines is not None else ""
-        lines.append(f"| [`{known.name}`]({known.page}) | {description} | {of_lines} |")
+        lines.append(
+            f"| [`{known.name}`]({known.page}) | {description} | {', '.join(known.kinds)} | {of_lines} |"
+        )
     return "\n".join(lines)
 
 

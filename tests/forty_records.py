@@ -395,6 +395,20 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
             lambda n: f'198.51.100.7 - - [14/Jun/2026:06:15:{n + 10} +0000] "GET /a{n} HTTP/1.1" 404 162\n'
         ),
     ),
+    "elb": (
+        "elb",
+        _each(
+            lambda n: (
+                f"{_written(n)}.945958Z shop 198.51.100.7:2817 10.0.0.1:80 0.1 0.2 0.3 200 200 0 29 "
+                f'"GET http://shop.example:80/a{n} HTTP/1.1" "curl/8" - -\n'
+            )
+        ),
+    ),
+    "prometheus": ("prometheus", _each(lambda n: f'up{{job="a",code="{n}"}} 1 {_BEGIN + n}250\n')),
+    "line-protocol": (
+        "line-protocol",
+        _each(lambda n: f"cpu,host=web{n} usage=99.5,cores=8i {_BEGIN + n}250000000\n"),
+    ),
     "zeek": (
         "zeek",
         _each(

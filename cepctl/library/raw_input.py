@@ -90,7 +90,7 @@ def ingest_options(
         input_format=raw_input.input_format,
         read=ReadOptions(
             time_zone=raw_input.tz,
-            zone_words=raw_input.zones,
+            zone_words=tuple({**dict(model.zones), **dict(raw_input.zones)}.items()),
             drop_domain=raw_input.drop_domain,
             patterns=load_patterns(raw_input.patterns) if raw_input.patterns is not None else (),
             keep_unmatched=raw_input.keep_unmatched,

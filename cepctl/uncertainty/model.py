@@ -2,8 +2,8 @@
 
 A rule says which events it fits (`event_type`, `source`, `of`, `attribute`, `where`) and which true times a
 logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
-(clock_rules.py).  Beside the rules a model may state what every world satisfies (`[[given]]`) and laws of
-order (`[[law]]`, cepctl/order_laws/reading.py).
+(clock_rules.py).  Beside the rules a model may state what every world satisfies (`[[given]]`), laws of
+order (`[[law]]`, cepctl/order_laws/reading.py), and which zones words behind times name (`zone`).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class UncertaintyModel:
 
     `time_unit` is None when the model leaves it to the events; `file` names the model in messages.
     `given` is what every world satisfies, in the words of the query language; `laws` say which orders of
-    events are more probable than others.
+    events are more probable than others; `zones` are pairs of a word behind times and the IANA zone it names.
     """
 
     time_unit: TimeUnit | None = None
@@ -98,6 +98,7 @@ class UncertaintyModel:
     file: str = "uncertainty model"
     given: tuple[str, ...] = ()
     laws: tuple[OrderLaw, ...] = ()
+    zones: tuple[tuple[str, str], ...] = ()
 
     @property
     def records(self) -> dict[str, str]:
@@ -133,12 +134,13 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
     try:
-        _known_keys(document, ("time_unit", "rule", "given", "law"))
+        _known_keys(document, ("time_unit", "zone", "rule", "given", "law"))
         unit = (
             TimeUnit.parse(text_in_quotes(document["time_unit"], "time_unit"))
             if "time_unit" in document
             else None
         )
+        zones = _words(document.get("zone", {}), "zone", 'zone = { CST = "America/Chicago" }')
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"{file}: {problem}") from problem
     rules = tuple(_rule(number, table, file) for number, table in enumerate(tables, start=1))
@@ -149,7 +151,8 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
                 f"give rule {rule.number} a condition ({', '.join(_CONDITIONS)}) or move it to the end"
             )
     given = _given(document.get("given", []), file)
-    return UncertaintyModel(unit, rules, text, file, given, read_laws(document.get("law", []), file))
+    laws = read_laws(document.get("law", []), file)
+    return UncertaintyModel(unit, rules, text, file, given, laws, zones)
 
 
 def _given(tables: object, file: str) -> tuple[str, ...]:
@@ -188,7 +191,7 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         )
         clock = read_clock(table["clock"], Path(file).parent) if "clock" in table else None
         end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
-        attributes = _attributes(table.get("attribute", {}))
+        attributes = _words(table.get("attribute", {}), "attribute", 'attribute = { node = "n7" }')
         return Rule(*(number, event_type, source, where, interval, shape, clock, end, length), of, attributes)
     except CepctlError as problem:
         message = str(problem)
@@ -197,9 +200,10 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         ) from problem
 
 
-def _attributes(value: object) -> tuple[tuple[str, str], ...]:
+def _words(value: object, key: str, form: str) -> tuple[tuple[str, str], ...]:
+    """What a table says of words."""
     if not isinstance(value, dict):
-        raise UncertaintyModelError('write attribute = { node = "n7" }')
+        raise UncertaintyModelError(f"{key} takes a table: write {form}")
     return tuple((name, text_in_quotes(each, f"the value of {name}")) for name, each in value.items())
 
 

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cepctl
+from cepctl.errors import UncertaintyModelError
 
 TWO_ZONES = (
     "2026-06-14 14:56:15.123 EST [main] INFO a.b.C: job a ended\n"
@@ -47,6 +48,23 @@ def test_a_line_with_a_word_of_several_zones_is_a_reject_that_names_it(tmp_path:
         tmp_path / "two.log", tmp_path / "events", zone={"CST": "America/Chicago"}, overwrite=True
     )
     assert not said.summary.rejects
+
+
+def test_a_model_says_what_a_zone_word_means_and_the_option_wins(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("2026-06-14 14:56:15 CST job a ended\n")
+    (tmp_path / "model.toml").write_text('zone = { CST = "America/Chicago" }\n')
+
+    def hour(**chosen: object) -> int:
+        made = {"uncertainty": tmp_path / "model.toml", "overwrite": True, **chosen}
+        cepctl.ingest(tmp_path / "x.log", tmp_path / "events", **made)  # type: ignore[arg-type]
+        (row,) = pq.read_table(tmp_path / "events").to_pylist()
+        return int(row["time"].hour)
+
+    assert hour() == 20
+    assert hour(zone={"CST": "Asia/Shanghai"}) == 6
+    (tmp_path / "model.toml").write_text('zone = "UTC"\n')
+    with pytest.raises(UncertaintyModelError, match=r"zone takes a table: write zone = . CST"):
+        hour()
 
 
 @pytest.mark.parametrize(("first", "second", "share"), [("Enter", "Leave", 0.25), ("Leave", "Enter", 0.75)])

@@ -59,9 +59,7 @@ def test_a_bad_row_is_named_by_its_line(folder: Path, capsys: pytest.CaptureFixt
 
 
 def test_names_that_do_not_fit_the_rows_are_refused(folder: Path) -> None:
-    with pytest.raises(
-        LogFormatError, match=r"x.csv:1: its first row has 3 values, and --columns-of names 2 "
-    ):
+    with pytest.raises(LogFormatError, match=r"x.csv:1: its first row has 3 values, and columns_of names 2 "):
         taken("x.csv", columns_of="time,event_type")
     with pytest.raises(EventSchemaError, match=r"no column event_type .found when, what, user"):
         taken("x.csv", columns_of="when,what,user")
