@@ -407,7 +407,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "frames": {"library"},
     "assistants": {"language", "uncertainty", "matching", "engines.diagnosis", "library", "render"},
-    "cli.output": {"spark", "io.rows", "library", "render"},
+    "cli.output": {"spark", "terminal", "io.rows", "ingestion", "library", "render"},
     "cli.options": {
         "order_laws",
         "language",

@@ -18,6 +18,7 @@ from itertools import pairwise
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.other_times import OtherTimes
+from cepctl.ingestion.progress import progress_of
 from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
@@ -122,7 +123,8 @@ def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
     """Read files in a process of their own, but those on a server: a fork has connections, and no threads."""
     local = all(task.file.location.is_local and task.scratch.is_local for task in tasks)
     most = min((task.memory.of_task for task in tasks), default=None)
-    return runner.run(read_file, tasks, parser_died if local else None, most)
+    with progress_of(tasks) as progress:
+        return runner.run(read_file, tasks, parser_died if local else None, most, progress)
 
 
 def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -121,7 +121,11 @@ class FileResult:
     @property
     def remarks(self) -> tuple[str, ...]:
         """All warnings, the notes among them completed."""
-        notes = (note.format(self.notes[note]) for note in sorted(+self.notes))
+        return self.remarks_without(frozenset())
+
+    def remarks_without(self, left_out: Set[str]) -> tuple[str, ...]:
+        """All warnings without some of the notes."""
+        notes = (note.format(self.notes[note]) for note in sorted(+self.notes) if note not in left_out)
         return (*self.warnings, *other_times_told(self.other_times), *notes)
 
     def attributes(self) -> dict[str, AttributeFacts]:

@@ -18,6 +18,8 @@ from cepctl.io.contract.reader import Reject
 from cepctl.schema import TimeUnit, tick_text
 
 _SHOWN = 20
+_FILES_NAMED = 5
+"""Of more files than these the same is said once."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,26 @@ def _account(
 
 
 def _notices(results: Sequence[FileResult]) -> list[str]:
-    notices = [f"{result.name}: {warning}" for result in results for warning in result.remarks]
-    return notices + [
+    """What each file is to be told of; what is the same of many files is said once, of all of them."""
+    noted: dict[str, list[FileResult]] = {}
+    for result in results:
+        for note in +result.notes:
+            noted.setdefault(note, []).append(result)
+    of_many = {note: files for note, files in noted.items() if len(files) > _FILES_NAMED}
+    by_file = [
+        f"{result.name}: {remark}" for result in results for remark in result.remarks_without(of_many.keys())
+    ]
+    together = [
+        f"{len(files):,} files, {files[0].name} the first: "
+        + note.format(sum(result.notes[note] for result in files))
+        for note, files in sorted(of_many.items())
+    ]
+    days = [
         f"{result.name}: every time is a local midnight, so each stands for its whole day"
         for result in results
         if result.day_grained
     ]
+    return [*by_file, *together, *days]
 
 
 def refuse_unreadable(summary: IngestSummary) -> None:

@@ -47,6 +47,7 @@ def run_apart(
     died: Callable[[Task, str], Result],
     most_bytes: int | None = None,
     at_once: int = 1,
+    ended: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
     """The results of the function for every task, in order.
 
@@ -55,15 +56,22 @@ def run_apart(
     what killed it: `SIGSEGV`, say.  `most_bytes`: how much memory all children may take; one that takes more
     than its share is killed, and its task tried again alone; alone it dies of OUT_OF_MEMORY.  What a program
     that calls us holds of its own beside it does not count.  `at_once`: how many children there are.
+    `ended` hears of each task that is done: its number, and its result.
     """
     if not can_fork():
-        return [function(task) for task in tasks]
-    crew = _Crew(function, tasks, died, most_bytes)
+        return [_heard(number, function(task), ended) for number, task in enumerate(tasks)]
+    crew = _Crew(function, tasks, died, most_bytes, ended)
     for number in crew.run(range(len(tasks)), max(1, min(at_once, len(tasks)))):
         crew.run([number], 1)
     if crew.failures:
         raise crew.failures[min(crew.failures)]
     return [crew.results[number] for number in range(len(tasks))]
+
+
+def _heard(number: int, result: Result, ended: Callable[[int, Result], None] | None) -> Result:
+    if ended is not None:
+        ended(number, result)
+    return result
 
 
 @dataclass
@@ -74,6 +82,7 @@ class _Crew:
     tasks: Sequence[Any]
     died: Callable[[Any, str], Any]
     most_bytes: int | None
+    ended: Callable[[int, Any], None] | None
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Exception] = field(default_factory=dict)
 
@@ -125,14 +134,14 @@ class _Crew:
         except (EOFError, ConnectionResetError):
             return child.end()
         if succeeded:
-            self.results[number] = outcome
+            self.results[number] = _heard(number, outcome, self.ended)
         else:
             self.failures[number] = outcome
         return ""
 
     def _bury(self, number: int, death: str) -> None:
         try:
-            self.results[number] = self.died(self.tasks[number], death)
+            self.results[number] = _heard(number, self.died(self.tasks[number], death), self.ended)
         except Exception as problem:
             self.failures[number] = problem
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cepctl.engines.concurrency import usable_cores
 from cepctl.runners.apart import can_fork, run_apart
 from cepctl.runners.kinds import RunnerSettings
-from cepctl.runners.runner import Item, Result, Runner, Task, Told
+from cepctl.runners.runner import Item, Result, Runner, Task, Told, Watcher
 
 BLOCK_BYTES = 16 << 20
 # With less a process that reads would hold smaller chunks than it can (cepctl/ingestion/room.py).
@@ -51,11 +51,13 @@ class LocalRunner(Runner):
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
         most_bytes: int | None = None,
+        watcher: Watcher | None = None,
     ) -> list[Result]:
         """In order, so that the first error ends it; with `died` in child processes."""
         if died is not None:
+            ended = None if watcher is None else watcher.ended
             room = self.readers if most_bytes is None else most_bytes // _ENOUGH_BYTES
-            return run_apart(function, tasks, died, most_bytes, max(1, min(self.readers, room)))
+            return run_apart(function, tasks, died, most_bytes, max(1, min(self.readers, room)), ended)
         return [function(task) for task in tasks]
 
 

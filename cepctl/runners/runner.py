@@ -34,6 +34,16 @@ class Counter(Protocol):
     def value(self) -> int: ...
 
 
+class Watcher(Protocol):
+    """Hears how far tasks are."""
+
+    def ended(self, number: int, result: Any) -> None:
+        """A task with this number is done."""
+
+    def counted(self, done: int, tasks: int) -> None:
+        """So many of all are done, where it is not known which."""
+
+
 class Copies(Protocol):
     """Where a task finds its own copies of files that only this machine can read; picklable."""
 
@@ -90,11 +100,13 @@ class Runner(ABC):
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
         most_bytes: int | None = None,
+        watcher: Watcher | None = None,
     ) -> list[Result]:
         """The results of all tasks, in their order; raises the error of the first of them that failed.
 
         With `died` a task that kills its process costs itself alone: what it gives, of the task and of
         what killed it, is then the result; one that takes more than `most_bytes` of memory is killed.
+        The `watcher` hears of tasks as far as this runner sees them end.
         """
         attempt = Attempts(function, died, most_bytes)
         numbered = dict(self.stream(attempt.numbered, [*enumerate(tasks)]))

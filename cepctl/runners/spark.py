@@ -23,6 +23,7 @@ from cepctl.runners.runner import (
     Runner,
     Task,
     Told,
+    Watcher,
     unless_failed,
 )
 from cepctl.spark.interrupts import undisturbed
@@ -85,6 +86,7 @@ class SparkRunner(Runner):
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
         most_bytes: int | None = None,
+        watcher: Watcher | None = None,
     ) -> list[Result]:
         """Thousands of tasks share some of Spark's."""
         if not tasks:
@@ -96,7 +98,7 @@ class SparkRunner(Runner):
             attempts = _FailingOnce(Attempts(function, died, most_bytes))
             return self._spread(tasks, most).mapPartitions(attempts).collect()
 
-        with failures_told():
+        with failures_told(), _watched(self._context, None if watcher is None else watcher.counted):
             outcomes = undisturbed(collected)
         return unless_failed(outcomes)
 

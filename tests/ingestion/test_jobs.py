@@ -485,3 +485,18 @@ def test_the_output_may_be_a_uri(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\nA,1\n")
     ingest([logs.as_uri()], output.as_uri(), IngestOptions())
     assert [row["event_id"] for row in rows(output)] == ["a.csv#1"]
+
+
+def test_what_is_the_same_of_many_files_is_said_once(logs: Path, output: Path) -> None:
+    for number in range(6):
+        write(logs, **{f"{number}__csv": "event_type,time\nA,2026-01-05T10:00:00\nA,2026-01-05T11:00:00\n"})
+    (notice,) = (each for each in run(logs, output).notices if "without a zone" in each)
+    assert (
+        notice == "6 files, 0.csv the first: times without a zone, read as UTC: 12; name their zone with --tz"
+    )
+
+
+def test_of_few_files_each_is_named(logs: Path, output: Path) -> None:
+    log = "event_type,time\nA,2026-01-05T10:00:00\n"
+    notices = run(write(logs, a__csv=log, b__csv=log), output).notices
+    assert [each.partition(":")[0] for each in notices if "without a zone" in each] == ["a.csv", "b.csv"]

@@ -126,7 +126,7 @@ FORMS: dict[str, tuple[Callable[[Sequence[Time]], str], str]] = {
     "cri.log": (lambda times: "".join(f"{time.iso()} stdout F a\n" for time in times), "exact"),
     "rfc.log": (
         lambda times: "".join(f"<38>1 {time.iso()} web1 sshd 2210 - - a\n" for time in times),
-        "last digit",
+        "last digit or lost zeros",
     ),
     "log.logfmt": (
         lambda times: "".join(f"time={time.iso()} level=info msg=a\n" for time in times),
@@ -147,7 +147,12 @@ def expected(times: Sequence[Time], rule: str) -> tuple[int, list[tuple[int, int
     lost = bool(fractions) and (len(times) - len(fractions)) * 10**digits <= 10 * len(times)
     for time in times:
         last = SECOND // 10 ** min(len(time.digits), 6)
-        exact = rule == "exact" or (rule == "column" and (lost or bool(time.digits)))
+        exact = {
+            "exact": True,
+            "column": lost or bool(time.digits),
+            "last digit": False,
+            "last digit or lost zeros": lost and not time.digits,
+        }[rule]
         lengths.append(1 if exact or last == 1_000 else last)
     pairs = [(each // unit, (each + length - 1) // unit) for each, length in zip(cut, lengths, strict=True)]
     return unit, pairs, sum(a != b for a, b in zip(cut, found, strict=True))

@@ -35,8 +35,6 @@ MOVED = {
     HelpGroup.WHERE: ("quiet",),
     HelpGroup.WRITE_FURTHER: ("metrics",),
 }
-if TYPE_CHECKING:
-    from cepctl.ingestion.jobs import IngestOptions
 
 
 @click.command("ingest", cls=GroupedCommand, moved=MOVED)

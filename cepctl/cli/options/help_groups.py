@@ -14,6 +14,7 @@ import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.settings import options_of
+from cepctl.cli.output.terminal_line import reading_shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -80,6 +81,11 @@ class GroupedCommand(CheckedCommand):
         self.usual = {each.value: names for each, names in shown.items() if names and each.usual}
         self.further = {each.value: names for each, names in shown.items() if names and not each.usual}
         self._help_all = _help_all(len(options))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Whatever logs the command reads, a terminal shows how far it is."""
+        with reading_shown(quiet=bool(ctx.params.get("quiet"))):
+            return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Those of the command, and `--help-all` beside `--help`; neither can be set elsewhere."""

@@ -1,0 +1,106 @@
+"""How far the reading of logs is: bytes of all, their rate, the time left, events and rejects so far.
+
+A file, or a part of a large one, counts when it is read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cepctl.memory import size_text
+from cepctl.side_figures import SideFigure, beside
+
+if TYPE_CHECKING:
+    from cepctl.ingestion.reading import ReadTask
+    from cepctl.ingestion.results import FileResult
+
+Tell = Callable[[str], None]
+_TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
+_TOLD_EVERY = 0.2
+_TIME_LEFT_FROM = 2.0
+
+
+@contextmanager
+def reading_told(tell: Tell) -> Iterator[None]:
+    """Have `tell` hear now and then, in a line for people, how far each reading within is."""
+    token = _TELL.set(tell)
+    try:
+        yield
+    finally:
+        _TELL.reset(token)
+
+
+@dataclass
+class ReadingProgress:
+    """What has been read of some tasks; `clock` gives seconds.
+
+    Examples
+    --------
+    >>> ReadingProgress([10_000_000, 30_000_000], print, lambda: 0.0).line(5.0)
+    'reading: 0 B of 40 MB (0 %)'
+    """
+
+    sizes: Sequence[int]
+    tell: Tell
+    clock: Callable[[], float] = time.monotonic
+    size: int = 0
+    events: int = 0
+    rejects: int = 0
+    _told: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+
+    def ended(self, number: int, result: FileResult) -> None:
+        """Count what came of a task."""
+        self.size += self.sizes[number]
+        self.events += result.events
+        self.rejects += result.rejected.total()
+        self._say(self.line)
+
+    def counted(self, done: int, tasks: int) -> None:
+        """Say how many tasks are done, where nothing else is known of them."""
+        self._say(lambda _: f"reading: {done:,} of {tasks:,} tasks")
+
+    def line(self, seconds: float) -> str:
+        """Where reading stands after so many seconds."""
+        whole = sum(self.sizes)
+        share = f" ({100 * self.size // whole} %)" if whole else ""
+        line = f"reading: {size_text(self.size)} of {size_text(whole)}{share}"
+        if not self.size or seconds <= 0:
+            return line
+        line += f", {size_text(int(self.size / seconds))}/s"
+        if seconds >= _TIME_LEFT_FROM and self.size < whole:
+            line += f", about {max(round(seconds * (whole - self.size) / self.size), 1):,} s left"
+        rejects = f", {self.rejects:,} rejects" if self.rejects else ""
+        return f"{line}; {self.events:,} events{rejects}"
+
+    def _say(self, line: Callable[[float], str]) -> None:
+        now = self.clock()
+        if now - self._told < _TOLD_EVERY:
+            return
+        self._told = now
+        beside(SideFigure.PROGRESS, lambda: self.tell(line(now - self._began)), None)
+
+
+@contextmanager
+def progress_of(tasks: Sequence[ReadTask]) -> Iterator[ReadingProgress | None]:
+    """What counts these tasks as they end, and takes its line away in the end; None where nobody listens."""
+    tell = _TELL.get()
+    if tell is None or not tasks:
+        yield None
+        return
+    try:
+        yield ReadingProgress([*map(_size, tasks)], tell)
+    finally:
+        beside(SideFigure.PROGRESS, lambda: tell(""), None)
+
+
+def _size(task: ReadTask) -> int:
+    part = task.file.part
+    return (task.file.size or 0) if part is None else part.stop - part.start
