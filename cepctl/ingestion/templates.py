@@ -37,7 +37,11 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
     Of those that are not `given` by the user, but known from what was read before, nothing is said.
     """
     known = tasks[0].options.templates if tasks else ()
-    surveys = [each for each in runner.run(_surveyed, tasks) if each is not None]
+    # As when they are read, a file that kills its parser costs itself alone.
+    local = all(task.file.location.is_local for task in tasks)
+    most = min((task.memory.of_task for task in tasks), default=None)
+    surveyed = runner.run(_surveyed, tasks, _unsurveyed if local else None, most)
+    surveys = [each for each in surveyed if each is not None]
     if not surveys:
         unused = "--templates was not used: no file has messages that are typed by templates"
         return TemplatesFound(known, (unused,) if known and given else ())
@@ -84,6 +88,11 @@ def _surveyed(task: ReadTask) -> Survey | None:
             return found
     except (CepctlError, OSError):
         return None
+
+
+def _unsurveyed(task: ReadTask, cause: str) -> Survey | None:
+    """What is known of a file that killed the process which looked at it: reading it will say so."""
+    return None
 
 
 def _in_pieces(task: ReadTask, known: LogFormat, size: int) -> Survey:

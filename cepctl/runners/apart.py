@@ -20,6 +20,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -37,6 +38,8 @@ Result = TypeVar("Result")
 OUT_OF_MEMORY = "out of memory"
 _DIE_WITH_PARENT = 1
 _LOOK_SECONDS = 0.05
+_ALONE_SECONDS = 0.3
+"""For so long there is one child: another one has to import what reading needs, which takes as long."""
 _NONE = -1
 _THREAD_OF_POLARS = "polars-"
 
@@ -85,6 +88,7 @@ class _Crew:
     ended: Callable[[int, Any], None] | None
     results: dict[int, Any] = field(default_factory=dict)
     failures: dict[int, Exception] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
 
     def run(self, numbers: Sequence[int], at_once: int) -> list[int]:
         """Run the tasks of these numbers; returns those that took more than a share of the memory."""
@@ -92,7 +96,7 @@ class _Crew:
         share = None if self.most_bytes is None else self.most_bytes // at_once
         try:
             while busy := self._at_work(waiting, children, at_once):
-                patience = None if share is None else _LOOK_SECONDS
+                patience = None if share is None and at_once == 1 else _LOOK_SECONDS
                 answered = wait([child.connection for child in busy], patience)
                 for child in busy:
                     number, death = child.number, ""
@@ -119,7 +123,8 @@ class _Crew:
             for child in children:
                 if waiting and child.number == _NONE:
                     child.begin(waiting.popleft())
-            while waiting and len(children) < at_once:
+            alone = time.monotonic() - self.began < _ALONE_SECONDS
+            while waiting and len(children) < (1 if alone else at_once):
                 children.append(_Child(self.function, self.tasks))
                 children[-1].begin(waiting.popleft())
         # What comes after a task that failed is of no use.

@@ -11,7 +11,7 @@ from cepctl.runners.apart import can_fork, run_apart
 from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import Item, Result, Runner, Task, Told, Watcher
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 32 << 20
 # With less a process that reads would hold smaller chunks than it can (cepctl/ingestion/room.py).
 _ENOUGH_BYTES = 2_400_000_000
 

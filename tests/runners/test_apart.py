@@ -30,7 +30,10 @@ sys.exit(run())
 """
 PARTS = """
 import os, signal
+from cepctl.runners import apart
 from cepctl.runners.apart import run_apart
+
+apart._ALONE_SECONDS = 0
 
 def outcome(number):
     if number % 3 == 1:
@@ -107,7 +110,8 @@ def test_what_a_task_raises_is_raised_with_where_it_came_from(at_once: int) -> N
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_of_tasks_that_fail_the_first_is_told_whichever_fails_sooner() -> None:
     code = (
-        "import time; from cepctl.runners.apart import run_apart\n"
+        "import time; from cepctl.runners import apart; from cepctl.runners.apart import run_apart\n"
+        "apart._ALONE_SECONDS = 0\n"
         "def fail(number): time.sleep([0.3, 0, 0.3, 0][number]); raise ValueError(number)\n"
         "try: run_apart(fail, range(4), None, at_once=3)\n"
         "except ValueError as problem: print(problem)"
@@ -129,7 +133,8 @@ def test_children_run_side_by_side_and_each_takes_the_next_task() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_a_task_that_takes_more_than_its_share_is_tried_again_alone() -> None:
     code = (
-        "import time; from cepctl.runners.apart import run_apart\n"
+        "import time; from cepctl.runners import apart; from cepctl.runners.apart import run_apart\n"
+        "apart._ALONE_SECONDS = 0\n"
         "def hold(size): held = b'x' * size; time.sleep(0.3); return len(held)\n"
         "print(run_apart(hold, [1, 900_000_000, 2, 1_800_000_000], lambda _, cause: cause, 1_500_000_000, 2))"
     )
