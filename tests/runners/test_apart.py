@@ -122,8 +122,9 @@ def test_of_tasks_that_fail_the_first_is_told_whichever_fails_sooner() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_children_run_side_by_side_and_each_takes_the_next_task() -> None:
     code = (
-        "import os, time; from cepctl.runners.apart import run_apart\n"
-        "def wait(number): time.sleep(1 if number == 0 else 0.05); return os.getpid()\n"
+        "import os, time; from cepctl.runners import apart; from cepctl.runners.apart import run_apart\n"
+        "apart._ALONE_SECONDS = 0\n"
+        "def wait(number): time.sleep(2 if number == 0 else 0.01); return os.getpid()\n"
         "found = run_apart(wait, range(6), None, at_once=2)\n"
         "print(len(set(found)), found.count(found[0]), os.getpid() in found)"
     )
