@@ -44,10 +44,10 @@ class _Divisible:
     begin: int
     size: int
 
-    def blocks(self, block_bytes: int, at_once: int) -> list[_Scan]:
-        """Blocks of so many bytes at most, so that each of `at_once` has as many of them."""
+    def blocks(self, block_bytes: int, readers: int) -> list[_Scan]:
+        """Blocks of so many bytes at most, so that each of some readers has as many of them."""
         count = -(-(self.size - self.begin) // block_bytes)
-        count = -(-count // at_once) * at_once
+        count = -(-count // readers) * readers
         bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
         return [_Scan(self.file.location, self.records, *bound, self.begin) for bound in pairwise(bounds)]
 
@@ -133,13 +133,12 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
     if size is None:
         return [[task] for task in tasks]
     files = [_divisible(task, size) for task in tasks]
-    at_once = runner.apart_at_once if runner.here else 1
-    scans = [scan for file in files if file is not None for scan in file.blocks(size, at_once)]
+    scans = [scan for file in files if file is not None for scan in file.blocks(size, runner.readers)]
     local = all(scan.location.is_local for scan in scans)
     scanned = iter(runner.run(_scan, scans, _unscanned if local else None))
     parts = []
     for task, file in zip(tasks, files, strict=True):
-        blocks = [next(scanned) for _ in file.blocks(size, at_once)] if file is not None else []
+        blocks = [next(scanned) for _ in file.blocks(size, runner.readers)] if file is not None else []
         known = [block for block in blocks if block is not None]
         found = cuts(known, file.begin, file.size) if file is not None and len(known) == len(blocks) else None
         if file is None or not found:

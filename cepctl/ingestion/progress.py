@@ -46,7 +46,7 @@ class ReadingProgress:
     """
 
     sizes: Sequence[int]
-    tell: Tell
+    tell: Tell | None
     clock: Callable[[], float] = time.monotonic
     size: int = 0
     events: int = 0
@@ -81,11 +81,18 @@ class ReadingProgress:
         return f"{line}; {self.events:,} events{rejects}"
 
     def _say(self, line: Callable[[float], str]) -> None:
-        now = self.clock()
-        if now - self._told < _TOLD_EVERY:
+        """Tell a line, unless one was told just now; after one that failed there are no more."""
+        now, tell = self.clock(), self.tell
+        if tell is None or now - self._told < _TOLD_EVERY:
             return
         self._told = now
-        beside(SideFigure.PROGRESS, lambda: self.tell(line(now - self._began)), None)
+
+        def told() -> bool:
+            tell(line(now - self._began))
+            return True
+
+        if not beside(SideFigure.PROGRESS, told, otherwise=False):
+            self.tell = None
 
 
 @contextmanager
@@ -95,10 +102,12 @@ def progress_of(tasks: Sequence[ReadTask]) -> Iterator[ReadingProgress | None]:
     if tell is None or not tasks:
         yield None
         return
+    progress = ReadingProgress([*map(_size, tasks)], tell)
     try:
-        yield ReadingProgress([*map(_size, tasks)], tell)
+        yield progress
     finally:
-        beside(SideFigure.PROGRESS, lambda: tell(""), None)
+        if progress.tell is not None:
+            beside(SideFigure.PROGRESS, lambda: tell(""), None)
 
 
 def _size(task: ReadTask) -> int:

@@ -177,6 +177,7 @@ class _Child:
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self.connection, theirs = Pipe()
         self.number = _NONE
+        self._status: int | None = None
         self._of_caller = max(_resident_bytes(os.getpid()) - READING_PROGRAM_BYTES, 0)
         parent = os.getpid()
         self._id = os.fork()
@@ -202,11 +203,12 @@ class _Child:
         return _resident_bytes(self._id) - self._of_caller
 
     def end(self) -> str:
-        """Kill it if it still runs; returns what it died of."""
-        self.connection.close()
-        os.kill(self._id, signal.SIGKILL)
-        _, status = os.waitpid(self._id, 0)
-        code = os.waitstatus_to_exitcode(status)
+        """Kill it if it still runs; returns what it died of, also when it is asked again."""
+        if self._status is None:
+            self.connection.close()
+            os.kill(self._id, signal.SIGKILL)
+            _, self._status = os.waitpid(self._id, 0)
+        code = os.waitstatus_to_exitcode(self._status)
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
 

@@ -27,11 +27,6 @@ class LocalRunner(Runner):
     readers: int = 1
 
     @property
-    def apart_at_once(self) -> int:
-        """As many as there are cores."""
-        return self.readers
-
-    @property
     def here(self) -> bool:
         """Yes."""
         return True

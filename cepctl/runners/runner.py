@@ -74,9 +74,9 @@ class Runner(ABC):
         return self.parallelism
 
     @property
-    def apart_at_once(self) -> int:
-        """How many tasks that are run with `died` run at once."""
-        return self.parallelism
+    def readers(self) -> int:
+        """Processes of this machine between which the blocks of a large file are shared alike."""
+        return 1
 
     @property
     def block_bytes(self) -> int | None:

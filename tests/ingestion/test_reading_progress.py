@@ -53,10 +53,15 @@ def test_on_a_cluster_tasks_are_counted() -> None:
 
 
 def test_a_line_that_cannot_be_told_costs_nothing_else(tmp_path: Path) -> None:
+    asked: list[str] = []
+
     def broken(line: str) -> None:
+        asked.append(line)
         raise OSError("no terminal")
 
     write(tmp_path, a__jsonl=LINES)
     with reading_told(broken):
-        summary = ingest([str(tmp_path)], str(tmp_path / "events"), IngestOptions(), LocalRunner())
-    assert summary.events == 400
+        summary = ingest(
+            [str(tmp_path)], str(tmp_path / "events"), IngestOptions(), LocalRunner(len(LINES) // 4)
+        )
+    assert (summary.events, len(asked)) == (400, 1)

@@ -19,9 +19,11 @@ def terminal_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     if quiet or in_json() or not sys.stderr.isatty():
         yield None
         return
-    terminal = unguarded(sys.stderr)
+    terminal, shown = unguarded(sys.stderr), False
 
     def tell(line: str) -> None:
+        nonlocal shown
+        shown = True
         width = shutil.get_terminal_size().columns
         terminal.write(_ERASE_LINE + visible(line)[: width - 1])
         terminal.flush()
@@ -29,18 +31,19 @@ def terminal_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     try:
         yield tell
     finally:
-        terminal.write(_ERASE_LINE)
-        terminal.flush()
+        if shown:
+            terminal.write(_ERASE_LINE)
+            terminal.flush()
 
 
 @contextmanager
 def reading_shown(*, quiet: bool) -> Iterator[None]:
     """Show how far the reading of logs is, wherever the command reads some."""
-    from cepctl.ingestion.progress import reading_told
-
     with terminal_line(quiet=quiet) as tell:
         if tell is None:
             yield
             return
+        from cepctl.ingestion.progress import reading_told
+
         with reading_told(tell):
             yield
