@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cepctl.memory import size_text
+from cepctl.runners.ahead import ahead_text
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 _TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
 _TOLD_EVERY = 0.2
-_TIME_LEFT_FROM = 2.0
 
 
 @contextmanager
@@ -70,15 +70,13 @@ class ReadingProgress:
     def line(self, seconds: float) -> str:
         """Where reading stands after so many seconds."""
         whole = sum(self.sizes)
-        share = f" ({100 * self.size // whole} %)" if whole else ""
-        line = f"reading: {size_text(self.size)} of {size_text(whole)}{share}"
+        line = f"reading: {size_text(self.size)} of {size_text(whole)}"
+        if whole:
+            line += f" ({ahead_text(self.size, whole, seconds)})"
         if not self.size or seconds <= 0:
             return line
-        line += f", {size_text(int(self.size / seconds))}/s"
-        if seconds >= _TIME_LEFT_FROM and self.size < whole:
-            line += f", about {max(round(seconds * (whole - self.size) / self.size), 1):,} s left"
         rejects = f", {self.rejects:,} rejects" if self.rejects else ""
-        return f"{line}; {self.events:,} events{rejects}"
+        return f"{line}, {size_text(int(self.size / seconds))}/s; {self.events:,} events{rejects}"
 
     def _say(self, line: Callable[[float], str]) -> None:
         """Tell a line, unless one was told just now; after one that failed there are no more."""

@@ -23,12 +23,12 @@ from cepctl.engines.confidence.points.rival_blocks import COUPLED_PAIR_BYTES, PA
 from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.announcing import compiling_seconds
-from cepctl.engines.runners.progress import seconds_left
 from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.evaluation_order import estimated_count
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.runners.ahead import seconds_left
 
 MOST_READ = 2_000_000
 """Without a window a trial reads all events: of more than these there is none."""

@@ -12,12 +12,11 @@ from functools import partial
 from cepctl.engines.kernels.announcing import beside_line, compiling_line, kernels_written_since
 from cepctl.engines.kernels.beside import compiling_beside
 from cepctl.engines.runners.slices import Slicing
+from cepctl.runners.ahead import ahead_text
 from cepctl.runners.runner import Counter, Told
 from cepctl.side_figures import SideFigure, beside
 
 _LOOK_SECONDS = 0.5
-_TOLD_FROM = 2.0
-_MINUTE = 60
 
 
 @dataclass
@@ -132,32 +131,6 @@ def _with_compiler(line: str) -> str:
     """A line, and where the process stands that compiles beside this one, if there is one."""
     found = compiling_beside()
     return line if found is None else beside_line(line, *found)
-
-
-def ahead_text(done: int, parts: int, seconds: float) -> str:
-    """How much of equal parts is done after some seconds, and about how long the others take.
-
-    The time left is told from two seconds on: before, it would be no news.
-
-    Examples
-    --------
-    >>> ahead_text(1, 4, 0.5), ahead_text(1, 4, 5.0), ahead_text(9, 10, 1800.0)
-    ('25 %', '25 %, about 15 s left', '90 %, about 3 min left')
-    """
-    share = f"{100 * done // parts} %"
-    if seconds < _TOLD_FROM or not 0 < done < parts:
-        return share
-    left = max(round(seconds_left(done, parts, seconds)), 1)
-    return (
-        f"{share}, about {left} s left"
-        if left < 2 * _MINUTE
-        else f"{share}, about {left // _MINUTE} min left"
-    )
-
-
-def seconds_left(done: float, parts: float, seconds: float) -> float:
-    """How long the parts that are left take, as long as those that are done: the model of all forecasts."""
-    return seconds * max(parts - done, 0) / done
 
 
 def stage_line(done: int, tasks: int, matches: int, slicing: Slicing) -> str:

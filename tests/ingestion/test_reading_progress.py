@@ -43,7 +43,7 @@ def test_a_line_has_rate_time_left_events_and_rejects() -> None:
     progress = ReadingProgress([10_000_000, 30_000_000], told.append, lambda: next(seconds))
     progress.rejects = 3
     progress.ended(0, FileResult("a.log", "lines"))
-    assert told == ["reading: 10 MB of 40 MB (25 %), 2 MB/s, about 12 s left; 0 events, 3 rejects"]
+    assert told == ["reading: 10 MB of 40 MB (25 %, about 12 s left), 2 MB/s; 0 events, 3 rejects"]
 
 
 def test_on_a_cluster_tasks_are_counted() -> None:
