@@ -1,4 +1,4 @@
-"""The local runner: one task after the other in this process, without Java."""
+"""The local runner, without Java: one task after the other in this process, those that read in children."""
 
 from __future__ import annotations
 
