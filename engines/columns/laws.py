@@ -92,6 +92,14 @@ def is_weighted(laws, event):
 
 
 @inner
+def is_bent(laws, event):
+    """Whether the mass of an event between two ticks has no closed form: weights, or a curve of degree 2."""
+    if len(laws.curves.degree) > 0:
+        return laws.degree[event] > 1
+    return is_weighted(laws, event)
+
+
+@inner
 def weight_at(laws, event, tick):
     """What the polynomials of an event's bucket weigh a tick, which lies in one of them."""
     for b in range(laws.starts[event], laws.starts[event + 1]):

@@ -128,42 +128,51 @@ def _owner_and_level(part, k, level_of):
 
 
 @inner
-def _level(part, k, level_of):
-    """The deepest separator of a clause of separators alone; -1 for one that speaks of another event."""
-    owner, deepest = _owner_and_level(part, k, level_of)
-    return deepest if owner < 0 else -1
+def levels_of_clauses(part, level_of):
+    """The deepest separator of each clause of separators alone; -1 for one that speaks of another event."""
+    found = np.empty(len(part.absent), np.int64)
+    for k in range(len(found)):
+        owner, deepest = _owner_and_level(part, k, level_of)
+        found[k] = deepest if owner < 0 else -1
+    return found
 
 
 @inner
-def clauses_of_levels(part, level_of, levels):
+def clauses_of_levels(level_of_clause, levels):
     """The clauses of separators alone, by the level that decides them."""
     offsets = np.zeros(levels + 1, np.int64)
-    found = np.empty(len(part.absent), np.int64)
-    count = 0
+    for level in level_of_clause:
+        if level >= 0:
+            offsets[level + 1] += 1
     for level in range(levels):
-        for k in range(len(part.absent)):
-            if _level(part, k, level_of) == level:
-                found[count] = k
-                count += 1
-        offsets[level + 1] = count
-    return offsets, found[:count]
+        offsets[level + 1] += offsets[level]
+    found, filled = np.empty(offsets[-1], np.int64), offsets[:-1].copy()
+    for k in range(len(level_of_clause)):
+        level = level_of_clause[k]
+        if level >= 0:
+            found[filled[level]] = k
+            filled[level] += 1
+    return offsets, found
 
 
 @inner
-def settled_at(part, words, level_of, levels, others):
-    """Per level and word the problems that it settles: they ask of no event but of separators up to there."""
-    count = len(words.full)
-    later = np.zeros(count, np.uint64)
-    for w in range(count):
-        for i in range(others.offsets[w], others.offsets[w + 1]):
-            later[w] |= others.problems[i]
-    found = np.empty((levels, count), np.uint64)
-    for level in range(levels - 1, -1, -1):
+def settled_at(part, words, tree, level_of_clause, others):
+    """Per level and word the problems that it settles: they ask of nothing that depends on it.
+
+    The only problem of a part asks of others at the level that they are compared with, several at the last.
+    """
+    count, alone = len(words.full), part.problems == 1
+    found = np.empty((len(tree.end), count), np.uint64)
+    for level in range(len(tree.end)):
+        end = tree.end[level]
         for w in range(count):
-            found[level, w] = ~later[w] & words.full[w]
+            found[level, w] = words.full[w]
+            for i in range(others.offsets[w], others.offsets[w + 1]):
+                if not alone or level <= others.level[i] < end:
+                    found[level, w] &= ~others.problems[i]
         for k in range(len(part.absent)):
-            if _level(part, k, level_of) == level:
-                later[words.of_clause[k]] |= part.mask[k]
+            if level < level_of_clause[k] < end:
+                found[level, words.of_clause[k]] &= ~part.mask[k]
     return found
 
 
@@ -186,15 +195,15 @@ def holds(part, k, tick):
 
 
 @inlined
-def leave_alive(part, words, alive, offsets, clause, level, tick):
-    """Write the problems of each word that the clauses of separators up to a level leave; whether any is."""
+def leave_alive(part, words, before, after, clauses, tick):
+    """Write the problems of each word that the clauses of a separator leave of others; whether any is."""
     some = NONE
-    for w in range(alive.shape[1]):
-        alive[level + 1, w] = alive[level, w]
-    for i in range(offsets[level], offsets[level + 1]):
-        k, w = clause[i], words.of_clause[clause[i]]
-        if part.mask[k] & alive[level + 1, w] != NONE and not holds(part, k, tick):
-            alive[level + 1, w] &= ~part.mask[k]
-    for w in range(alive.shape[1]):
-        some |= alive[level + 1, w]
+    for w in range(len(after)):
+        after[w] = before[w]
+    for k in clauses:
+        w = words.of_clause[k]
+        if part.mask[k] & after[w] != NONE and not holds(part, k, tick):
+            after[w] &= ~part.mask[k]
+    for w in range(len(after)):
+        some |= after[w]
     return some != NONE

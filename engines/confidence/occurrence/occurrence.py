@@ -20,6 +20,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.occurrence.separator_trees import one_after_the_other, separator_tree
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_PROBLEMS,
     MOST_SEPARATORS,
@@ -137,20 +138,24 @@ def _union(own, buckets, work_bound, figures):
         sizes = np.array([0, len(some)])
         part, word = part_of(own, some, sizes, mask, place)
         figures[_PROBLEMS] = part.problems
-        covered, separators = separators_of(part, buckets)
-        if not covered:
-            figures[_SEPARATORS] = -1
-            return np.nan
-        figures[_SEPARATORS] = len(separators)
+        if part.problems == 1:
+            tree = separator_tree(part, buckets)
+        else:
+            covered, separators = separators_of(part, buckets)
+            if not covered:
+                figures[_SEPARATORS] = -1
+                return np.nan
+            tree = one_after_the_other(separators)
+        figures[_SEPARATORS] = len(tree.separators)
         if len(some) > MOST_PROBLEMS:
-            some, sizes = in_words(own, some, part, separators)
+            some, sizes = in_words(own, some, part, tree.separators)
             most = np.diff(sizes).max()
             if most > MOST_PROBLEMS:
                 figures[_PROBLEMS], figures[_WORK] = most, 0
                 return np.nan
             part, word = part_of(own, some, sizes, mask, place)
         words = words_of(word, sizes)
-        found, figures[_WORK] = union_probability(part, words, separators, buckets, work_bound)
+        found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):
             return found
         none *= 1.0 - found

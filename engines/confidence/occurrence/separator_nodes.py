@@ -14,7 +14,13 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.occurrence.asked import Bits, all_bits, clauses_of_levels, leave_alive
+from cepctl.engines.confidence.occurrence.asked import (
+    Bits,
+    all_bits,
+    clauses_of_levels,
+    leave_alive,
+    levels_of_clauses,
+)
 from cepctl.engines.confidence.occurrence.cuts import cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
 from cepctl.engines.confidence.occurrence.separators import words_of
@@ -54,7 +60,7 @@ def separator_nodes(part, separators, buckets, most):
     for level in range(levels):
         level_of[separators[level]] = level
     cuts = cuts_of(part, separators, level_of, buckets)
-    offsets, clause = clauses_of_levels(part, level_of, levels)
+    offsets, clause = clauses_of_levels(levels_of_clauses(part, level_of), levels)
     compared = _comparisons(part, level_of, buckets)
     widest = 2 + (cuts.constants + cuts.relatives).max()
     room = most_nodes(np.int64(1) << 62, len(part.event)) + 1
@@ -79,7 +85,8 @@ def separator_nodes(part, separators, buckets, most):
             stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else cells[level, cell + 1]
             density[level] = density_at(buckets, event, begin)
             tick[separators[level]] = begin
-            some_left = leave_alive(part, words, alive, offsets, clause, level, tick)
+            own = clause[offsets[level] : offsets[level + 1]]
+            some_left = leave_alive(part, words, alive[level], alive[level + 1], own, tick)
             if density[level] == 0.0 or not some_left:
                 continue
             visited += 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.laws import law_on
 from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, Bits, difference_holds
 from cepctl.engines.kernels.kernel import inner
@@ -111,6 +111,36 @@ def given_separators(part, others, word, buckets, tick, alive, states, pieces):
 
 
 @inner
+def mass_beside(part, others, word, level, buckets, tick, states, pieces):
+    """What the only problem of a word leaves of the events that a level decides: a product, 1 for none."""
+    product = 1.0
+    for i in range(others.offsets[word], others.offsets[word + 1]):
+        if others.level[i] == level and product > 0.0:
+            count = _forbidden_ticks(part, others, i, buckets, tick, ~NONE, pieces)
+            states.counters[WORK] += others.clause_offsets[i + 1] - others.clause_offsets[i] + 2 * count + 2
+            product *= _mass_outside(buckets, part.event[others.event[i]], pieces, count)
+    return product
+
+
+@inner
+def _mass_outside(buckets, event, pieces, count):
+    """The mass of an event on the ticks that no clause forbids: positive terms alone."""
+    begin, total = buckets.lower[event], 0.0
+    for f in range(1, count):
+        first, last = pieces.begin[f], pieces.end[f]
+        at = f
+        while at > 0 and pieces.begin[at - 1] > first:
+            pieces.begin[at], pieces.end[at] = pieces.begin[at - 1], pieces.end[at - 1]
+            at -= 1
+        pieces.begin[at], pieces.end[at] = first, last
+    for f in range(count):
+        if pieces.begin[f] > begin:
+            total += law_on(buckets, event, begin, pieces.begin[f] - 1)
+        begin = max(begin, plus(pieces.end[f], np.int64(1)))
+    return total + law_on(buckets, event, begin, buckets.upper[event])
+
+
+@inner
 def _added(states, side, count, bits, mass):
     """Add probability to a state; returns how many states there are, -1 where they are too many."""
     if count < 0:
@@ -134,20 +164,9 @@ def _added(states, side, count, bits, mass):
 @inner
 def _pieces(part, others, i, buckets, tick, alive, pieces):
     """Sets of problems that an event can make fail, and how probable each is; returns their number."""
-    e = others.event[i]
-    event = part.event[e]
+    event = part.event[others.event[i]]
     first, last = buckets.lower[event], buckets.upper[event]
-    count = 0
-    for at in range(others.clause_offsets[i], others.clause_offsets[i + 1]):
-        k = others.clause[at]
-        if part.mask[k] & alive == NONE:
-            continue
-        low, high = _forbidden(part, k, e, tick)
-        low, high = max(low, first), min(high, last)
-        if low <= high:
-            pieces.begin[count], pieces.end[count] = low, high
-            pieces.forbids[count] = part.mask[k] & alive
-            count += 1
+    count = _forbidden_ticks(part, others, i, buckets, tick, alive, pieces)
     cuts = 1
     pieces.cut[0] = first
     for c in range(count):
@@ -158,7 +177,7 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     for c in range(cuts):
         begin = pieces.cut[c]
         end = pieces.cut[c + 1] - 1 if c + 1 < cuts else last
-        mass = mass_on(buckets, event, begin, end)
+        mass = law_on(buckets, event, begin, end)
         if mass == 0.0:
             continue
         lost = NONE
@@ -173,6 +192,26 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
             found += 1
         pieces.mass[known] += mass
     return found
+
+
+@inner
+def _forbidden_ticks(part, others, i, buckets, tick, alive, pieces):
+    """Write the ticks of an event that clauses of problems alive forbid; returns how many clauses do."""
+    e = others.event[i]
+    event = part.event[e]
+    first, last = buckets.lower[event], buckets.upper[event]
+    count = 0
+    for at in range(others.clause_offsets[i], others.clause_offsets[i + 1]):
+        k = others.clause[at]
+        if part.mask[k] & alive == NONE:
+            continue
+        low, high = _forbidden(part, k, e, tick)
+        low, high = max(low, first), min(high, last)
+        if low <= high:
+            pieces.begin[count], pieces.end[count] = low, high
+            pieces.forbids[count] = part.mask[k] & alive
+            count += 1
+    return count
 
 
 @inner

@@ -1,8 +1,10 @@
 """The probability that some problem of a part holds: sums over the ticks of separators, one inside the other.
 
-Given the ticks of all separators, `states` says how probable it is.  Between breakpoints (`cuts`) that is a
-polynomial in the tick of each separator, of a degree that the number of other events bounds, so that few
-ticks stand for all of a cell.  A problem that separators alone decide settles a whole cell.
+Given the ticks of all separators, `states` says how probable it is.  What only one problem asks of another
+event is multiplied as soon as the separators that it is compared with have ticks, and sums that do not depend
+on each other are multiplied (`separator_trees`).  Between breakpoints (`cuts`) a sum is a polynomial in the
+tick of each separator before it, of a degree that the number of other events bounds, so that few ticks stand
+for all of a cell.  A problem that separators alone decide settles a whole cell.
 """
 
 from __future__ import annotations
@@ -12,25 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import degree_of, is_weighted, weight_at
+from cepctl.engines.columns.laws import bend_at, degree_of
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.occurrence.asked import (
     NONE,
+    ONE,
     Bits,
     Others,
     clauses_of_levels,
     leave_alive,
+    levels_of_clauses,
     others_of,
     settled_at,
 )
 from cepctl.engines.confidence.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
+from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
     BOUND,
     FAILED,
     WORK,
     given_separators,
+    mass_beside,
     new_pieces,
     new_states,
 )
@@ -39,9 +45,9 @@ from cepctl.engines.kernels.kernel import inlined, inner
 
 
 class Levels(NamedTuple):
-    """Of the separators, one per level: breakpoints, the clauses that each decides, what is settled then."""
+    """Of the separators, one per level: their tree, breakpoints, what each decides, what is settled then."""
 
-    separators: Indexes
+    tree: SeparatorTree
     cuts: Cuts
     offsets: Indexes
     clause: Indexes
@@ -53,7 +59,8 @@ class Walk(NamedTuple):
     """Where the sum is: a row per level of its cells, nodes and weights.
 
     `cursor` has the columns named below, `sums` a density, a coefficient and a total.  `alive`, shape
-    (levels + 1, words): the problems that separators up to a level leave.
+    (levels + 1, words): the problems that separators up to a level leave.  `share`, of the same shape: of
+    words of one problem the product of the events that these decide.
     """
 
     cells: Ticks
@@ -62,6 +69,7 @@ class Walk(NamedTuple):
     cursor: Indexes
     sums: Reals
     alive: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+    share: np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 _CELLS, _CELL, _NODES, _NODE = range(4)
@@ -69,35 +77,56 @@ _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
 @inner
-def union_probability(part, words, separators, buckets, work_bound):
-    """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
+def union_probability(part, words, tree, buckets, work_bound):
+    """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound.
+
+    Only the separators of a part of one problem may be a tree; those of others are one after the other.
+    """
     level_of = np.full(len(part.event), -1)
-    for level in range(len(separators)):
-        level_of[separators[level]] = level
+    for level in range(len(tree.separators)):
+        level_of[tree.separators[level]] = level
     others = others_of(part, words, level_of)
     states, pieces = new_states(part.problems), new_pieces(part)
     states.counters[BOUND] = work_bound
     tick = np.zeros(len(part.event), np.int64)
-    if len(separators) == 0:
-        total = _some_word(part, others, buckets, tick, words.full, states, pieces)
-        return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
-    offsets, clause = clauses_of_levels(part, level_of, len(separators))
-    settled = settled_at(part, words, level_of, len(separators), others)
-    levels = Levels(
-        separators, cuts_of(part, separators, level_of, buckets), offsets, clause, settled, others
-    )
+    level_of_clause = levels_of_clauses(part, level_of)
+    offsets, clause = clauses_of_levels(level_of_clause, len(tree.separators))
+    settled = settled_at(part, words, tree, level_of_clause, others)
+    levels = Levels(tree, cuts_of(part, tree.separators, level_of, buckets), offsets, clause, settled, others)
     walk = _new_walk(part, words, levels, buckets)
-    total = _summed(part, words, levels, walk, buckets, tick, states, pieces)
-    return total, states.counters[WORK]
+    some = _multiply(part, words, others, walk.share[0], walk.share[0], -1, buckets, tick, states, pieces)
+    if not some:
+        total = 0.0
+    elif len(tree.separators) == 0:
+        total = _some_word(part, words, others, buckets, tick, words.full, walk.share[0], states, pieces)
+    else:
+        total = _summed(part, words, levels, walk, buckets, tick, states, pieces)
+        if part.problems == 1:
+            total *= walk.share[0, 0]
+    return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
 
 
 @inner
-def _some_word(part, others, buckets, tick, alive, states, pieces):
+def _multiply(part, words, others, before, after, level, buckets, tick, states, pieces):
+    """Multiply what a level decides into the shares of words of one problem; whether any is left."""
+    some = False
+    for word in range(len(after)):
+        after[word] = before[word]
+        if words.full[word] == ONE and after[word] > 0.0:
+            after[word] *= mass_beside(part, others, word, level, buckets, tick, states, pieces)
+        some |= after[word] > 0.0
+    return some
+
+
+@inner
+def _some_word(part, words, others, buckets, tick, alive, share, states, pieces):
     """The probability that some problem of some word holds: given the separators words are independent."""
     total = 0.0
     for word in range(len(alive)):
         if alive[word] != NONE:
-            own = given_separators(part, others, word, buckets, tick, alive[word], states, pieces)
+            own = share[word]
+            if words.full[word] != ONE:
+                own = given_separators(part, others, word, buckets, tick, alive[word], states, pieces)
             total += own * (1.0 - total)
             if states.counters[FAILED]:
                 break
@@ -106,7 +135,8 @@ def _some_word(part, others, buckets, tick, alive, states, pieces):
 
 @inner
 def _summed(part, words, levels, walk, buckets, tick, states, pieces):
-    cursor, sums, last = walk.cursor, walk.sums, len(levels.separators) - 1
+    cursor, sums, tree, alone = walk.cursor, walk.sums, levels.tree, part.problems == 1
+    separators, whole, certain = tree.separators, 1.0, np.ones(1)
     level = 0
     _enter(part, levels, walk, 0, buckets, tick)
     while True:
@@ -115,36 +145,56 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
             if cursor[level, _CELL] < cursor[level, _CELLS]:
                 _begin_cell(part, words, levels, walk, level, buckets, tick)
                 continue
-            if level == 0:
-                return sums[0, _TOTAL]
-            level -= 1
-            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * sums[level + 1, _TOTAL]
+            total, above, after = sums[level, _TOTAL], tree.parent[level], tree.end[level]
+            if above < 0:
+                whole *= total
+                if whole == 0.0 or after == len(separators):
+                    return whole
+            else:
+                sums[above, _COEFFICIENT] *= total
+                if sums[above, _COEFFICIENT] == 0.0 or after == tree.end[above]:
+                    sums[above, _TOTAL] += sums[above, _COEFFICIENT]
+                    level = above
+                    continue
+            level = after
+            _enter(part, levels, walk, level, buckets, tick)
             continue
         node = cursor[level, _NODE]
-        tick[levels.separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
-        weight = sums[level, _DENSITY] * walk.weights[level, node]
-        event = part.event[levels.separators[level]]
-        if is_weighted(buckets, event):
-            weight *= weight_at(buckets, event, tick[levels.separators[level]])
         cursor[level, _NODE] += 1
-        if level < last:
+        event = part.event[separators[level]]
+        tick[separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
+        weight = sums[level, _DENSITY] * walk.weights[level, node]
+        weight *= bend_at(buckets, event, tick[separators[level]])
+        states.counters[WORK] += 1
+        before, share = certain if alone else walk.share[level], walk.share[level + 1]
+        if states.counters[WORK] > states.counters[BOUND]:
+            states.counters[FAILED] = 1
+            return 0.0
+        if not _multiply(part, words, levels.others, before, share, level, buckets, tick, states, pieces):
+            continue
+        if alone:
+            weight *= share[0]
+        if tree.end[level] > level + 1:
             sums[level, _COEFFICIENT] = weight
             level += 1
             _enter(part, levels, walk, level, buckets, tick)
             continue
-        sums[level, _TOTAL] += weight * _some_word(
-            part, levels.others, buckets, tick, walk.alive[level + 1], states, pieces
-        )
+        if not alone:
+            weight *= _some_word(
+                part, words, levels.others, buckets, tick, walk.alive[level + 1], share, states, pieces
+            )
+        sums[level, _TOTAL] += weight
         if states.counters[FAILED]:
-            return np.nan
+            return 0.0
 
 
 @inner
 def _new_walk(part, words, levels, buckets):
-    count, cuts = len(levels.separators), levels.cuts
+    separators, cuts = levels.tree.separators, levels.cuts
+    count = len(separators)
     degree = len(levels.others.event) + count
-    for separator in levels.separators:
-        degree += degree_of(buckets, part.event[separator])
+    for event in part.event:
+        degree += degree_of(buckets, event)
     widest = 2
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
@@ -153,7 +203,7 @@ def _new_walk(part, words, levels, buckets):
     alive[0] = words.full
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
-        np.zeros((count, 4), np.int64), np.zeros((count, 3)), alive,
+        np.zeros((count, 4), np.int64), np.zeros((count, 3)), alive, np.ones((count + 1, len(words.full))),
     )  # fmt: skip
 
 
@@ -162,7 +212,7 @@ def _enter(part, levels, walk, level, buckets, tick):
     """Begin the sum over a separator, given the ticks of those before it."""
     walk.sums[level, _TOTAL] = 0.0
     walk.cursor[level, _CELLS] = begins_of_cells(
-        levels.cuts, part, levels.separators, level, tick, buckets, walk.cells[level]
+        levels.cuts, part, levels.tree.separators, level, tick, buckets, walk.cells[level]
     )
     walk.cursor[level, _CELL] = -1
     walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
@@ -171,28 +221,30 @@ def _enter(part, levels, walk, level, buckets, tick):
 @inlined
 def _begin_cell(part, words, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
-    cursor, sums = walk.cursor, walk.sums
-    event, cell = part.event[levels.separators[level]], cursor[level, _CELL]
+    cursor, sums, tree = walk.cursor, walk.sums, levels.tree
+    event, cell = part.event[tree.separators[level]], cursor[level, _CELL]
     begin = walk.cells[level, cell]
     stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else walk.cells[level, cell + 1]
     cursor[level, _NODE] = cursor[level, _NODES] = 0
     sums[level, _DENSITY] = density_at(buckets, event, begin)
     if sums[level, _DENSITY] == 0.0:
         return
-    tick[levels.separators[level]] = begin
-    if not leave_alive(part, words, walk.alive, levels.offsets, levels.clause, level, tick):
-        return
+    tick[tree.separators[level]] = begin
+    own = levels.clause[levels.offsets[level] : levels.offsets[level + 1]]
     left = walk.alive[level + 1]
+    if not leave_alive(part, words, walk.alive[tree.parent[level] + 1], left, own, tick):
+        return
     if _some_settled(left, levels.settled[level]):
         sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
         return
-    degree = len(levels.separators) - 1 - level
-    for separator in levels.separators[level:]:
+    end = tree.end[level]
+    degree = end - 1 - level
+    for separator in tree.separators[level:end]:
         degree += degree_of(buckets, part.event[separator])
     for word in range(len(left)):
         for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
-            if levels.others.level[i] >= level and levels.others.problems[i] & left[word] != NONE:
-                degree += 1
+            if level <= levels.others.level[i] < end and levels.others.problems[i] & left[word] != NONE:
+                degree += 1 + degree_of(buckets, part.event[levels.others.event[i]])
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
 
 
@@ -206,11 +258,11 @@ def _some_settled(left, settled):
 
 @inner
 def _whole_cell(walk, level, buckets, event, begin, stop):
-    """The ticks of a cell, each with its weight."""
-    if not is_weighted(buckets, event):
+    """The ticks of a cell, each with what bends its mass."""
+    if degree_of(buckets, event) == 0:
         return tick_count(begin, stop - 1)
     nodes, weights = walk.nodes[level], walk.weights[level]
     total = 0.0
     for i in range(place_nodes(stop - begin, degree_of(buckets, event), nodes, weights)):
-        total += weights[i] * weight_at(buckets, event, begin + nodes[i])
+        total += weights[i] * bend_at(buckets, event, begin + nodes[i])
     return total
