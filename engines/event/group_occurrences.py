@@ -308,8 +308,10 @@ def measured_clauses(
     first = moved_groups(events, clauses)
     chosen, back = (None, None) if first is None else np.unique(first, return_inverse=True)
     if chosen is None or back is None or len(chosen) == count:
-        return _in_blocks(events, clauses, options, Weighted.none(events, count))
-    few = _in_blocks(events, clauses.of_groups(chosen), options, Weighted.none(events, len(chosen)))
+        return _in_blocks(events, clauses, options, Weighted.none(events.masses.laws, count))
+    few = _in_blocks(
+        events, clauses.of_groups(chosen), options, Weighted.none(events.masses.laws, len(chosen))
+    )
     return Occurrences(few.probability[back], few.separators[back], few.rows[back], few.products[back])
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import events_in, flattened, places_of
-from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.method import nobody
@@ -24,7 +23,6 @@ from cepctl.engines.solve.points import Found
 if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.masses import Masses
-    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 
 Door: TypeAlias = Callable[[Batch], Measured]
@@ -128,18 +126,13 @@ def given(batch: Batch, rows: Indexes) -> Found:
     return rows, tied_matches(whole.coupled, batch.ties, batch.measure.memory, whole.spans)
 
 
-def given_at_offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
-    """The same of events that share clocks: a sum over offsets, divided by that of what is given."""
+def given_at_offsets(batch: Batch, rows: Indexes) -> Found:
+    """The same of events that share clocks."""
     from cepctl.engines.confidence.given.clocked_confidences import given_on_clocks
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 
-    measure = batch.measure
-    known = GivenOnClocks.of(batch.clocks, batch.ties)
-
-    def placed(masses: Masses, ties: EventTies, matches: BoundMatches) -> Measured:
-        return door(batch.placed(replace(measure.placed(masses), depends=Dependence(ties=ties)), matches))
-
-    return rows, given_on_clocks(known, measure.masses, measure.shape, batch.taken(rows).matches, placed)
+    whole = batch.taken(rows)
+    return rows, given_on_clocks(GivenOnClocks.of(batch.clocks, batch.ties), whole.coupled, whole.spans)
 
 
 def clock_chains(batch: Batch, rows: Indexes) -> Found:

@@ -41,7 +41,7 @@ def measure(batch: Batch) -> Measured:
     found = simplest(batch, _by_methods)
     if not (batch.measure.shape.hides_ends and batch.form.independent):
         return found
-    from cepctl.engines.confidence.coupled.confidences import shown_range
+    from cepctl.engines.confidence.points.confidences import shown_range
 
     start, end = shown_range(batch.coupled)
     return replace(found, start=np.where(found.possible, start, 1), end=np.where(found.possible, end, 0))
@@ -87,7 +87,7 @@ METHODS: tuple[MatchMethod, ...] = (
     Method("exact sums, or sampled worlds where they cost too much", lambda form: form.sampled,
            ESTIMATED, partial(combinators.sampled, measure), "an error is allowed"),
     Method("sums beside what is given, at few offsets of clocks", lambda form: form.tied and form.clocked,
-           PARTS, partial(combinators.given_at_offsets, measure), "GIVEN ties events of its clocks"),
+           EXACT, combinators.given_at_offsets, "GIVEN ties events of its clocks"),
     Method(work.BESIDE_GIVEN, lambda form: form.tied,
            EXACT, combinators.given, "GIVEN ties its events to others"),
     Method("chain in closed form, at few offsets of clocks", lambda form: form.clocked and form.plain,

@@ -197,7 +197,7 @@ def nested(batch: Batch, rows: Indexes) -> Found:
     QueryTooLargeError
         If a match exceeds the bound on the work and there is no sampling.
     """
-    from cepctl.engines.confidence.coupled.confidences import coupled_confidences
+    from cepctl.engines.confidence.points.confidences import coupled_confidences
     from cepctl.engines.confidence.points.rival_blocks import coupled_blocks
 
     measure, whole = batch.measure, batch.taken(rows)

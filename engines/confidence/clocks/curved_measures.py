@@ -21,8 +21,8 @@ from cepctl.engines.confidence.clocks.curved_chains import curved_chain, curved_
 from cepctl.engines.confidence.clocks.summed_masses import CurvedMasses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND, summed, tick_range
 from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.confidence.occurrence.rows import Rows
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import BoundMatches
@@ -113,7 +113,7 @@ def _coupled(matches: CoupledMatches, masses: CurvedMasses) -> Measured:
     for each in matches.rivals:
         certain[each.row] = False
     for problems in coupled_problems(matches):
-        confidence = summed(masses.laws, problems, WORK_BOUND)
-        total.add(problems.match, confidence, *tick_range(masses, problems, problems))
+        rows, event = Rows.of(masses, problems), problems.variables.event
+        total.add(problems.match, rows.probability(), *rows.ends(event[:, 0], event[:, -1]))
     total.confidence[certain] = 1.0
     return total.measured()

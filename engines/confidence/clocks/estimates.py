@@ -9,11 +9,11 @@ import numpy as np
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.confidence.clocks.union_ranges import NEVER, ends_on_clocks
 from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.errors import QueryTooLargeError
 
 
@@ -59,7 +59,7 @@ def estimated_match(
         known = () if tied is None else (tied(alone),)
         clauses = clauses_of([alone], len(alone.match), limited=True, tied=known)
         ends = (each.variables.event[:, place] for place in each.structure.ends)
-        first, last = ends_on_clocks(clocks, clauses, *ends)
+        first, last = ends_of(clocks, clauses, *ends)
         happens = np.flatnonzero(first != NEVER)
         if len(happens):
             start, end = min(start, int(first.min())), max(end, int(last[happens].max()))

@@ -7,28 +7,21 @@ worlds in which GIVEN holds for the events.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import (
-    Edge,
-    Problems,
-    Structure,
-    Variables,
-    breakpoints,
     owned,
 )
-from cepctl.engines.confidence.given.separators import no_factors, tied_probability
 from cepctl.engines.confidence.given.series import series_of
-from cepctl.engines.confidence.given.work import require_few, within_bound
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
+from cepctl.engines.confidence.given.work import require_few, too_many_together
+from cepctl.engines.confidence.occurrence.rows import Rows
 
 _MOST_REDUCED = 64
 
@@ -79,67 +72,6 @@ class Pieces:
         return np.asarray(self.first + self.size < ties.sizes[self.component])
 
 
-def structure_texts(ties: EventTies, pieces: Pieces) -> pl.Series:
-    """One text for each of some pieces: equal where they are alike."""
-    at, offsets = pieces.ties(ties)
-    owner = np.repeat(np.arange(len(pieces.size)), np.diff(offsets))
-    frame = pl.DataFrame(
-        {
-            "piece": owner,
-            "left": ties.rank[ties.left[at]] - pieces.first[owner],
-            "right": ties.rank[ties.right[at]] - pieces.first[owner],
-            "bound": ties.bound[at],
-        }
-    )
-    told = pl.format("{},{},{}", "left", "right", "bound")
-    texts = frame.group_by("piece", maintain_order=True).agg(told.str.join(";").alias("text"))
-    whole = pl.DataFrame(
-        {
-            "piece": np.arange(len(pieces.size)),
-            "size": pieces.size,
-            "follows": pieces.follow(),
-            "leads": pieces.lead(ties),
-        }
-    ).join(texts, on="piece", how="left", maintain_order="left")
-    return whole.select(
-        pl.concat_str("size", "follows", "leads", pl.col("text").fill_null(""), separator="/")
-    ).to_series()
-
-
-def ties_between_ranks(ties: EventTies, pieces: Pieces, number: int) -> list[Edge]:
-    """The ties of a piece between the places of its events, without those that others imply."""
-    at, _ = pieces.taken(np.array([number])).ties(ties)
-    first = int(pieces.first[number])
-    edges = [
-        (int(left) - first, int(right) - first, int(bound))
-        for left, right, bound in zip(
-            ties.rank[ties.left[at]], ties.rank[ties.right[at]], ties.bound[at], strict=True
-        )
-    ]
-    if ties.serial[pieces.component[number]]:
-        return edges
-    return without_implied(int(pieces.size[number]), edges)
-
-
-def without_implied(count: int, edges: Sequence[Edge]) -> list[Edge]:
-    """Edges that say the same: one that a way over others implies is left out."""
-    if count > _MOST_REDUCED:
-        return list(edges)
-    kept = list(dict.fromkeys(edges))
-    # Those between events far apart are implied by the ways between.
-    for edge in sorted(kept, key=lambda each: -abs(each[0] - each[1])):
-        others = [each for each in kept if each is not edge]
-        i, j, bound = edge
-        if _reach(count, others, i, j) <= bound:
-            kept = others
-    return kept
-
-
-def _reach(count: int, edges: Sequence[Edge], i: int, j: int) -> int:
-    found = int(closure(count, edges)[i, j])
-    return found if found < UNBOUNDED else UNBOUNDED
-
-
 def share_of_worlds(events: Events, known: Events, chosen: Indexes) -> float:
     """The probability that what is given holds of some events and of all that are tied to them.
 
@@ -178,24 +110,23 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
     QueryTooLargeError
         If one needs more products than the bound on the work.
     """
-    series = series_of(ties)
+    series_of(ties)
     require_few(ties.sizes[components[~ties.serial[components]]])
     unknown = np.unique(components[np.isnan(ties.probability[components])])
-    for problems, alike in alike_components(ties, masses, unknown):
-        ties.probability[alike] = within_bound(lambda some: tied_probability(series.laws, some), problems)
+    if len(unknown):
+        found = Rows(masses, _clauses(ties, unknown)).probability()
+        if np.isnan(found).any():
+            raise too_many_together(int(ties.sizes[unknown[np.isnan(found)]].max()))
+        ties.probability[unknown] = found
     return np.asarray(ties.probability[components])
 
 
-def alike_components(
-    ties: EventTies, masses: Masses, components: Indexes
-) -> Iterator[tuple[Problems, Indexes]]:
-    """Components as problems, those together whose ties are the same; and which these are."""
-    if not len(components):
-        return
-    texts = structure_texts(ties, Pieces.whole(ties, components)).rank("dense").to_numpy()
-    for text in np.unique(texts):
-        alike = components[texts == text]
-        yield _problems(ties, masses, alike), alike
+def _clauses(ties: EventTies, components: Indexes) -> Clauses:
+    """Each of some components as a row that asks for its ties."""
+    at, offsets = owned(ties.tie_offsets, components)
+    count = np.arange(len(components) + 1), np.arange(len(at) + 1)
+    flags = np.zeros(len(at), dtype=bool)
+    return Clauses(count[0], offsets, flags, count[1], ties.left[at], ties.right[at], ties.bound[at])
 
 
 def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
@@ -223,14 +154,3 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
         at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
         found[some] = np.multiply.reduceat(series.ratio[at], offsets[:-1]) * series.meeting[last]
     return found
-
-
-def _problems(ties: EventTies, masses: Masses, components: Indexes) -> Problems:
-    """Alike components as problems: all of their events are variables, in order."""
-    size = int(ties.sizes[components[0]])
-    event = ties.members[ties.member_offsets[components][:, None] + np.arange(size)]
-    edges = tuple(ties_between_ranks(ties, Pieces.whole(ties, components), 0))
-    system = closure(size, edges)
-    structure = Structure(system, edges, (), breakpoints(size, edges, system, ()))
-    variables = Variables(event, *valid_bounds(masses.lower[event], masses.upper[event], system))
-    return Problems(structure, np.arange(len(components)), variables, no_factors(len(components)))

@@ -79,18 +79,25 @@ class GroupWholes:
         """
         rows = clauses_of(problems, self.groups, limited=limited, tied=[self.tied(each) for each in problems])
         both = measuring(events, rows)
-        wholes, of = np.unique(self.whole, return_inverse=True)
-        alone = measuring(events, self._alone(wholes))
-        given = np.ones(self.groups)
-        np.multiply.at(given, self.group, alone.probability[of.reshape(-1)])
-        return replace(both, probability=both.probability / given)
+        return replace(both, probability=both.probability / self.given(events, measuring))
 
-    def _alone(self, wholes: Indexes) -> Clauses:
-        """Each whole as a group of one row, which asks for its ties and nothing else."""
-        ties = self.known.ties_of(len(wholes), np.arange(len(wholes)), wholes)
-        count = len(ties.left)
-        every = np.arange(len(wholes) + 1), ties.offsets, np.zeros(count, dtype=bool), np.arange(count + 1)
-        return Clauses(*every, ties.left, ties.right, ties.bound)
+    def given(self, events: Events, measuring: MeasuringClauses) -> Reals:
+        """Of each group the probability of its ties."""
+        wholes, of = np.unique(self.whole, return_inverse=True)
+        alone = whole_probability(self.known, wholes, events, measuring)
+        found = np.ones(self.groups)
+        np.multiply.at(found, self.group, alone[of.reshape(-1)])
+        return found
+
+
+def whole_probability(
+    known: GivenOnClocks, wholes: Indexes, events: Events, measuring: MeasuringClauses
+) -> Reals:
+    """That all ties of each of some wholes hold: a group of one row, which asks for nothing else."""
+    ties = known.ties_of(len(wholes), np.arange(len(wholes)), wholes)
+    count = len(ties.left)
+    every = np.arange(len(wholes) + 1), ties.offsets, np.zeros(count, dtype=bool), np.arange(count + 1)
+    return measuring(events, Clauses(*every, ties.left, ties.right, ties.bound)).probability
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -74,14 +75,19 @@ def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, k
     ContradictionError
         If masses with holes leave no world; else intervals have told.
     """
-    from cepctl.engines.confidence.given.clocked_confidences import whole_probability
+    from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+    from cepctl.engines.confidence.given.groups import whole_probability
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
+    from cepctl.engines.confidence.occurrence.occurrence import occurrences
 
     left = _tightest(left, known.stamps)
     ties = without_series(event_ties(len(events), left.left, left.right, left.bound), known.masses)
     wholes = GivenOnClocks.of(known.stamps, ties)
-    for label in wholes.with_holes():
-        if whole_probability(wholes, label) == 0.0:
+    holed = np.array(wholes.with_holes(), dtype=np.int64)
+    if len(holed):
+        measuring = partial(occurrences_on_clocks, known.stamps, occurrences, give_up=False)
+        never = holed[whole_probability(wholes, holed, events, measuring) == 0.0]
+        for label in never[:1].tolist():
             raise contradicted(given, wholes.events_of(label).tolist(), events)
     return replace(known, ties=ties)
 

@@ -18,7 +18,6 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.ties import EventTies, connected
 from cepctl.engines.confidence.clocks.frames import involved
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.given.components import alike_components
 from cepctl.engines.confidence.given.work import MOST_TIED
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.pattern.bound_matches import Rivals
@@ -74,17 +73,6 @@ class GivenOnClocks:
         """The tied events of a whole."""
         return self.members[self.member_offsets[whole] : self.member_offsets[whole + 1]]
 
-    def touched(self, count: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> TiesOf:
-        """The wholes of `count` matches, those that have some event, and the ties of these.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If a match needs more than MOST_TIED tied events.
-        """
-        match, whole = self._wholes(*involved(len(self.clocks.clock), bound, rivals))
-        return self.ties_of(count, match, whole)
-
     def touch(self, count: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> Flags:
         """Which of `count` matches have an event, a rival or a clock of a whole with events."""
         match, whole = self._wholes(*involved(len(self.clocks.clock), bound, rivals))
@@ -135,15 +123,6 @@ class GivenOnClocks:
         at, offsets = owned(begins, whole)
         left, right, bound = (each[order[at]] for each in (self.ties.left, self.ties.right, self.ties.bound))
         return TiesOf(events, np.repeat(match, np.diff(offsets)), left, right, bound)
-
-    def shifts(self, wholes: TiesOf) -> set[int]:
-        """By how much cuts of two clocks may be apart where components change their polynomial."""
-        components = np.unique(self.ties.component[wholes.events.members])
-        return {
-            shift
-            for problems, _ in alike_components(self.ties, self.clocks.envelopes, components)
-            for shift in problems.structure.breakpoints.differences()
-        }
 
     def with_holes(self) -> list[int]:
         """The wholes some of whose own parts or offsets have ticks without mass between others."""

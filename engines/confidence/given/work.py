@@ -9,7 +9,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.solve import WORK_BOUND
+from cepctl.engines.confidence.occurrence.rows import WORK_BOUND
 from cepctl.engines.confidence.work import ALLOW, BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.errors import QueryTooLargeError
 
@@ -28,9 +28,8 @@ def require_few(sizes: Indexes) -> None:
         )
 
 
-def within_bound(solving: Callable[[Problems], Reals], problems: Problems) -> Reals:
-    """Solve problems; raises QueryTooLargeError, naming events and products, where one exceeds the bound."""
-    found = searched(lambda: solving(problems), problems)
+def refused_beyond(found: Reals, problems: Problems) -> Reals:
+    """What was found; raises QueryTooLargeError, naming events and products, where it was too much work."""
     if np.isnan(found).any():
         raise _too_large(problems)
     return found
@@ -45,7 +44,11 @@ def searched(search: Callable[[], _Found], problems: Problems) -> _Found:
 
 
 def _too_large(problems: Problems) -> QueryTooLargeError:
-    tied = problems.variables.event.shape[1]
+    return too_many_together(problems.variables.event.shape[1])
+
+
+def too_many_together(tied: int) -> QueryTooLargeError:
+    """That so many tied events take too much work."""
     return _too_many(
         f"{WORK_BOUND:,} products", f"GIVEN ties {tied:,} events that have to be summed together"
     )

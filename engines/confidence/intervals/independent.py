@@ -28,7 +28,6 @@ from cepctl.engines.confidence.intervals.edges import (
     skeleton_of,
 )
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, with_certain_ones
-from cepctl.engines.confidence.intervals.problems import Together
 from cepctl.engines.confidence.intervals.rivals import (
     FoundRivals,
     RivalList,
@@ -36,7 +35,11 @@ from cepctl.engines.confidence.intervals.rivals import (
     deciding,
     rivals_of_rows,
 )
-from cepctl.engines.confidence.intervals.sums import probability, probability_without_rivals
+from cepctl.engines.confidence.intervals.sums import (
+    Together,
+    probability,
+    probability_without_rivals,
+)
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.work import ENDS_APART
 
@@ -145,7 +148,7 @@ def _absent(
         named = _named(mine, matches.shape[1])
         chosen = _chosen(skeleton, mask, named)
         part = taken(left, rows)
-        absent, others = _apart(chosen, named, tuple(constants), mine)
+        absent, others = _apart(chosen, named, skeleton.restricted, tuple(constants), mine)
         of_rivals, lower, upper = probability_without_rivals(measure, absent, endpoint[rows], part)
         for k in np.flatnonzero(~np.array(skeleton.lasting)):
             lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
@@ -230,7 +233,11 @@ def _named(lists: list[RivalList], components: int) -> frozenset[Place]:
 
 
 def _apart(
-    chosen: OpenEdges, named: frozenset[Place], constants: tuple[int, ...], lists: list[RivalList]
+    chosen: OpenEdges,
+    named: frozenset[Place],
+    restricted: frozenset[Place],
+    constants: tuple[int, ...],
+    lists: list[RivalList],
 ) -> tuple[Together, OpenEdges]:
     """What must be summed together with rivals, and what multiplies."""
     together = [each for each in chosen.coupled if named & set(each.places)]
@@ -242,7 +249,6 @@ def _apart(
         for group in together
         for (i, j, bound), number in zip(group.edges, group.own, strict=True)
     )
-    variables = named | {group.places[each] for group in together for each in group.restricted}
-    return Together(tuple(places), edges, frozenset(variables), tuple(lists)), OpenEdges(
+    return Together(tuple(places), edges, restricted & set(places), tuple(lists)), OpenEdges(
         rest, alone, chosen.free
     )

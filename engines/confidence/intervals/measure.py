@@ -18,11 +18,12 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies
+from cepctl.engines.confidence.coupled.clauses import Part, present
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, FoundWholes, Negation, Whole
@@ -231,3 +232,12 @@ def can_break(
     lower, upper = ticks_left(replace(measure, cases=cases), np.column_stack([matches[row], event]))
     can = (lower <= upper).all(axis=1)
     return negation, row[can], event[can]
+
+
+def laws_of(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
+    """What interval events, shape (n, k), ask of their own two endpoints."""
+    for event in events.T:
+        end, longest = endpoints.end[event], endpoints.longest[event]
+        yield present(row, event, end, -endpoints.shortest[event])
+        some = np.flatnonzero(longest < UNBOUNDED_LENGTH)
+        yield present(row[some], end[some], event[some], longest[some])

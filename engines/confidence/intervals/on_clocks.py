@@ -19,7 +19,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK
-from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
@@ -31,7 +31,7 @@ from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, g
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, skeleton_of
 from cepctl.engines.confidence.intervals.independent import measured_independently
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks, laws_of
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation, deciding, rivals_of_rows
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import ENDS_AT_OFFSETS
@@ -261,12 +261,3 @@ def _of_spans(spans: TickSpans, endpoint: Indexes) -> Iterator[Part]:
     for each in endpoint.T:
         yield present(ends, each[ends], np.full(len(ends), NO_EVENT), spans.last[ends])
         yield present(begins, np.full(len(begins), NO_EVENT), each[begins], -spans.first[begins])
-
-
-def laws_of(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
-    """What interval events, shape (n, k), ask of their own two endpoints."""
-    for event in events.T:
-        end, longest = endpoints.end[event], endpoints.longest[event]
-        yield present(row, event, end, -endpoints.shortest[event])
-        some = np.flatnonzero(longest < UNBOUNDED_LENGTH)
-        yield present(row[some], end[some], event[some], longest[some])

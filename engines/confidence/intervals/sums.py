@@ -1,39 +1,35 @@
 """The probability that independent endpoints satisfy the difference constraints that are open between them.
 
 Endpoints that no constraint couples are apart: the probabilities multiply.  Two of them have a closed form;
-so has any order of them.  Up to four are summed over one or two of them, whatever the constants.  Of more, a
-smallest set that touches every constraint are the variables of nested sums, and what is left are factors,
-each of which must lie in the region that the variables leave to it.  Where that takes many variables, these
-are taken apart, one by one.  Endpoints whose ticks say what a rival is are summed together with all rivals.
+so has any order of them.  Others are rows of clauses, as in the room `occurrence`.  Endpoints whose ticks say
+what a rival is are summed together with all rivals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, mass_between
-from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
-from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.solve import coupled_confidence, tick_range
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Part, gathered, present
+from cepctl.engines.confidence.intervals.conditions import CONSTANT, Edge, Place
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
-from cepctl.engines.confidence.intervals.few_endpoints import Cover, few_cover, few_endpoints
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.orders import MOST_PLACES, Order, order_confidence, order_of
-from cepctl.engines.confidence.intervals.problems import Together, cover_of, problems_of
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, laws_of
+from cepctl.engines.confidence.intervals.orders import Order, order_confidence, order_of
+from cepctl.engines.confidence.intervals.rivals import RivalList
 from cepctl.engines.confidence.method import Guarantee, Heard, Method
-from cepctl.engines.confidence.work import ENDPOINTS, NESTED_ENDS
+from cepctl.engines.confidence.occurrence.ends import NEVER
+from cepctl.engines.confidence.occurrence.rows import WORK_BOUND, Rows
+from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 EXACT = Guarantee.EXACT
-FEW_VARIABLES = 3
-"""So many are summed one inside the other, however many factors they have."""
 
 
 def probability(
@@ -60,6 +56,20 @@ def probability(
     return found
 
 
+@dataclass(frozen=True)
+class Together:
+    """What must be summed together, of matches that are alike.
+
+    `places` of the matches, the open `edges` between them, and those that constants restrict.  `lists`: who
+    must be absent.
+    """
+
+    places: tuple[Place, ...]
+    edges: tuple[Edge, ...]
+    restricted: frozenset[Place]
+    lists: tuple[RivalList, ...] = ()
+
+
 def probability_without_rivals(
     measure: IntervalMeasure, together: Together, endpoint: Indexes, left: Reached
 ) -> tuple[Reals, Ticks, Ticks]:
@@ -73,21 +83,70 @@ def probability_without_rivals(
         If a row takes too many products.
     """
     measure.heard(NESTED_ENDS)
-    endpoints, masses = measure.endpoints, measure.endpoints.masses
-    problems = problems_of(endpoints, together, endpoint, left.lower, left.upper)
-    confidence, found = coupled_confidence(masses, problems)
+    count, endpoints, whole = np.arange(len(endpoint)), measure.endpoints, np.ones(len(endpoint))
+    parts = [
+        present(count, endpoint[:, i], endpoint[:, j], np.full(len(count), bound))
+        for i, j, bound in together.edges
+        if bound < UNBOUNDED
+    ]
+    parts += _limits(endpoint, left.lower, left.upper, sorted(together.restricted))
+    for each in together.lists:
+        parts += absent_rivals(endpoints, each, endpoint)
+        if each.kind.lasts:
+            parts += laws_of(endpoints, each.row, each.event[:, None])
+            np.multiply.at(whole, each.row, endpoints.whole[each.event])
+    rows = Rows(endpoints.masses, gathered(parts, count, len(count)))
+    places = list(together.places)
+    events = np.ascontiguousarray(endpoint[:, places])
+    first, last = rows.ends(events, events)
     lower, upper = left.lower.copy(), left.upper.copy()
-    never = found == IMPOSSIBLE
+    lower[:, places], upper[:, places] = first, last
+    never = (first == NEVER).any(axis=1)
     lower[never], upper[never] = 1, 0
-    possible = np.flatnonzero(~never)
-    if not len(possible):
-        return confidence, lower, upper
-    some = replace(together, lists=tuple(each.taken(possible) for each in together.lists))
-    rows = endpoint[possible], left.lower[possible], left.upper[possible]
-    for place in together.places:
-        ends = (problems_of(endpoints, some, *rows, (place, last)) for last in (False, True))
-        lower[possible, place], upper[possible, place] = tick_range(masses, *ends)
-    return confidence, lower, upper
+    return refused_beyond(rows, ~never) / whole, lower, upper
+
+
+def absent_rivals(endpoints: Endpoints, rivals: RivalList, endpoint: Indexes) -> Iterator[Part]:
+    """What must not hold all together, for each rival of a row in each case in which it breaks a match."""
+    kind, row, event = rivals.kind, rivals.row, rivals.event
+    own = {CONSTANT: np.full(len(row), NO_EVENT), kind.place: event, kind.place + 1: endpoints.end[event]}
+
+    def at(place: Place) -> Indexes:
+        return own[place] if place in own else endpoint[row, place]
+
+    for case in kind.cases:
+        edges = [each for each in case if each[2] < UNBOUNDED]
+        left, right = (np.stack([at(edge[side]) for edge in edges], axis=1) for side in (0, 1))
+        bound = np.tile(np.array([edge[2] for edge in edges]), len(row))
+        sizes = np.full(len(row), len(edges))
+        yield Part(row, np.ones(len(row), bool), sizes, left.reshape(-1), right.reshape(-1), bound)
+
+
+def refused_beyond(rows: Rows, possible: Flags) -> Reals:
+    """The probability of rows, 0 of those that are not possible.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a row takes too many products.
+    """
+    found = np.where(possible, rows.probability(), 0.0)
+    if np.isnan(found).any():
+        row = int(np.flatnonzero(np.isnan(found))[0])
+        problem, event = rows.clauses.events()
+        many = len(np.unique(event[problem == row]))
+        why, most = f"it compares {many:,} starts and ends", f"{WORK_BOUND:,} products"
+        raise too_costly("the exact confidence of a match", NESTED_ENDS, most, why, NARROW)
+    return found
+
+
+def _limits(endpoint: Indexes, lower: Ticks, upper: Ticks, places: Iterable[Place]) -> Iterator[Part]:
+    """The ticks that are left to some places of rows."""
+    count = np.arange(len(endpoint))
+    nothing = np.full(len(count), NO_EVENT)
+    for place in places:
+        yield present(count, endpoint[:, place], nothing, upper[:, place])
+        yield present(count, nothing, endpoint[:, place], -lower[:, place])
 
 
 @dataclass(frozen=True)
@@ -115,14 +174,16 @@ class Connected:
         ]
         return np.stack(columns, axis=1)
 
-    def problems(self, *, all_variables: bool) -> Iterator[tuple[Indexes, Problems]]:
-        """The rows as coupled problems: those with the same constants are of one structure."""
-        places = tuple(range(len(self.group.places)))
-        for each, rows in rows_alike(self.constants):
-            edges = tuple((i, j, int(bound)) for (i, j, _), bound in zip(self.group.edges, each, strict=True))
-            together = Together(places, edges, frozenset(places) if all_variables else self.group.restricted)
-            some = self.endpoint[rows], self.lower[rows], self.upper[rows]
-            yield rows, problems_of(self.endpoints, together, *some)
+    @property
+    def rows(self) -> Rows:
+        """The same as clauses."""
+        count = np.arange(len(self.endpoint))
+        parts = [
+            present(count, self.endpoint[:, i], self.endpoint[:, j], bound)
+            for (i, j, _), bound in zip(self.group.edges, self.constants.T, strict=True)
+        ]
+        parts += _limits(self.endpoint, self.lower, self.upper, sorted(self.group.restricted))
+        return Rows(self.endpoints.masses, gathered(parts, count, len(count)))
 
 
 def _of_two(asked: Connected) -> Reals:
@@ -148,39 +209,8 @@ def _in_order(asked: Connected) -> Reals:
     return order_confidence(asked.endpoints.masses, order, asked.endpoint, asked.lower, asked.upper)
 
 
-def _cover(group: Coupled) -> Cover | None:
-    return few_cover(len(group.places), tuple((i, j) for i, j, _ in group.edges))
-
-
-def _of_few(asked: Connected) -> Reals:
-    cover = _cover(asked.group)
-    assert cover is not None
-    rows = asked.endpoint, asked.lower, asked.upper, asked.constants
-    return few_endpoints(asked.endpoints.masses, cover, *rows)
-
-
-def _has_few_variables(group: Coupled) -> bool:
-    places = range(len(group.places))
-    few = cover_of(places, group.edges, group.restricted, FEW_VARIABLES)
-    return len(places) <= MOST_PLACES or few is not None
-
-
-def _nested(asked: Connected) -> Reals:
-    found = np.zeros(len(asked.endpoint))
-    for rows, problems in asked.problems(all_variables=False):
-        found[rows] = coupled_confidence(asked.endpoints.masses, problems)[0]
-    return found
-
-
-def _taken_apart(asked: Connected) -> Reals:
-    """All endpoints are variables: at a tick of one between others these are independent."""
-    from cepctl.engines.confidence.given.separators import tied_probability
-    from cepctl.engines.confidence.given.work import within_bound
-
-    found, laws = np.zeros(len(asked.endpoint)), asked.endpoints.masses.laws
-    for rows, problems in asked.problems(all_variables=True):
-        found[rows] = within_bound(lambda some: tied_probability(laws, some), problems)
-    return found
+def _by_clauses(asked: Connected) -> Reals:
+    return refused_beyond(asked.rows, np.ones(len(asked.endpoint), dtype=bool))
 
 
 # fmt: off
@@ -189,12 +219,8 @@ SUMS: tuple[Method[Coupled, [Connected], Reals], ...] = (
            EXACT, _of_two, "two of its starts and ends are compared with each other alone"),
     Method("order in closed form", lambda group: _order(group) is not None,
            EXACT, _in_order, "some of its starts and ends have to be in order"),
-    Method(ENDPOINTS, lambda group: _cover(group) is not None,
-           EXACT, _of_few, "up to four of its starts and ends are compared, with any tolerances"),
-    Method(NESTED_ENDS, _has_few_variables,
-           EXACT, _nested, "many of its starts and ends are compared with a few, or rivals with some"),
-    Method("sums at each tick of an end between others", lambda group: True,
-           EXACT, _taken_apart, "many of its starts and ends are compared in a row"),
+    Method(NESTED_ENDS, lambda group: True,
+           EXACT, _by_clauses, "some of its starts and ends are compared, with any tolerances"),
 )
 # fmt: on
 """In the order in which they are asked for what open edges connect; what gives up has no number."""

@@ -27,8 +27,7 @@ from cepctl.engines.columns.ties import EndpointTies, connected
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.on_clocks import laws_of
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, laws_of
 from cepctl.engines.confidence.intervals.tied_matches import component_probability
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED

@@ -82,10 +82,10 @@ class Weighted(NamedTuple):
     instead: Indexes
 
     @classmethod
-    def none(cls, events: Events, groups: int) -> Weighted:
+    def none(cls, laws: Laws, groups: int) -> Weighted:
         """No event of so many groups has weights."""
         nothing = np.zeros(0, dtype=np.int64)
-        return cls(events.masses.laws, np.zeros(groups + 1, np.int64), nothing, nothing.copy())
+        return cls(laws, np.zeros(groups + 1, np.int64), nothing, nothing.copy())
 
     def of_groups(self, groups: Indexes) -> Weighted:
         """Those of some groups."""
@@ -95,13 +95,20 @@ class Weighted(NamedTuple):
 
 def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = None) -> Occurrences:
     """Measure the groups whose rows ask for these clauses."""
-    count = len(clauses.problem_offsets) - 1
-    weighted = weighted or Weighted.none(events, count)
+    weighted = weighted or Weighted.none(events.masses.laws, clauses.groups)
+    return occurrences_by_rank(events.id_rank - 1, clauses, weighted, WORK_BOUND)
+
+
+def occurrences_by_rank(
+    rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int
+) -> Occurrences:
+    """The same of events in an order of their own, from 0 on: ties between separators fall by it."""
+    count = clauses.groups
     probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)
     if count:
-        row_of_rank = np.empty(len(events), dtype=np.int64)
-        row_of_rank[events.id_rank - 1] = np.arange(len(events))
-        _measure(clauses, events.id_rank - 1, row_of_rank, weighted, WORK_BOUND, probability, figures)
+        row_of_rank = np.empty(len(rank), dtype=np.int64)
+        row_of_rank[rank] = np.arange(len(rank))
+        _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures)
     return Occurrences(probability, figures[:, _SEPARATORS], figures[:, _PROBLEMS], figures[:, _WORK])
 
 
@@ -131,7 +138,7 @@ def _union(own, buckets, work_bound, figures):
         figures[_PROBLEMS] = offsets[which + 1] - offsets[which]
         if figures[_PROBLEMS] > MOST_TOGETHER:
             return np.nan
-    none = 1.0
+    total = 0.0
     mask, place = np.zeros(len(own.absent), np.uint64), np.full(len(own.event), -1)
     for which in range(parts):
         some = problem[offsets[which] : offsets[which + 1]]
@@ -158,5 +165,6 @@ def _union(own, buckets, work_bound, figures):
         found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):
             return found
-        none *= 1.0 - found
-    return 1.0 - none
+        # Not 1 - product of (1 - P), which is 0 where P is small.
+        total += found * (1.0 - total)
+    return total

@@ -141,7 +141,7 @@ def _split(near, label, members, first, last, fresh):
 
 @inner
 def _best(near, label, own):
-    """The event without which the largest part is smallest, among those that are compared with many others."""
+    """The event without which the largest part is smallest, among those compared with many others."""
     most = 0
     degree = np.zeros(len(own), np.int64)
     for i in range(len(own)):

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Reals, Ticks
-from cepctl.engines.columns.masses import Masses
+from cepctl.arrays import Flags, Ticks
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import Problems, reordered
+from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
-from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored, tick_range
 from cepctl.engines.confidence.measured import Measured, Total
-
-_LAST = np.iinfo(np.int64).max
+from cepctl.engines.confidence.occurrence.ends import NEVER
+from cepctl.engines.confidence.occurrence.rows import WORK_BOUND, Rows, shown_events
+from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, too_costly
+from cepctl.errors import QueryTooLargeError
 
 
 def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = None) -> Measured:
@@ -41,10 +41,14 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     # Which of its own events break a match depends on their order.
     certain &= ~rivals_of_own | always_in_one_order(masses, matches.groups)
     for problems in coupled_problems(matches):
-        part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
-        last = -first_ticks(*mirrored(masses, problems))
-        unknown = np.isnan(part) & (first != _LAST)
-        if sampling is not None and unknown.any():
+        rows, event = Rows.of(masses, problems), problems.variables.event
+        first, last = rows.ends(event[:, 0], event[:, -1])
+        # Matches that are sampled anyway are not summed any further.
+        part = rows.probability(np.flatnonzero(error[problems.match] == 0.0))
+        unknown = np.isnan(part) & (first != NEVER)
+        if unknown.any():
+            if sampling is None:
+                raise _too_costly(problems, int(np.flatnonzero(unknown)[0]))
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
         certain[problems.match[_with_rivals(matches, problems, rivals_of_own)]] = False
@@ -54,6 +58,15 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
         total.confidence[sampled] = np.minimum(total.confidence[sampled] + estimate, 1.0)
     total.confidence[certain], error[certain] = 1.0, 0.0
     return replace(total.measured(), error=error)
+
+
+def _too_costly(problems: Problems, row: int) -> QueryTooLargeError:
+    variables = problems.variables.event.shape[1]
+    others = int(np.diff(problems.factors.offsets)[row])
+    why = f"it couples {variables} events with {others} others"
+    return too_costly(
+        "the exact confidence of a match", NESTED, f"{WORK_BOUND:,} products", why, NARROW, ALLOW
+    )
 
 
 def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Flags) -> Flags:
@@ -74,18 +87,6 @@ def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Fla
     return found
 
 
-def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:
-    """As `coupled_confidence`; matches that are `sampled` anyway are not summed any further."""
-    hopeless = sampled[problems.match]
-    if not hopeless.any():
-        return coupled_confidence(masses, problems, give_up=give_up)
-    part, first = np.full(len(hopeless), np.nan), np.zeros(len(hopeless), dtype=np.int64)
-    kept = np.flatnonzero(~hopeless)
-    part[kept], first[kept] = coupled_confidence(masses, problems.taken(kept), give_up=give_up)
-    first[hopeless] = first_ticks(masses, problems.taken(np.flatnonzero(hopeless)))
-    return part, first
-
-
 def shown_range(matches: CoupledMatches) -> tuple[Ticks, Ticks]:
     """First and last tick of what matches show, which need not be that of their first and last events.
 
@@ -94,19 +95,7 @@ def shown_range(matches: CoupledMatches) -> tuple[Ticks, Ticks]:
     total = Total(len(matches))
     for problems in coupled_problems(matches):
         if len(problems.match):
-            both = with_ends(problems, problems.structure.ends)
-            total.widen(problems.match, *tick_range(matches.masses, *both))
+            ends = Rows.of(matches.masses, problems).ends(*shown_events(problems))
+            possible = np.flatnonzero(ends[0] != NEVER)
+            total.widen(problems.match[possible], ends[0][possible], ends[1][possible])
     return total.start, total.end
-
-
-def with_ends(problems: Problems, ends: tuple[int, int]) -> tuple[Problems, Problems]:
-    """The same problems with one variable first, and with another one last.
-
-    The smallest possible tick is that of the first variable of a problem, the largest that of the last one.
-    """
-    first, last = ends
-    places = range(problems.variables.event.shape[1])
-    return (
-        reordered(problems, [first, *(i for i in places if i != first)]),
-        reordered(problems, [*(i for i in places if i != last), last]),
-    )

@@ -46,30 +46,32 @@ class _Systems(NamedTuple):
     differences: Ticks
 
 
-def ends_on_clocks(
-    clocks: EventClocks, clauses: Clauses, first: Indexes, last: Indexes
+def ends_of(
+    clocks: EventClocks, clauses: Clauses, first: Indexes, last: Indexes, method: str = AT_OFFSETS
 ) -> tuple[Ticks, Ticks]:
-    """The earliest tick of event `first` and the latest of event `last` of each problem, shape (problems,).
+    """The earliest ticks of events `first` and the latest of events `last` of each problem.
 
-    A problem that no world satisfies has the earliest tick NEVER.
+    Shapes (problems,) or (problems, k).  What no world satisfies starts at NEVER and ends at -NEVER.
+    `method`: in whose words too much work is refused.
 
     Raises
     ------
     QueryTooLargeError
         If there are too many ways in which rivals of a match can be away.
     """
-    systems, nodes = _systems(clocks, clauses)
+    systems, nodes = _systems(clocks, clauses, np.concatenate([first.T.reshape(-1), last.T.reshape(-1)]))
     problems = np.arange(len(systems.nodes))
-    earliest, latest = np.empty(len(problems), np.int64), np.empty(len(problems), np.int64)
+    earliest, latest = np.empty(first.T.shape, np.int64), np.empty(last.T.shape, np.int64)
     mirrored = systems._replace(
         edges=np.ascontiguousarray(systems.edges[:, [1, 0, 2]]),
         differences=np.ascontiguousarray(systems.differences[:, [1, 0, 2]]),
     )
-    for found, way, event in ((earliest, systems, first), (latest, mirrored, last)):
-        if not _least_ticks(way, nodes.of(problems, event), found):
-            why, most = "other events may be away in many ways", f"{MOST_STEPS:,} systems of differences"
-            raise too_costly("the exact time range of a match", AT_OFFSETS, most, why, NARROW)
-    return earliest, np.where(earliest == NEVER, NEVER, -latest)
+    for found, way, events in ((earliest, systems, first.T), (latest, mirrored, last.T)):
+        for ticks, event in zip(np.atleast_2d(found), np.atleast_2d(events), strict=True):
+            if not _least_ticks(way, nodes.of(problems, event), ticks):
+                why, most = "other events may be away in many ways", f"{MOST_STEPS:,} systems of differences"
+                raise too_costly("the exact time range of a match", method, most, why, NARROW)
+    return earliest.T, -latest.T
 
 
 class _Nodes(NamedTuple):
@@ -92,11 +94,13 @@ class _Nodes(NamedTuple):
         return np.where(clock == NO_CLOCK, 0, place)
 
 
-def _systems(clocks: EventClocks, clauses: Clauses) -> tuple[_Systems, _Nodes]:
+def _systems(clocks: EventClocks, clauses: Clauses, shown: Indexes) -> tuple[_Systems, _Nodes]:
+    """The systems of all problems, in which stand the `shown` events of each, shape (k * problems,), too."""
     count, width = len(clauses.clause_offsets) - 1, len(clocks.offsets.lower)
     problem, event = clauses.events()
     events = len(clocks.clock)
-    pairs = np.unique(problem * events + event)
+    asked = np.tile(np.arange(count), len(shown) // max(count, 1)) * events + shown
+    pairs = np.unique(np.concatenate([problem * events + event, asked]))
     problem, event = pairs // events, pairs % events
     clock = clocks.clock[event]
     stamped = np.flatnonzero(clock != NO_CLOCK)

@@ -1,0 +1,83 @@
+"""Probability and ends of problems each by itself: a row is a key of one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Tied, clauses_of
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.occurrence.ends import ends_of
+from cepctl.engines.confidence.occurrence.occurrence import Weighted, occurrences_by_rank
+from cepctl.engines.confidence.work import NESTED, most_products
+from cepctl.engines.pattern.difference_constraints import valid_bounds
+
+WORK_BOUND = most_products(NESTED)
+"""Products of masses that a single row may take."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """n rows, each a group of one problem, of independent events with these masses."""
+
+    masses: Masses
+    clauses: Clauses
+
+    @classmethod
+    def of(cls, masses: Masses, problems: Problems, *besides: Tied) -> Rows:
+        """Each problem as a row of its own, which asks for some differences `besides`."""
+        count = len(problems.match)
+        alone = replace(problems, match=np.arange(count))
+        every = zip(own_limits(masses, problems), *besides, strict=True)
+        problem, left, right, bound = (np.concatenate(each) for each in every)
+        tied = problem, left, right, bound
+        return cls(masses, clauses_of([alone], count, limited=False, tied=[tied]))
+
+    def probability(self, chosen: Indexes | None = None) -> Reals:
+        """Of each row, NaN where it takes more than WORK_BOUND products or is not `chosen`; shape (n,)."""
+        weighted = Weighted.none(self.masses.laws, self.clauses.groups)
+        if chosen is None or len(chosen) == self.clauses.groups:
+            return self.under(weighted)
+        found = np.full(self.clauses.groups, np.nan)
+        some = Rows(self.masses, self.clauses.of_groups(chosen))
+        found[chosen] = some.under(weighted.of_groups(chosen))
+        return found
+
+    def under(self, weighted: Weighted) -> Reals:
+        """The same of events with other laws on the same ticks, or weights."""
+        rank = np.arange(len(self.masses.lower))
+        return occurrences_by_rank(rank, self.clauses, weighted, WORK_BOUND).probability
+
+    def ends(self, first: Indexes, last: Indexes) -> tuple[Ticks, Ticks]:
+        """The earliest ticks of events `first` and the latest of `last`, as `ends_of` finds them.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If there are too many ways in which rivals of a row can be away.
+        """
+        return ends_of(EventClocks.none(self.masses), self.clauses, first, last, NESTED)
+
+
+def shown_events(problems: Problems) -> tuple[Indexes, Indexes]:
+    """The events of the first and the last variable that matches show, of each problem."""
+    first, last = problems.structure.ends
+    return problems.variables.event[:, first], problems.variables.event[:, last]
+
+
+def own_limits(masses: Masses, problems: Problems) -> Tied:
+    """What constants leave to variables, where that is less than their edges and intervals do."""
+    event, lower, upper = problems.variables
+    widest = valid_bounds(masses.lower[event], masses.upper[event], problems.structure.system)
+    low, low_place = np.nonzero(lower > widest[0])
+    high, high_place = np.nonzero(upper < widest[1])
+    return (
+        np.concatenate([low, high]),
+        np.concatenate([np.full(len(low), NO_EVENT), event[high, high_place]]),
+        np.concatenate([event[low, low_place], np.full(len(high), NO_EVENT)]),
+        np.concatenate([-lower[low, low_place], upper[high, high_place]]),
+    )
