@@ -90,7 +90,7 @@ COUPLED = "PATTERN SEQ(A a, !B n, C c) WHERE c.time - a.time <= 3 ticks WITHIN 4
 def test_estimates_carry_their_error_and_are_announced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.engines.confidence.coupled.solve.WORK_BOUND", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.rows.WORK_BOUND", 0)
     assert main(["match", COUPLED, "fig1.csv", "--approximate", "0.05", "--time", "ticks"]) == 0
     captured = capsys.readouterr()
     header, first, _ = captured.out.splitlines()
@@ -117,7 +117,7 @@ def test_what_need_not_be_estimated_is_exact(capsys: pytest.CaptureFixture[str])
 def test_what_is_too_costly_is_refused_unless_an_error_is_allowed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.engines.confidence.coupled.solve.WORK_BOUND", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.occurrence.rows.WORK_BOUND", 0)
     assert "allow an error with --approximate" in refused(capsys, COUPLED, "fig1.csv")
     assert "0.0001<=x<=0.5" in refused(capsys, COUPLED, "fig1.csv", "--approximate", "0")
     summary = ("--approximate", "0.1", "--kleene", "summary")

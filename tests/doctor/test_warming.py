@@ -40,7 +40,6 @@ ENTRIES = {
     "confidence.occurrence.occurrence._measure",
     "confidence.occurrence.room_unions._unite",
     "confidence.intervals.orders._sum_orders",
-    "confidence.intervals.few_endpoints._sum_rows",
     "confidence.orders.sweep.sweep",
     "search.kleene.sequence_tables._count",
     "event.exclusive_groups._join",

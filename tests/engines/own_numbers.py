@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from cepctl.datasets.row_groups import row_groups
 from cepctl.engines.columns import range_join
-from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.gaps import polynomials, tables
+from cepctl.engines.confidence.occurrence import rows
 from cepctl.engines.event import kleene_summary
 from cepctl.engines.event.match import match_events, schema_for
 from cepctl.engines.event.options import MatchOptions
@@ -136,7 +136,7 @@ def _under(trial: Trial, patches: dict[object, dict[str, int]] | None = None) ->
     if trial.wide:
         chosen.append((tables, "MOST_TICKS", 0))
     if trial.work is not None:
-        chosen.append((solve, "WORK_BOUND", trial.work))
+        chosen.append((rows, "WORK_BOUND", trial.work))
     active = [patch.object(module, name, value) for module, name, value in chosen]
     for each in active:
         each.start()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cepctl.clocks import Clocks
-from cepctl.engines.confidence.coupled import solve
+from cepctl.engines.confidence.occurrence import rows
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from tests.engines.changed_methods import refuse_clocks
@@ -59,7 +59,7 @@ def test_the_tick_is_as_near_as_the_error_says(
     exact = list(row_of(query.format(*shares), events, clocks, None).values())[4:7]
     refuse_clocks(monkeypatch)
     monkeypatch.setattr("cepctl.engines.confidence.given.work.MOST_TIED", 0)
-    monkeypatch.setattr(solve, "WORK_BOUND", 1)
+    monkeypatch.setattr(rows, "WORK_BOUND", 1)
     row = row_of(query.format(*shares), events, clocks, ERROR)
     assert row["confidence_error"] == ERROR
     assert exact[0] <= row[f"reached({share})"] <= exact[2]
@@ -67,6 +67,6 @@ def test_the_tick_is_as_near_as_the_error_says(
 
 
 def test_no_tick_is_enough_for_more_than_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve, "WORK_BOUND", 1)
+    monkeypatch.setattr(rows, "WORK_BOUND", 1)
     row = row_of("PATTERN SEQ(A a, AND(B b, C c)) RETURN reached(1)", EVENTS, None, ERROR)
     assert row["reached(1)"] is None

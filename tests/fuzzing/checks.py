@@ -15,8 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.confidence.coupled import solve
-from cepctl.engines.confidence.occurrence import occurrence
+from cepctl.engines.confidence.occurrence import occurrence, rows
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -237,7 +236,7 @@ def _estimates(confirmed: Confirmed) -> bool:
     if every.num_rows > _MOST_ESTIMATED or plan.minimum_confidence or every.column(column).null_count:
         return False
     options = MatchOptions(approximate=_ERROR)
-    with patch.object(solve, "WORK_BOUND", 0), patch.object(occurrence, "WORK_BOUND", 0):
+    with patch.object(rows, "WORK_BOUND", 0), patch.object(occurrence, "WORK_BOUND", 0):
         try:
             found = rows_of(plan, match_events(plan, confirmed.table, options))
         except (UnsupportedQueryError, QueryTooLargeError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +14,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.columns.numbering import renumbered, rows_alike
+from cepctl.engines.columns.numbering import renumbered
 from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.confidence.intervals.conditions import (
@@ -278,33 +277,7 @@ def deciding(
         undecided = ~broken[each.row]
         if undecided.any():
             kept.append(replace(each, row=each.row[undecided], event=each.event[undecided]))
-    return _once_each(kept), broken
-
-
-def _once_each(lists: Sequence[RivalList]) -> list[RivalList]:
-    """The same pairs, none of them in two lists: what fits several negations breaks a match by any of these.
-
-    Such a rival is one event, which is where it is for all of them at once.
-    """
-    row, event = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(each, side) for each in lists)])
-        for side in ("row", "event")
-    )
-    _, first, which = np.unique(
-        row * (int(event.max(initial=0)) + 1) + event, return_index=True, return_inverse=True
-    )
-    if len(first) == len(row):
-        return list(lists)
-    apart = np.ones((len(first), len(lists)), dtype=bool)
-    apart[which, np.repeat(np.arange(len(lists)), [len(each.row) for each in lists])] = False
-    found = []
-    for others, alike in rows_alike(apart):
-        # In the order in which they were found, whatever else is in the batch.
-        pairs = np.sort(first[alike])
-        kinds = [each.kind for each, apart_from in zip(lists, others, strict=True) if not apart_from]
-        cases = tuple(dict.fromkeys(chain.from_iterable(kind.cases for kind in kinds)))
-        found.append(RivalList(replace(kinds[0], cases=cases), row[pairs], event[pairs]))
-    return found
+    return kept, broken
 
 
 def _kind(absent: tuple[Case, ...], count: int, lasting: Lasting) -> Kind:

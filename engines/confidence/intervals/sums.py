@@ -92,9 +92,12 @@ def probability_without_rivals(
     parts += _limits(endpoint, left.lower, left.upper, sorted(together.restricted))
     for each in together.lists:
         parts += absent_rivals(endpoints, each, endpoint)
-        if each.kind.lasts:
-            parts += laws_of(endpoints, each.row, each.event[:, None])
-            np.multiply.at(whole, each.row, endpoints.whole[each.event])
+    # An event may be in several lists: it has one law.
+    pairs = [np.stack([each.row, each.event], axis=1) for each in together.lists if each.kind.lasts]
+    if pairs:
+        row, event = np.unique(np.concatenate(pairs), axis=0).T
+        parts += laws_of(endpoints, row, event[:, None])
+        np.multiply.at(whole, row, endpoints.whole[event])
     rows = Rows(endpoints.masses, gathered(parts, count, len(count)))
     places = list(together.places)
     events = np.ascontiguousarray(endpoint[:, places])

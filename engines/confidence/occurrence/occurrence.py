@@ -99,9 +99,7 @@ def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = No
     return occurrences_by_rank(events.id_rank - 1, clauses, weighted, WORK_BOUND)
 
 
-def occurrences_by_rank(
-    rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int
-) -> Occurrences:
+def occurrences_by_rank(rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int) -> Occurrences:
     """The same of events in an order of their own, from 0 on: ties between separators fall by it."""
     count = clauses.groups
     probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)

@@ -86,8 +86,9 @@ def separator_nodes(part, separators, buckets, most):
             density[level] = density_at(buckets, event, begin)
             tick[separators[level]] = begin
             own = clause[offsets[level] : offsets[level + 1]]
-            some_left = leave_alive(part, words, alive[level], alive[level + 1], own, tick)
-            if density[level] == 0.0 or not some_left:
+            if density[level] == 0.0 or not leave_alive(
+                part, words, alive[level], alive[level + 1], own, tick
+            ):
                 continue
             visited += 1
             degree = levels - 1 - level + _changing(compared, cuts, level, begin, stop - 1, seen, visited)

@@ -58,9 +58,9 @@ class Levels(NamedTuple):
 class Walk(NamedTuple):
     """Where the sum is: a row per level of its cells, nodes and weights.
 
-    `cursor` has the columns named below, `sums` a density, a coefficient and a total.  `alive`, shape
-    (levels + 1, words): the problems that separators up to a level leave.  `share`, of the same shape: of
-    words of one problem the product of the events that these decide.
+    `cursor` has the columns named below, `sums` a density, a coefficient and a total, and a row for the
+    whole.  `alive`, shape (levels + 1, words): the problems that separators up to a level leave.  `share`, of
+    the same shape: of words of one problem the product of the events that these decide.
     """
 
     cells: Ticks
@@ -103,7 +103,8 @@ def union_probability(part, words, tree, buckets, work_bound):
         total = _summed(part, words, levels, walk, buckets, tick, states, pieces)
         if part.problems == 1:
             total *= walk.share[0, 0]
-    return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
+    failed = states.counters[FAILED] or states.counters[WORK] > work_bound
+    return (np.nan if failed else total), states.counters[WORK]
 
 
 @inner
@@ -136,8 +137,8 @@ def _some_word(part, words, others, buckets, tick, alive, share, states, pieces)
 @inner
 def _summed(part, words, levels, walk, buckets, tick, states, pieces):
     cursor, sums, tree, alone = walk.cursor, walk.sums, levels.tree, part.problems == 1
-    separators, whole, certain = tree.separators, 1.0, np.ones(1)
-    level = 0
+    separators, certain = tree.separators, np.ones(1)
+    sums[len(separators), _COEFFICIENT], level = 1.0, 0
     _enter(part, levels, walk, 0, buckets, tick)
     while True:
         if cursor[level, _NODE] >= cursor[level, _NODES]:
@@ -145,19 +146,12 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
             if cursor[level, _CELL] < cursor[level, _CELLS]:
                 _begin_cell(part, words, levels, walk, level, buckets, tick)
                 continue
-            total, above, after = sums[level, _TOTAL], tree.parent[level], tree.end[level]
-            if above < 0:
-                whole *= total
-                if whole == 0.0 or after == len(separators):
-                    return whole
-            else:
-                sums[above, _COEFFICIENT] *= total
-                if sums[above, _COEFFICIENT] == 0.0 or after == tree.end[above]:
-                    sums[above, _TOTAL] += sums[above, _COEFFICIENT]
-                    level = above
-                    continue
+            after = _after(tree, sums, level)
+            if after == len(separators):
+                return sums[len(separators), _COEFFICIENT]
+            if after > level:
+                _enter(part, levels, walk, after, buckets, tick)
             level = after
-            _enter(part, levels, walk, level, buckets, tick)
             continue
         node = cursor[level, _NODE]
         cursor[level, _NODE] += 1
@@ -189,6 +183,21 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
 
 
 @inner
+def _after(tree, sums, level):
+    """Multiply a sum into that above it; returns where to go on: beside it, above, or after all."""
+    count = len(tree.separators)
+    above = tree.parent[level] if tree.parent[level] >= 0 else count
+    sums[above, _COEFFICIENT] *= sums[level, _TOTAL]
+    after, nothing = tree.end[level], sums[above, _COEFFICIENT] == 0.0
+    if above == count:
+        return count if nothing else after
+    if nothing or after == tree.end[above]:
+        sums[above, _TOTAL] += sums[above, _COEFFICIENT]
+        return above
+    return after
+
+
+@inner
 def _new_walk(part, words, levels, buckets):
     separators, cuts = levels.tree.separators, levels.cuts
     count = len(separators)
@@ -203,7 +212,8 @@ def _new_walk(part, words, levels, buckets):
     alive[0] = words.full
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
-        np.zeros((count, 4), np.int64), np.zeros((count, 3)), alive, np.ones((count + 1, len(words.full))),
+        np.zeros((count, 4), np.int64), np.zeros((count + 1, 3)), alive,
+        np.ones((count + 1, len(words.full))),
     )  # fmt: skip
 
 

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence.coupled import confidences
-from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
+from cepctl.engines.confidence.points import confidences
+from cepctl.engines.confidence.points.confidences import coupled_confidences
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.pattern import rivals as rival_join

@@ -9,9 +9,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.coupled.sampling import Sampling, sample_size
-from cepctl.engines.confidence.occurrence import occurrence, rare_unions
+from cepctl.engines.confidence.occurrence import occurrence, rare_unions, rows
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -38,7 +37,7 @@ def estimates(case: Case, monkeypatch: pytest.MonkeyPatch) -> list[pa.Table]:
     """The answer where nothing is summed, by different seeds."""
     plan, tables, seed = plan_of(case.query), [], Sampling.seed
     with monkeypatch.context() as patched:
-        patched.setattr(solve, "WORK_BOUND", 0)
+        patched.setattr(rows, "WORK_BOUND", 0)
         patched.setattr(Measure, "opened", None)
         patched.setattr(occurrence, "WORK_BOUND", 0)
         for salt in range(SEEDS):

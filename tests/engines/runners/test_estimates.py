@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from cepctl.datasets.row_groups import row_groups
-from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.coupled.sampling import FAILURE_PROBABILITY, sample_size
+from cepctl.engines.confidence.occurrence import ends
+from cepctl.engines.confidence.occurrence import rows as row_sums
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
@@ -49,7 +50,7 @@ LEVELS = {
 @pytest.fixture
 def nothing_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sum over coupled events is beyond the work bound; the search for possible ticks is not."""
-    monkeypatch.setattr(solve, "WORK_BOUND", 0)
+    monkeypatch.setattr(row_sums, "WORK_BOUND", 0)
 
 
 def estimated(case: Case, error: float = 0.02) -> pa.Table:
@@ -66,7 +67,7 @@ def test_estimates_are_within_their_error_and_ranges_stay_exact(
         nonlocal sampled
         exact = rows_by_signature(match_events(plan_of(case.query), case.table))
         with monkeypatch.context() as patched:
-            patched.setattr(solve, "WORK_BOUND", 0)
+            patched.setattr(row_sums, "WORK_BOUND", 0)
             patched.setattr(Measure, "opened", None)
             rows = rows_by_signature(estimated(case))
         assert sorted(rows) == sorted(exact)
@@ -110,7 +111,7 @@ def test_more_worlds_come_closer(nothing_is_summed: None, monkeypatch: pytest.Mo
 
 def test_only_what_is_beyond_the_bound_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = rows_by_signature(match_events(plan_of(COUPLED.query), COUPLED.table))
-    monkeypatch.setattr(solve, "WORK_BOUND", 60)
+    monkeypatch.setattr(row_sums, "WORK_BOUND", 60)
     rows = rows_by_signature(estimated(COUPLED))
     errors = {signature[0][0] + signature[1][0]: row["confidence_error"] for signature, row in rows.items()}
     assert errors == {"ab": 0.02, "ab2": 0.02, "a2b": 0.0, "a2b2": 0.0}
@@ -123,7 +124,7 @@ def test_without_an_error_allowed_the_query_is_refused_with_the_number(nothing_i
 
 
 def test_a_search_that_is_too_large_is_refused_even_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve, "SEARCH_BOUND", 0)
+    monkeypatch.setattr(ends, "MOST_STEPS", 0)
     with pytest.raises(
         QueryTooLargeError, match=r"exact time range of a match .* couples 2 events with 2 others"
     ):

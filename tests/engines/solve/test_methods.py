@@ -108,22 +108,11 @@ MATCHES = {
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
 THREE_STARTS = "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start"
-IN_A_ROW = tuple(lasting(f"e{i:02}", "W", (7 * i, 7 * i + 9), (7 * i + 3, 7 * i + 12)) for i in range(7))
 OF_ENDS = {
     "difference in closed form": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
     "order in closed form": Asked(THREE_STARTS, (JOB, PAUSE, C), "a b c"),
-    "sums over starts and ends": Asked(
-        f"{THREE_STARTS} AND b.start - a.start <= 6 ticks AND c.start - b.start <= 9 ticks",
-        (JOB, PAUSE, C),
-        "a b c",
-    ),
     "nested sums over starts and ends": Asked(
         "ISEQ(A a, !N n, B b) WHERE n.start < b.start", (JOB, PAUSE, N), "a b"
-    ),
-    "sums at each tick of an end between others": Asked(
-        "SEQ(W w, W v) WHERE v.start - w.end <= 1 tick GIVEN SEQ(W p, W q) IF p.event_id < q.event_id",
-        IN_A_ROW,
-        "e05 e06",
     ),
 }
 WITHIN = "within a span of ticks"
@@ -214,7 +203,7 @@ def test_a_plain_chain_asks_one_method_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "bound", "most", "remedy"),
     [
-        ("nested sums", "confidence.coupled.solve.WORK_BOUND", "0 products", "allow an error"),
+        ("nested sums", "confidence.occurrence.rows.WORK_BOUND", "0 products", "allow an error"),
         (
             "sum over few offsets of clocks",
             "confidence.clocks.nodes.MOST_NODES",
@@ -243,7 +232,7 @@ def test_every_method_has_one_bound_in_one_scale() -> None:
     bounds = [(each.name, each.most_products) for each in METHODS]
     bounds += [(each.name, each.most_products) for each in SUMS]
     allowed = {name: most for name, most in bounds if most is not None}
-    assert allowed["nested sums"] == 20_000_000
+    assert allowed["nested sums"] == 50_000_000
     assert {count * NANOSECONDS[name] for name, count in allowed.items()} == {MOST_NANOSECONDS}
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.clocks import estimates
-from cepctl.engines.confidence.clocks.union_ranges import ends_on_clocks
 from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
 from cepctl.engines.confidence.given import work
+from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.form import Form
@@ -76,16 +76,14 @@ def test_estimates_are_of_what_is_possible_in_many_cases(name: str) -> None:
 
 
 def _without_absences(clocks: EventClocks, clauses: Clauses, *rest: Any) -> Any:
-    return ends_on_clocks(clocks, kept_clauses(clauses, np.flatnonzero(~clauses.absent).tolist()), *rest)
+    return ends_of(clocks, kept_clauses(clauses, np.flatnonzero(~clauses.absent).tolist()), *rest)
 
 
 def _without_ties(*arguments: Any, limited: bool, tied: Any) -> Clauses:
     return clauses_of(*arguments, limited=limited)
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"), [("ends_on_clocks", _without_absences), ("clauses_of", _without_ties)]
-)
+@pytest.mark.parametrize(("name", "fault"), [("ends_of", _without_absences), ("clauses_of", _without_ties)])
 def test_a_range_that_forgets_what_decides_it_is_found(
     name: str, fault: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cepctl.clocks import Clocks
-from cepctl.engines.confidence.coupled.clauses import clauses_of
+from cepctl.engines.confidence.clocks import unions
+from cepctl.engines.confidence.clocks.breakpoints import Segments
+from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.given import clocked_confidences, on_clocks
-from cepctl.engines.confidence.given.clocked_confidences import at_offsets
+from cepctl.engines.confidence.given import groups, on_clocks
 from cepctl.engines.confidence.given.groups import GroupWholes
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError, QueryTooLargeError
@@ -104,44 +104,39 @@ def test_event_engine_agrees_with_the_judge_on(case: str) -> None:
     agrees(CASES[case])
 
 
-def _unweighed(frames: Any, nodes: Any, wholes: Any) -> Any:
-    found = at_offsets(frames, nodes, wholes)
-    return replace(found, chance=np.ones(len(found.chance)))
-
-
 def _alone(count: int, *_: Any) -> Any:
     return np.arange(count)
-
-
-def _without_shifts(*_: Any) -> Any:
-    return np.zeros(1, dtype=np.int64)
 
 
 def _untied(self: GroupWholes, problems: Problems) -> Any:
     return tuple(np.zeros(0, dtype=np.int64) for _ in range(4))
 
 
-def _certain(self: GroupWholes, wholes: Any) -> Any:
-    return clauses_of([], len(wholes), limited=False)._replace(
-        problem_offsets=np.arange(len(wholes) + 1), clause_offsets=np.zeros(len(wholes) + 1, np.int64)
-    )
+def _certain(known: Any, wholes: Any, *_: Any) -> Any:
+    return np.ones(len(wholes))
 
 
-FAULTS: dict[str, tuple[object, str, Callable[..., Any], str]] = {
-    "offsets are as probable as before": (clocked_confidences, "at_offsets", _unweighed, "two clocks"),
-    "a clock connects nothing": (on_clocks, "connected", _alone, "two clocks"),
-    "rows of a key ask for no tie": (GroupWholes, "tied", _untied, "a key"),
-    "what is given of a key is certain": (GroupWholes, "_alone", _certain, "a key"),
-    "windows end no piece of an offset": (clocked_confidences, "_shifts", _without_shifts, "wide offsets"),
+def _unbroken(*arguments: Any) -> Any:
+    found, costly = breakpoints_of_clauses(*arguments)
+    none = np.zeros(0, dtype=np.int64)
+    return {pair: Segments.of(len(each.offsets) - 1, none, none) for pair, each in found.items()}, costly
+
+
+FAULTS: dict[str, tuple[object, str, Callable[..., Any], tuple[str, ...]]] = {
+    "what is given is certain": (groups, "whole_probability", _certain, ("two clocks", "a key")),
+    "a clock connects nothing": (on_clocks, "connected", _alone, ("two clocks",)),
+    "no tie is asked for": (GroupWholes, "tied", _untied, ("two clocks", "a key")),
+    "nothing ends a piece of an offset": (unions, "breakpoints_of_clauses", _unbroken, ("wide offsets",)),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, name, planted, case = FAULTS[fault]
+    module, name, planted, cases = FAULTS[fault]
     monkeypatch.setattr(module, name, planted)
-    with pytest.raises(AssertionError):
-        agrees(CASES[case])
+    for case in cases:
+        with pytest.raises(AssertionError):
+            agrees(CASES[case])
 
 
 def test_a_tie_of_sharp_events_truncates_the_offset() -> None:

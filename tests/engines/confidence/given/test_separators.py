@@ -6,13 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.engines.confidence.given import separators
+from cepctl.engines.confidence.occurrence import rows as measured_rows
 from cepctl.engines.event.match import match_events
 from cepctl.errors import QueryTooLargeError
-from tests.engines.agreement import FEW_EXAMPLES, check
-from tests.engines.confidence.given.given_cases import agrees, with_given
 from tests.plans import Event, event_table, plan_of
-from tests.strategies import LEVELS
 
 IN_LOGGED_ORDER = "GIVEN SEQ(X p, X q) IF p.g = q.g AND p.lower < q.lower"
 
@@ -57,11 +54,6 @@ def test_a_series_may_have_any_length() -> None:
     assert found == pytest.approx({name: float(each) for name, each in expected.items() if each}, rel=1e-12)
 
 
-def test_problems_of_few_variables_taken_apart_agree_with_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separators, "FEW_VARIABLES", 1)
-    check(with_given(LEVELS["chains"]), agrees, FEW_EXAMPLES)
-
-
 NEAR = "GIVEN AND(X p, X q) WITHIN 9 ticks IF p.g = q.g AND p.x = q.x - 1"
 """Ties neighbours in both directions, so that they are no series."""
 
@@ -79,7 +71,7 @@ def test_a_component_of_too_many_events_that_are_no_series_is_refused_with_its_s
 
 
 def test_whether_a_row_is_refused_depends_on_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separators, "NODES_BOUND", 100)
+    monkeypatch.setattr(measured_rows, "WORK_BOUND", 2_000)
     plan = plan_of(f"PATTERN SEQ(A a, X x) {NEAR}")
     costly, cheap = neighbours("c", 6, 40), [x for i in range(8) for x in neighbours(f"n{i}", 6, 12)]
     start = Event("a", "A", 1, 1)

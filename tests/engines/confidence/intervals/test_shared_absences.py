@@ -11,7 +11,7 @@ import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.bindings import Group
-from cepctl.engines.confidence.intervals import on_clocks, rivals
+from cepctl.engines.confidence.intervals import on_clocks, sums
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import MANY_EXAMPLES, check
 from tests.engines.confidence.intervals.asked_ways import in_all_ways
@@ -93,8 +93,8 @@ def _every_member(groups: list[Group]) -> tuple[Group, list[np.ndarray[Any, Any]
 
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any], tuple[str, ...]]] = {
-    "every negation is independent": (
-        rivals, "_once_each", list, ("in one gap", "in two gaps", "beside ISEQ"),
+    "rivals may be anywhere": (
+        sums, "absent_rivals", lambda *_: iter(()), ("in one gap", "in two gaps", "beside ISEQ"),
     ),
     "offsets move every negation by itself": (
         on_clocks, "_once_at_each_node", _every_member, ("on a clock",),
