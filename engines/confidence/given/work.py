@@ -9,7 +9,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.occurrence.rows import WORK_BOUND
+from cepctl.engines.confidence.occurrence.rows import most_allowed
 from cepctl.engines.confidence.work import ALLOW, BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.errors import QueryTooLargeError
 
@@ -49,9 +49,7 @@ def _too_large(problems: Problems) -> QueryTooLargeError:
 
 def too_many_together(tied: int) -> QueryTooLargeError:
     """That so many tied events take too much work."""
-    return _too_many(
-        f"{WORK_BOUND:,} products", f"GIVEN ties {tied:,} events that have to be summed together"
-    )
+    return _too_many(most_allowed(), f"GIVEN ties {tied:,} events that have to be summed together")
 
 
 def _too_many(most: str, why: str) -> QueryTooLargeError:

@@ -25,7 +25,7 @@ from cepctl.engines.confidence.intervals.orders import Order, order_confidence, 
 from cepctl.engines.confidence.intervals.rivals import RivalList
 from cepctl.engines.confidence.method import Guarantee, Heard, Method
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import WORK_BOUND, Rows
+from cepctl.engines.confidence.occurrence.rows import Rows, most_allowed
 from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
@@ -138,7 +138,7 @@ def refused_beyond(rows: Rows, possible: Flags) -> Reals:
         row = int(np.flatnonzero(np.isnan(found))[0])
         problem, event = rows.clauses.events()
         many = len(np.unique(event[problem == row]))
-        why, most = f"it compares {many:,} starts and ends", f"{WORK_BOUND:,} products"
+        why, most = f"it compares {many:,} starts and ends", most_allowed()
         raise too_costly("the exact confidence of a match", NESTED_ENDS, most, why, NARROW)
     return found
 

@@ -28,7 +28,7 @@ from cepctl.engines.pattern.propagation import propagated
 MOST_STEPS, MOST_EDGES = 200_000, 200_000_000
 """Systems that may be solved for one end of one problem, and edges of all of them."""
 NEVER = np.iinfo(np.int64).max
-_NEVER, _MOST_STEPS, _MOST_EDGES = NEVER, MOST_STEPS, MOST_EDGES
+_NEVER = NEVER
 
 
 class _Systems(NamedTuple):
@@ -68,7 +68,7 @@ def ends_of(
     )
     for found, way, events in ((earliest, systems, first.T), (latest, mirrored, last.T)):
         for ticks, event in zip(np.atleast_2d(found), np.atleast_2d(events), strict=True):
-            if not _least_ticks(way, nodes.of(problems, event), ticks):
+            if not _least_ticks(way, nodes.of(problems, event), ticks, MOST_STEPS, MOST_EDGES):
                 why, most = "other events may be away in many ways", f"{MOST_STEPS:,} systems of differences"
                 raise too_costly("the exact time range of a match", method, most, why, NARROW)
     return earliest.T, -latest.T
@@ -168,17 +168,17 @@ def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Sy
 
 
 @kernel
-def _least_ticks(systems, node, found):
+def _least_ticks(systems, node, found, most_steps, most_edges):
     """Fill the least tick of a node of each problem; False where a search takes too many steps."""
     for p in range(len(found)):
-        found[p] = _least_tick(systems, p, node[p])
+        found[p] = _least_tick(systems, p, node[p], most_steps, most_edges)
         if found[p] == -_NEVER:
             return False
     return True
 
 
 @inner
-def _least_tick(systems, p, node):
+def _least_tick(systems, p, node, most_steps, most_edges):
     size = systems.nodes[p] + 1
     own = systems.edges[systems.edge_offsets[p] : systems.edge_offsets[p + 1]]
     first, last = systems.clause_offsets[p], systems.clause_offsets[p + 1]
@@ -196,7 +196,7 @@ def _least_tick(systems, p, node):
             steps += 1
             edges += len(own) + depth
             now = held[: len(own) + depth]
-            if steps > _MOST_STEPS or edges > _MOST_EDGES:
+            if steps > most_steps or edges > most_edges:
                 return -_NEVER
             holds = propagated(now, tick[depth], latest[depth]) and tick[depth, node] < best
             asked[depth], tried[depth] = -1, 0

@@ -20,6 +20,11 @@ WORK_BOUND = most_products(NESTED)
 """Products of masses that a single row may take."""
 
 
+def most_allowed() -> str:
+    """What a row may take, in words."""
+    return f"{WORK_BOUND:,} products"
+
+
 @dataclass(frozen=True)
 class Rows:
     """n rows, each a group of one problem, of independent events with these masses."""

@@ -17,7 +17,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import WORK_BOUND, Rows, shown_events
+from cepctl.engines.confidence.occurrence.rows import Rows, most_allowed, shown_events
 from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, too_costly
 from cepctl.errors import QueryTooLargeError
 
@@ -64,9 +64,7 @@ def _too_costly(problems: Problems, row: int) -> QueryTooLargeError:
     variables = problems.variables.event.shape[1]
     others = int(np.diff(problems.factors.offsets)[row])
     why = f"it couples {variables} events with {others} others"
-    return too_costly(
-        "the exact confidence of a match", NESTED, f"{WORK_BOUND:,} products", why, NARROW, ALLOW
-    )
+    return too_costly("the exact confidence of a match", NESTED, most_allowed(), why, NARROW, ALLOW)
 
 
 def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Flags) -> Flags:

@@ -62,13 +62,13 @@ def _rivals_may_be_anywhere(*arguments: Any, **named: Any) -> Clauses:
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any], tuple[str, ...]]] = {
     "the probability of what is given is forgotten": (
-        GroupComponents, "probability", _ones, ("a row", "a rival", "a key"),
+        GroupComponents, "probability", _ones, ("a row", "a key"),
     ),
     "that of another component is taken": (
         groups, "piece_probability", _of_the_wrong_component, ("a row", "a rival", "a key"),
     ),
     "what is before and after a piece is forgotten": (
-        groups, "weighted_events", _without_weights, ("a long series",),
+        groups, "weighted_events", _without_weights, ("a row", "a key"),
     ),
     "a pair of events is forgotten": (
         known, "differences_of", _forgetting_the_last, ("a row", "a rival", "a key"),

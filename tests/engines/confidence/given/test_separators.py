@@ -71,7 +71,7 @@ def test_a_component_of_too_many_events_that_are_no_series_is_refused_with_its_s
 
 
 def test_whether_a_row_is_refused_depends_on_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_rows, "WORK_BOUND", 2_000)
+    monkeypatch.setattr(measured_rows, "WORK_BOUND", 10_000)
     plan = plan_of(f"PATTERN SEQ(A a, X x) {NEAR}")
     costly, cheap = neighbours("c", 6, 40), [x for i in range(8) for x in neighbours(f"n{i}", 6, 12)]
     start = Event("a", "A", 1, 1)
