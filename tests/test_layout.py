@@ -139,6 +139,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.pattern",
         "engines.confidence.chain",
     },
+    "engines.confidence.occurrence": {
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.chain",
+        "engines.confidence.coupled",
+    },
     "engines.confidence.points": {
         "engines.columns",
         "engines.pattern",
@@ -146,14 +153,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.gaps",
         "engines.confidence.chain",
         "engines.confidence.coupled",
+        "engines.confidence.occurrence",
         "engines.confidence.sets",
-    },
-    "engines.confidence.occurrence": {
-        "engines.columns",
-        "engines.pattern",
-        "engines.confidence",
-        "engines.confidence.chain",
-        "engines.confidence.coupled",
     },
     "engines.confidence.clocks": {
         "engines.columns",

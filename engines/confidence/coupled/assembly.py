@@ -14,7 +14,6 @@ from cepctl.engines.confidence.coupled.problem import (
     Problems,
     Structure,
     Variables,
-    breakpoints,
 )
 from cepctl.engines.confidence.coupled.regions import Regions, regions_of
 from cepctl.engines.confidence.coupled.variables import VariableAssignment, variable_assignments
@@ -55,8 +54,7 @@ def _assembled(held: Constrained, regions: Regions, ends: tuple[int, int]) -> Pr
     offsets = np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1))
     owning = offsets, event[begins], np.append(begins, len(problem))
     factors = Factors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
-    points = breakpoints(len(held.system), held.edges, held.system, regions.kinds)
-    structure = Structure(held.system, held.edges, regions.kinds, points, ends)
+    structure = Structure(held.system, held.edges, regions.kinds, ends)
     variables = Variables(assignment.event[keep], held.lower[keep], held.upper[keep])
     return Problems(structure, assignment.row[keep], variables, factors)
 

@@ -21,7 +21,6 @@ from cepctl.engines.confidence.coupled.problem import (
     Problems,
     Structure,
     Variables,
-    breakpoints,
 )
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
@@ -54,7 +53,7 @@ def pairwise_problems(matches: CoupledMatches) -> Problems:
     factors = Factors.of_kinds(
         np.zeros(len(keep) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing.astype(bool), (), nothing
     )
-    structure = Structure(system, edges, (), breakpoints(len(system), edges, system, ()))
+    structure = Structure(system, edges, ())
     return Problems(structure, keep, Variables(event[keep], lower[keep], upper[keep]), factors)
 
 

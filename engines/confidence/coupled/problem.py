@@ -10,9 +10,8 @@ A region is bounded by variables plus constants.  The members of an AND group or
 factors that must be inside; rivals and negated events are factors that must be outside.  Regions of
 one event are united before its mass is taken, so that an event absent from several gaps counts once.
 
-Summing out the variables one by one leaves a piecewise polynomial whose pieces change only where two
-bounds meet.  Where that can be is known before any event is looked at: `breakpoints` eliminates the
-variables symbolically, last to first.
+Where that is summed over offsets of clocks, these have a breakpoint wherever one of the partial sums has:
+`breakpoints` eliminates the variables symbolically, last to first, before any event is looked at.
 
     name here      meaning
     level          position of a variable in the nesting; 0 is summed last
@@ -23,12 +22,13 @@ variables symbolically, last to first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST
 
 Closed: TypeAlias = list[list[int]]
@@ -71,15 +71,19 @@ class Breakpoints:
 class Structure:
     """What all problems of a batch share.
 
-    `system`: closed system over the m variables; `edges`: the constraints it was closed from; `breakpoints`
-    follow from them and the kinds of `regions`.  `ends`: the first and the last variable that matches show.
+    `system`: closed system over the m variables; `edges`: the constraints it was closed from; `regions`: the
+    kinds in use.  `ends`: the first and the last variable that matches show.
     """
 
     system: Ticks
     edges: tuple[Edge, ...]
     regions: tuple[tuple[RegionBound, ...], ...]
-    breakpoints: Breakpoints
     ends: tuple[int, int] = (0, -1)
+
+    @cached_property
+    def breakpoints(self) -> Breakpoints:
+        """Where the partial sums of each variable can change their polynomial."""
+        return breakpoints(len(self.system), self.edges, self.system, self.regions)
 
 
 class Variables(NamedTuple):
@@ -139,26 +143,6 @@ class Factors(NamedTuple):
         )  # fmt: skip
 
 
-class Pairs(NamedTuple):
-    """Factors that come in pairs: the start and the end of an event that must be in none of several regions.
-
-    Of each factor, shape (f,): `size` > 0 where it is the first of so many pairs of a start and an end that
-    belong to one event, 0 where it stands alone, -1 where it is one of those that follow.  `law` and `asked`,
-    shape (f, 2): lengths that the event can have, and those at which it must not be in the region of a pair.
-    `whole`: the probability of its law.  Arrays of length 0 where no factors come in pairs.
-    """
-
-    size: Indexes
-    law: Ticks
-    asked: Ticks
-    whole: Reals
-
-
-NO_PAIRS = Pairs(
-    np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
-)
-
-
 @dataclass(frozen=True)
 class Problems:
     """n problems of one structure, and the `match` that each adds a positive term to, shape (n,)."""
@@ -167,47 +151,11 @@ class Problems:
     match: Indexes
     variables: Variables
     factors: Factors
-    pairs: Pairs = NO_PAIRS
 
     def taken(self, rows: Indexes) -> Problems:
         """Some of the problems, with what they own."""
         variables = Variables(*(each[rows] for each in self.variables))
-        pairs = self.pairs
-        if len(pairs.size):
-            factors, _ = owned(self.factors.offsets, rows)
-            pairs = Pairs(pairs.size[factors], pairs.law[factors], pairs.asked[factors], pairs.whole[factors])
-        return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows), pairs)
-
-
-def reordered(problems: Problems, order: Sequence[int]) -> Problems:
-    """The same problems with their variables in another order, which sums them in another one."""
-    if list(order) == list(range(len(order))):
-        return problems
-    place = [order.index(i) for i in range(len(order))]
-    structure, variables, factors = problems.structure, problems.variables, problems.factors
-    first, last = structure.ends
-    edges = tuple((place[i], place[j], limit) for i, j, limit in structure.edges)
-    system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
-    regions = tuple(
-        tuple(
-            bound if bound.variable == NO_VARIABLE else replace(bound, variable=place[bound.variable])
-            for bound in region
-        )
-        for region in structure.regions
-    )
-    moved = np.array([*place, NO_VARIABLE])
-    return replace(
-        problems,
-        structure=Structure(
-            system,
-            edges,
-            regions,
-            breakpoints(len(order), edges, system, regions),
-            (place[first], place[last]),
-        ),
-        variables=Variables(*(np.ascontiguousarray(each[:, order]) for each in variables)),
-        factors=factors._replace(variable=moved[factors.variable]),
-    )
+        return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows))
 
 
 def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:

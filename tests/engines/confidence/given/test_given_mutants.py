@@ -31,6 +31,9 @@ CASES = {
     "a row": Case(f"PATTERN SEQ(A a, C c) {IN_ORDER}", TWO_TASKS),
     "a rival": Case(f"PATTERN SEQ(A a, !B n, C c) WITHIN 9 ticks {IN_ORDER}", TWO_TASKS),
     "a key": Case(f"PATTERN SEQ(A a, C c) GROUP BY a.k {IN_ORDER}", TWO_TASKS),
+    "a key beside a rival": Case(
+        f"PATTERN SEQ(A a, !B n, C c) WITHIN 9 ticks GROUP BY a.k {IN_ORDER}", TWO_TASKS
+    ),
 }
 
 
@@ -62,7 +65,7 @@ def _rivals_may_be_anywhere(*arguments: Any, **named: Any) -> Clauses:
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any], tuple[str, ...]]] = {
     "the probability of what is given is forgotten": (
-        GroupComponents, "probability", _ones, ("a row", "a key"),
+        GroupComponents, "probability", _ones, ("a rival", "a key beside a rival"),
     ),
     "that of another component is taken": (
         groups, "piece_probability", _of_the_wrong_component, ("a row", "a rival", "a key"),
