@@ -92,6 +92,12 @@ def is_weighted(laws, event):
 
 
 @inner
+def is_even(laws, event):
+    """Whether the density of its buckets is the mass of each tick of an event."""
+    return len(laws.curves.degree) == 0 and not is_weighted(laws, event)
+
+
+@inner
 def is_bent(laws, event):
     """Whether the mass of an event between two ticks has no closed form: weights, or a curve of degree 2."""
     if len(laws.curves.degree) > 0:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import bend_at, degree_of
+from cepctl.engines.columns.laws import bend_at, degree_of, is_even
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.occurrence.asked import (
@@ -269,7 +269,7 @@ def _some_settled(left, settled):
 @inner
 def _whole_cell(walk, level, buckets, event, begin, stop):
     """The ticks of a cell, each with what bends its mass."""
-    if degree_of(buckets, event) == 0:
+    if is_even(buckets, event):
         return tick_count(begin, stop - 1)
     nodes, weights = walk.nodes[level], walk.weights[level]
     total = 0.0
