@@ -304,11 +304,6 @@ class TickSpans:
         """Those of some rows."""
         return TickSpans(self.first[rows], self.last[rows])
 
-    def of_each(self, size: int, counted: int) -> TickSpans:
-        """Those of `size` events of each row, one after the other: beyond the first `counted`, everywhere."""
-        each = TickSpans(np.repeat(self.first, size), np.repeat(self.last, size))
-        return each.but_for(np.tile(np.arange(size) >= counted, len(self.first)))
-
     def but_for(self, free: Flags) -> TickSpans:
         """The same, but some without ends."""
         return TickSpans(np.where(free, FIRST, self.first), np.where(free, LAST, self.last))

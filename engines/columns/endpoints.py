@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
@@ -225,18 +224,3 @@ def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> 
     first, last = np.maximum(masses.lo[bucket], lower[row]), np.minimum(masses.hi[bucket], upper[row])
     inside = np.where(first <= last, masses.density[bucket] * ticks_between(first, last), 0.0)
     return np.asarray(np.bincount(row, weights=inside, minlength=len(which)), dtype=np.float64)
-
-
-def cut_endpoints(endpoints: Endpoints, event: Indexes, spans: TickSpans) -> tuple[Endpoints, Reals]:
-    """Copies of events, each with both endpoints within a span, and how probable that is, shape (n,)."""
-    first, last, lasting = spans.first, spans.last, endpoints.lasting_among(event)
-    starts, inside = cut_masses(endpoints.masses, event, first, last)
-    ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasting]], first[lasting], last[lasting])
-    copies = endpoints.copies(event, starts.followed_by(ends) if len(lasting) else starts)
-    # The law of an event that is not cut keeps its digits.
-    cut = lasting[(inside[lasting] < 1.0) | (ended < 1.0)]
-    lengths = copies.shortest[cut], copies.longest[cut]
-    copies.whole[cut] = agreeing(copies.masses, cut, copies.end[cut], *lengths)
-    inside[lasting] *= ended
-    inside[cut] *= copies.whole[cut] / endpoints.whole[event[cut]]
-    return copies, inside

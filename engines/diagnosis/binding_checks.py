@@ -8,7 +8,6 @@ GIVEN.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
@@ -17,12 +16,10 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.confidence.intervals.independent import BLOCK
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.confidence.intervals.rows import holds_somewhere, measured
 from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
-from cepctl.engines.confidence.intervals.tied_matches import measured, valid
-from cepctl.engines.confidence.intervals.ways_to_be_absent import cases_without
-from cepctl.engines.confidence.intervals.wholes import measured_beside_wholes
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -31,7 +28,6 @@ from cepctl.engines.event.run_conditions import folded
 from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import Spans, certainly_broken, spans_of
-from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 
 Signature = tuple[tuple[int, ...], ...]
@@ -211,15 +207,15 @@ class IntervalChecks:
             yield cls(tuple(of_sizes(each, sizes).measure for each in searches), bound, at, matches)
 
     def possible(self, worlds: int, rows: Indexes | None = None) -> Flags:
-        return _possible(self.measures[worlds], self.rows if rows is None else self.rows[rows])
+        return holds_somewhere(self.measures[worlds], self.rows if rows is None else self.rows[rows])
 
     def measured(self) -> Measured:
-        return measured_beside_wholes(self.measures[0], self.rows)
+        return measured(self.measures[0], self.rows)
 
     def lost_to(self, rule: int, free: Flags) -> Flags:
         if rule == TOGETHER:
             alone = replace(self.measures[0], rivals=None)
-            return free & ~happening(measured_beside_wholes(alone, self.rows))
+            return free & ~happening(measured(alone, self.rows))
         finder = self.measures[0].rivals
         if finder is None:
             return np.zeros(len(self.rows), dtype=bool)
@@ -227,7 +223,7 @@ class IntervalChecks:
         def own(matches: Indexes) -> list[FoundRivals]:
             return [each for each in finder(matches) if each[0].component == rule]
 
-        return free & ~happening(measured(replace(self.measures[0], rivals=own), self.rows))
+        return free & ~happening(measured(replace(self.measures[0], rivals=own, wholes=None), self.rows))
 
     def certain(self, rule: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         for negation, row, event in self.measures[0].rivals(self.rows) if self.measures[0].rivals else ():
@@ -238,30 +234,11 @@ class IntervalChecks:
 
     def _broken(self, negation: Negation, matches: Indexes, event: Indexes) -> Flags:
         """Which matches an event each breaks in every world."""
-        if self.measures[0].ties is None:
-            alone = [(negation, np.arange(len(event)), event)]
-            return ~happening(measured(replace(self.measures[0], rivals=lambda _: alone), matches))
-        # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
-        own = matches.shape[1]
-        # Where that is too much to tell, nobody is named.
-        with suppress(QueryTooLargeError):
-            cases = cases_without(self.measures[0].cases, [(negation.cases, (own,))], own, own + 1)
-            together = replace(self.measures[0], cases=cases, rivals=None)
-            return ~_possible(together, np.column_stack([matches, event]))
-        return np.zeros(len(event), dtype=bool)
+        alone = [(negation, np.arange(len(event)), event)]
+        return ~happening(measured(replace(self.measures[0], rivals=lambda _: alone, wholes=None), matches))
 
     def signature(self, row: int) -> Signature:
         return _signature_of([self.bound[i] for i in sorted(self.bound)], int(self.at[row]))
 
 
 Checks: TypeAlias = PointChecks | IntervalChecks
-
-
-def _possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
-    """Which matches, shape (n, l), hold in some world, whoever may break them."""
-    alone = replace(measure, rivals=None)
-    if isinstance(measure, MeasureOnClocks):
-        # What ends of masses leave tells little of offsets with holes.
-        return happening(measured(alone, matches))
-    lower, upper = valid(alone, matches)
-    return np.asarray((lower <= upper).all(axis=1))

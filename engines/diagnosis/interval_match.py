@@ -10,8 +10,8 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.intervals.rows import measured, valid
 from cepctl.engines.confidence.intervals.search import IntervalSearch, by_size
-from cepctl.engines.confidence.intervals.tied_matches import measured, valid
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.posteriors import bin_ticks, endpoint_spans, shares_under_way

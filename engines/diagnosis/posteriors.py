@@ -20,7 +20,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
-from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
+from cepctl.engines.confidence.intervals.rows import measured
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
@@ -182,7 +182,7 @@ def shares_under_way(events: Events, event: int, ticks: Ticks) -> Reals:
     clock[[0, count + 1]] = stamps.clock[event]
     measure = MeasureOnClocks(_UNDER_WAY, alone, clocks=replace(stamps, clock=clock, own=masses))
     pairs = np.stack([np.zeros(count, dtype=np.int64), 1 + np.arange(count)], axis=1)
-    found = measured_without_ties(measure, pairs)
+    found = measured(measure, pairs)
     shares: Reals = found.confidence
     return shares
 
@@ -205,5 +205,5 @@ def shares_between(
     places = 1 + np.arange(count)
     rows = np.stack([np.zeros(count, dtype=np.int64), places, places + count], axis=1)
     measure = MeasureOnClocks(_BETWEEN, of_points(masses), clocks=clocks)
-    found[some] = measured_without_ties(measure, rows).confidence
+    found[some] = measured(measure, rows).confidence
     return found

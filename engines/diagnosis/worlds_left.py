@@ -22,7 +22,7 @@ from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.given.components import share_of_worlds
 from cepctl.engines.confidence.given.known import depends_on_ends, known_endpoints, known_events
-from cepctl.engines.confidence.intervals.tied_matches import require_worlds
+from cepctl.engines.confidence.intervals.rows import require_worlds
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.partial_matches import Loss

@@ -193,13 +193,13 @@ class AskedKeys:
 def _of_intervals(keys: AskedKeys) -> Occurrences:
     """Rows that bind interval events: clauses between starts and ends."""
     from cepctl.engines.confidence.intervals.search import measures_by_size
-    from cepctl.engines.confidence.intervals.unions import GroupedMatches, occurrences_of_intervals
+    from cepctl.engines.confidence.intervals.unions import occurrences_of_intervals, with_rivals
 
     found = []
     for source, batch, group in keys.wanted.parts(keys.of_row):
         chosen = np.flatnonzero(group >= 0)
         for measure, matches, rows in measures_by_size(source.lasting, batch.take(chosen).bound):
-            found.append(GroupedMatches(measure, matches, group[chosen[rows]]))
+            found.append(with_rivals(measure, matches, group[chosen[rows]]))
     events = keys.source.events
     return occurrences_of_intervals(events, found, keys.count, keys.measuring(events.endpoint_clocks))
 

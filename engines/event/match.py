@@ -206,7 +206,7 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
 
     known = known_events(plan, events)
     if known.endpoint_ties is not None:
-        from cepctl.engines.confidence.intervals.tied_matches import require_worlds
+        from cepctl.engines.confidence.intervals.rows import require_worlds
 
         require_worlds(plan.given, known)
     return known

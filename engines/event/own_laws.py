@@ -32,7 +32,7 @@ def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence
     # Few queries ask for it, and the room is large.
     from cepctl.engines.confidence.intervals.conditions import CONSTANT
     from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-    from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
+    from cepctl.engines.confidence.intervals.rows import measured
 
     def place(name: str | None, *, end: bool) -> int:
         return CONSTANT if name is None else 2 * asked.variables.index(name) + end
@@ -44,5 +44,5 @@ def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence
         )
         for case in asked.cases
     )
-    found = measured_without_ties(IntervalMeasure.of(stamped, cases), np.column_stack(bound))
+    found = measured(IntervalMeasure.of(stamped, cases), np.column_stack(bound))
     return found.confidence

@@ -21,45 +21,21 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 
 if TYPE_CHECKING:
-    from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.masses import Masses
-    from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
 
 def endpoints(batch: Batch, rows: Indexes) -> Found:
-    """Matches of independent interval events."""
-    from cepctl.engines.confidence.intervals.independent import measured_independently
-
-    return _of_endpoints(measured_independently, batch, rows)
-
-
-def endpoints_at_offsets(batch: Batch, rows: Indexes) -> Found:
-    """Matches of interval events that share clocks, summed over the offsets of these."""
-    from cepctl.engines.confidence.intervals.on_clocks import measured_without_ties
-
-    return _of_endpoints(measured_without_ties, batch, rows)
-
-
-def endpoints_given(batch: Batch, rows: Indexes) -> Found:
-    """Matches of interval events beside all that is tied to these, in the worlds that remain."""
-    from cepctl.engines.confidence.intervals.tied_matches import measured
-
-    return _of_endpoints(measured, batch, rows)
-
-
-def _of_endpoints(
-    measuring: Callable[[IntervalMeasure, Indexes, TickSpans | None], Measured], batch: Batch, rows: Indexes
-) -> Found:
-    """Those are measured together whose groups are of the same sizes."""
+    """Matches of interval events; those are measured together whose groups are of the same sizes."""
+    from cepctl.engines.confidence.intervals.rows import measured
     from cepctl.engines.confidence.intervals.search import measures_by_size
 
     whole, found = batch.taken(rows), impossible(len(rows))
     bound = [whole.bound[i] for i in sorted(whole.bound)]
     for measure, matches, some in measures_by_size(batch.lasting, bound):
         spans = None if whole.spans is None else whole.spans.take(some)
-        found.put(some, measuring(replace(measure, heard=batch.measure.heard), matches, spans))
+        found.put(some, measured(replace(measure, heard=batch.measure.heard), matches, spans))
     return rows, found
 
 

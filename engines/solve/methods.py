@@ -71,11 +71,7 @@ EXACT, AGREED, PARTS, ESTIMATED = Guarantee
 # fmt: off
 METHODS: tuple[MatchMethod, ...] = (
     # Interval events: what is summed is in the room `intervals`, as a list of `sums`.
-    Method(work.ENDS_GIVEN, lambda form: form.lasting and form.given,
-           PARTS, combinators.endpoints_given, "interval events, or ends, some of which GIVEN ties"),
-    Method(work.ENDS_AT_OFFSETS, lambda form: form.lasting and form.on_clocks,
-           PARTS, combinators.endpoints_at_offsets, "interval events, or ends, that share clocks"),
-    Method(work.ENDS_APART, lambda form: form.lasting,
+    Method(work.ENDS, lambda form: form.lasting,
            PARTS, combinators.endpoints, "interval events, or conditions on ends"),
     Method(work.ORDERS, lambda form: form.under_law,
            PARTS, partial(ordered_keys.under_laws, measure), "a law weighs the orders of the events of keys"),

@@ -1,11 +1,10 @@
 """Matches that bind interval events: conditions on both endpoints, their range and their exact confidence.
 
-stage       module                                what it makes of the one before
-asked       conditions, measure                   cases: difference constraints over starts and ends
-open        edges                                 the edges that some ticks violate, and what they couple
-rivals      rivals                                who may break a match, and how
-problems    problems                              what is summed together, as coupled problems
-sums        sums: orders, few_endpoints           the probability of what is coupled
-measured    independent, on_clocks, tied_matches  confidence and range: plain, on clocks, beside GIVEN
-asked for   search, unions                        matches, within a span each, keys of GROUP BY
+stage       module                 what it makes of the one before
+asked       conditions, measure    cases: difference constraints over starts and ends; who may break a match
+open        edges                  the edges that some ticks violate, and what they couple
+alone       independent, sums      matches that nothing can break: closed forms of what open edges couple
+clauses     clauses                all others, and keys of GROUP BY: clauses, laws and ties
+measured    rows, unions           confidence and range of matches, occurrence of keys
+asked for   search, rivals         matches, and the events that may break them
 """

@@ -1,34 +1,39 @@
-"""What is asked of matches that bind interval events, what that leaves to their endpoints, what is certain.
+"""What is asked of matches that bind interval events, what that leaves to endpoints, who may break them.
 
-A value that says nothing of how a match is measured: `independent` does where the events are independent,
-`on_clocks` where clocks move them, and `tied_matches`, which decides between these, where something is given.
-
-A confidence that is a quotient of two sums may miss 1 by its last digit where no world violates a condition
-of each case of a match; to know that it is certain takes much less than the sums.
+A value that says nothing of how a match is measured: `rows` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import TypeAlias, TypeVar
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.columns.ties import EndpointTies
-from cepctl.engines.confidence.coupled.clauses import Part, present
+from cepctl.engines.columns.ties import EndpointTies, endpoint_ties
+from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+from cepctl.engines.confidence.coupled.clauses import Clauses, Part, present
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, FoundWholes, Negation, Whole
-from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.method import Heard, nobody
+from cepctl.engines.confidence.occurrence import rows as row_sums
+from cepctl.engines.confidence.occurrence.occurrence import (
+    Occurrences,
+    Weighted,
+    occurrences,
+    occurrences_by_rank,
+)
+from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 
@@ -38,8 +43,7 @@ class IntervalMeasure:
     """What is asked of matches of one alternative: its cases, over the endpoints of all events.
 
     `rivals` finds the events that may break matches, where there is a negation, `wholes` those that may do so
-    together.  `ties` are what is given of events.  `counted`: how many events are a match's, where others
-    that are measured with it follow them.  `heard` hears the name of each method that measures some.
+    together.  `ties` are what is given of events.  `heard` hears the name of each method that measures some.
     """
 
     cases: tuple[Case, ...]
@@ -47,7 +51,6 @@ class IntervalMeasure:
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
     wholes: Callable[[Indexes], list[FoundWholes]] | None = None
     ties: EndpointTies | None = None
-    counted: int | None = None
     heard: Heard = nobody
 
     @property
@@ -57,19 +60,34 @@ class IntervalMeasure:
 
     @staticmethod
     def of(events: Events, cases: tuple[Case, ...] = ()) -> IntervalMeasure:
-        """What is asked of the starts and ends of these events, which may share clocks."""
-        clocks = events.endpoint_clocks
+        """What is asked of the starts and ends of these events, which may share clocks or be tied."""
+        clocks, ties = events.endpoint_clocks, events.endpoint_ties
         if clocks is None:
-            return IntervalMeasure(cases, events.endpoints)
-        return MeasureOnClocks(cases, events.endpoints, clocks=clocks)
+            return IntervalMeasure(cases, events.endpoints, ties=ties)
+        return MeasureOnClocks(cases, events.endpoints, ties=ties, clocks=clocks)
 
-    def clock_of(self, endpoint: Indexes) -> Indexes:
-        """The clock of each of some endpoints, NO_CLOCK for none."""
-        return np.full(len(endpoint), NO_CLOCK)
+    @cached_property
+    def stamps(self) -> EventClocks:
+        """The clocks of all endpoints."""
+        return EventClocks.none(self.endpoints.masses)
 
-    def have_holes(self, events: Indexes) -> bool:
-        """Whether `left` misses that some tick between those which it leaves is not possible."""
-        return False
+    @cached_property
+    def tied(self) -> EndpointTies:
+        """What is given of endpoints; no ties where it is nothing."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.ties or endpoint_ties(self.endpoints, none, none, none, self.stamps)
+
+    def occurrences(self, clauses: Clauses) -> Occurrences:
+        """Measure groups of clauses between endpoints."""
+        masses = self.endpoints.masses
+        weighted = Weighted.none(masses.laws, clauses.groups)
+        return occurrences_by_rank(np.arange(len(masses.lower)), clauses, weighted, row_sums.WORK_BOUND)
+
+    def broken_by(self, matches: Indexes) -> list[FoundWholes]:
+        """What can break matches, shape (n, l), as far as intervals tell: rivals, and events of wholes."""
+        found: list[FoundWholes] = [] if self.rivals is None else [*self.rivals(matches)]
+        found += [] if self.wholes is None else self.wholes(matches)
+        return [can_break(self, matches, each) for each in found]
 
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
         """Rows of matches, which bind points where the skeleton does, that can hold; and the ticks left."""
@@ -89,11 +107,6 @@ class IntervalMeasure:
             rows = np.flatnonzero(code == each)
             yield tuple(map(bool, lasts[rows[0]])), rows
 
-    def range_of(self, lower: Ticks, upper: Ticks) -> tuple[Ticks, Ticks]:
-        """First and last ticks of matches by those left to endpoints, without what is tied to them."""
-        places = None if self.counted is None else 2 * self.counted
-        return reduce(np.minimum, lower[:, :places].T), reduce(np.maximum, upper[:, :places].T)
-
 
 @dataclass(frozen=True)
 class MeasureOnClocks(IntervalMeasure):
@@ -101,16 +114,16 @@ class MeasureOnClocks(IntervalMeasure):
 
     clocks: EventClocks = field(kw_only=True)
 
-    def clock_of(self, endpoint: Indexes) -> Indexes:
-        """The clock of each of some endpoints, NO_CLOCK for none."""
-        return self.clocks.clock[endpoint]
+    @cached_property
+    def stamps(self) -> EventClocks:
+        """The clocks of all endpoints."""
+        return self.clocks
 
-    def have_holes(self, events: Indexes) -> bool:
-        """Whether some tick between the ends of an own part, or of an offset, is not possible."""
-        endpoints = np.unique(np.concatenate([events, self.endpoints.end[events]]))
-        clock = np.unique(self.clocks.clock[endpoints])
-        stamped = clock[clock != NO_CLOCK]
-        return bool(self.clocks.own.has_hole[endpoints].any() or self.clocks.offsets.has_hole[stamped].any())
+    def occurrences(self, clauses: Clauses) -> Occurrences:
+        """Measure groups of clauses between endpoints; raises QueryTooLargeError for too many offsets."""
+        masses = self.endpoints.masses
+        events = Events(masses, pl.DataFrame({"event_id": np.arange(len(masses.lower))}))
+        return occurrences_on_clocks(self.clocks, occurrences, events, clauses, give_up=False)
 
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
         """The same, as far as the ends of masses tell."""
@@ -126,12 +139,6 @@ class MeasureOnClocks(IntervalMeasure):
                 lower[:, 2 * point + 1], upper[:, 2 * point + 1] = lower[:, 2 * point], upper[:, 2 * point]
             holds = np.flatnonzero((lower <= upper).all(axis=1))
             yield some[holds], lower[holds], upper[holds]
-
-    def at_offsets(
-        self, copies: Endpoints, rivals: Callable[[Indexes], list[FoundRivals]] | None
-    ) -> IntervalMeasure:
-        """What is asked of copies, which offsets have put somewhere: they are independent of each other."""
-        return IntervalMeasure(self.cases, copies, rivals, counted=self.counted, heard=self.heard)
 
 
 def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
@@ -149,75 +156,6 @@ def ticks_left(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks
                 lower[here] = np.minimum(lower[here], first)
                 upper[here] = np.maximum(upper[here], last)
     return lower, upper
-
-
-MOST_CHOICES = 256
-"""Of matches whose cases can be violated in more ways, all that are left count as uncertain."""
-_NEARLY = 1e-9
-
-
-Measuring: TypeAlias = Callable[[IntervalMeasure, Indexes], Measured]
-"""From what is asked of matches, shape (n, l), to how probable each is."""
-
-
-def certain_ones(
-    measure: IntervalMeasure,
-    cases: Sequence[Case],
-    given: Case,
-    matches: Indexes,
-    measuring: Measuring | None = None,
-) -> Flags:
-    """Which matches, shape (n, l), satisfy one of the cases in every world that satisfies what is `given`.
-
-    Rivals are not looked at.  Of masses with holes only `measuring` tells whether they leave a tick between
-    those where a case is violated.
-    """
-    certain = np.ones(len(matches), dtype=bool)
-    waiting, ways = [(np.arange(len(matches)), given, 0)], 0
-    while waiting:
-        rows, asked, number = waiting.pop()
-        rows = rows[certain[rows]]
-        if number == len(cases):
-            certain[rows] = False
-            continue
-        for i, j, bound in cases[number] if len(rows) else ():
-            if bound >= UNBOUNDED:
-                continue
-            ways += 1
-            if ways > MOST_CHOICES:
-                return np.zeros(len(matches), dtype=bool)
-            violated = (*asked, (j, i, -bound - 1))
-            lower, upper = ticks_left(replace(measure, cases=(violated,)), matches[rows])
-            some = rows[(lower <= upper).all(axis=1)]
-            if len(some) and measuring is not None and number == len(cases) - 1:
-                alone = replace(measure, cases=(violated,), rivals=None)
-                some = some[measuring(alone, matches[some]).confidence > 0.0]
-            if len(some):
-                waiting.append((some, violated, number + 1))
-    return certain
-
-
-def with_certain_ones(
-    confidence: Reals,
-    measure: IntervalMeasure,
-    cases: Sequence[Case],
-    given: Case,
-    matches: Indexes,
-    measuring: Measuring | None = None,
-) -> Reals:
-    """Confidences that miss 1 by what sums are rounded, of matches that are certain, are 1; none is more.
-
-    `measure` has what is `given` in its own cases, as well, and the rivals that some world may have.
-    """
-    found = np.minimum(confidence, 1.0)
-    near = np.flatnonzero((confidence != 1.0) & (np.abs(confidence - 1.0) < _NEARLY))
-    if len(near):
-        some = matches[near]
-        certain = certain_ones(measure, cases, given, some, measuring)
-        for each in measure.rivals(some) if measure.rivals is not None else ():
-            certain[can_break(measure, some, each)[1]] = False
-        found[near[certain]] = 1.0
-    return found
 
 
 _Breaking = TypeVar("_Breaking", bound=Whole | Negation)
@@ -241,3 +179,10 @@ def laws_of(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Par
         yield present(row, event, end, -endpoints.shortest[event])
         some = np.flatnonzero(longest < UNBOUNDED_LENGTH)
         yield present(row[some], end[some], event[some], longest[some])
+
+
+def require_known(found: Reals, what: str, many: int) -> None:
+    """Raise QueryTooLargeError where a probability is NaN: it takes more than a row may."""
+    if np.isnan(found).any():
+        why = f"it compares {many:,} starts and ends"
+        raise too_costly(f"the exact confidence of {what}", NESTED_ENDS, row_sums.most_allowed(), why, NARROW)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
-from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.numbering import renumbered
@@ -19,14 +17,11 @@ from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, ove
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.confidence.intervals.conditions import (
     Case,
-    Place,
     absence_cases,
     hull_system,
     part_case,
-    possible_beside,
     whole_case,
 )
-from cepctl.engines.confidence.intervals.edges import Lasting, onto_points, reached, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative
 
@@ -210,124 +205,13 @@ def _system_beside(alternative: Alternative, cases: Sequence[Case], own: Sequenc
     return never if system is None else system
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of rivals: the cases in which they break a match, over its places and two of their own.
-
-    Of what fits one negated component no two cases hold at once, but of what fits several they may.
-    `place`: their start, which is their end, too, where they do not last.
-    """
-
-    cases: tuple[Case, ...]
-    place: Place
-    lasts: bool
-
-
-@dataclass(frozen=True)
-class RivalList:
-    """Pairs of a row and an event of one kind."""
-
-    kind: Kind
-    row: Indexes
-    event: Indexes
-
-    def taken(self, rows: Indexes) -> RivalList:
-        """The pairs of some rows, ascending, which are numbered anew."""
-        kept, row = renumbered(self.row, rows)
-        return RivalList(self.kind, row, self.event[kept])
-
-
 FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]
 """A negated component, and rows of matches each with an event that may break it."""
 FoundWholes: TypeAlias = tuple[Whole | Negation, Indexes, Indexes]
-"""What must not happen as a whole, and rows of matches with events that may make it, shape (w, parts)."""
+"""What must not happen, and rows of matches with events that may make it, shape (w,) or (w, parts)."""
 
 
-def rivals_of_rows(found: Sequence[FoundRivals], rows: Indexes) -> list[FoundRivals]:
-    """The pairs of some rows, ascending, which are numbered anew."""
-    parts = [(negation, event, *renumbered(row, rows)) for negation, row, event in found]
-    return [(negation, row, event[kept]) for negation, event, kept, row in parts]
-
-
-def deciding(
-    endpoints: Endpoints,
-    matches: Indexes,
-    case: Case,
-    lasting: Lasting,
-    found: Sequence[FoundRivals],
-) -> tuple[list[RivalList], Flags]:
-    """The pairs that can decide matches which bind points at the same places, and which are certainly broken.
-
-    `found` are negated components with rows of matches, shape (n, l), and the events that may break these.
-    """
-    broken = np.zeros(len(matches), dtype=bool)
-    lists = []
-    for negation, row, event in found:
-        lasts = endpoints.end[event] != event
-        for wanted in (False, True):
-            chosen = np.flatnonzero(lasts == wanted)
-            kind = _kind(possible_beside(case, negation.cases), len(lasting), (*lasting, wanted))
-            if len(chosen) and kind.cases:
-                pairs = RivalList(kind, row[chosen], event[chosen])
-                can, must = _can_and_must(endpoints, matches, case, lasting, pairs)
-                broken[pairs.row[must]] = True
-                lists.append(replace(pairs, row=pairs.row[can], event=pairs.event[can]))
-    kept = []
-    for each in lists:
-        undecided = ~broken[each.row]
-        if undecided.any():
-            kept.append(replace(each, row=each.row[undecided], event=each.event[undecided]))
-    return kept, broken
-
-
-def _kind(absent: tuple[Case, ...], count: int, lasting: Lasting) -> Kind:
-    cases = (tuple(onto_points(edge, lasting) for edge in each) for each in absent)
-    possible = (each for each in cases if not any(i == j and bound < 0 for i, j, bound in each))
-    return Kind(tuple(tuple(e for e in each if e[0] != e[1]) for each in possible), 2 * count, lasting[-1])
-
-
-def _can_and_must(
-    endpoints: Endpoints, matches: Indexes, case: Case, lasting: Lasting, pairs: RivalList
-) -> tuple[Flags, Flags]:
-    """Which rivals some world has where the match holds, and which all worlds have."""
-    together = np.column_stack([matches[pairs.row], pairs.event])
-    flags = (*lasting, pairs.kind.lasts)
-    can, must = np.zeros(len(together), dtype=bool), np.zeros(len(together), dtype=bool)
-    for each in pairs.kind.cases:
-        both = skeleton_of((*case, *each), flags)
-        can |= reached(endpoints, together, np.array(flags), both.allowed, both.edges).open_edges >= 0
-        alone = skeleton_of(each, flags)
-        left = reached(endpoints, together, np.array(flags), alone.allowed, alone.edges).open_edges
-        if not alone.restricted:
-            must |= (left >= 0) & (left & ((1 << alone.shared) - 1) == 0)
-    return can, must
-
-
-def alike_rivals(endpoints: Endpoints, lists: Sequence[RivalList], count: int) -> Indexes:
-    """A number for each of `count` rows, the same for those whose rivals are alike.
-
-    That is, of the same kinds, and of lengths that bend the sums at the same places: only such matches are
-    problems of one structure.  What one match is summed over depends on its own rivals, not on those of the
-    matches that happen to be measured with it.
-    """
-    found = list(_traits(endpoints, lists))
-    if not found:
-        return np.zeros(count, dtype=np.int64)
-    row, number, length = (np.concatenate([each[side] for each in found]) for side in range(3))
-    frame = pl.DataFrame({"row": row, "list": number, "length": length}).unique()
-    text = pl.format("{} {}", "list", "length").sort_by("list", "length").str.join(",")
-    of_row = frame.group_by("row").agg(text.alias("text"))
-    alike = np.zeros(count, dtype=np.int64)
-    alike[of_row.get_column("row").to_numpy()] = of_row.get_column("text").rank("dense").to_numpy()
-    return alike
-
-
-def _traits(endpoints: Endpoints, lists: Sequence[RivalList]) -> Iterator[tuple[Indexes, Indexes, Ticks]]:
-    """Rows, the list that a rival of each stands in, and a bound of its length, or 0."""
-    for number, each in enumerate(lists):
-        of_list = np.full(len(each.row), number)
-        yield each.row, of_list, np.zeros(len(each.row), dtype=np.int64)
-        if each.kind.lasts:
-            for bounds in (endpoints.shortest, endpoints.longest):
-                length = bounds[each.event]
-                yield each.row, of_list, np.where(length < UNBOUNDED_LENGTH, length, 0)
+def broken_in_rows(found: Sequence[FoundWholes], rows: Indexes) -> list[FoundWholes]:
+    """What can break some rows, ascending, which are numbered anew."""
+    parts = [(breaking, event, *renumbered(row, rows)) for breaking, row, event in found]
+    return [(breaking, row, event[kept]) for breaking, event, kept, row in parts]

@@ -28,7 +28,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.confidence.intervals.conditions import MAX_CASES, Case, cases_of, hull_system, split_cases
+from cepctl.engines.confidence.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 from cepctl.engines.confidence.intervals.rivals import (
     Fits,
@@ -39,7 +39,6 @@ from cepctl.engines.confidence.intervals.rivals import (
     negations_of,
     wholes_of,
 )
-from cepctl.engines.confidence.intervals.wholes import beside_wholes
 from cepctl.engines.pattern.rivals import rivals_fit
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
@@ -91,7 +90,7 @@ class IntervalSearch:
         hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
         found = alternative, plan.window, plan.partition_by, hulls, possible, cases
-        measure = replace(IntervalMeasure.of(events, cases), ties=events.endpoint_ties)
+        measure = IntervalMeasure.of(events, cases)
         search = cls(hulls, system, measure, alternative, plan.window, fits=fits)
         return search.beside(cases, negations_of(*found), wholes_of(*found), [1] * components)
 
@@ -118,7 +117,6 @@ class IntervalSearch:
         def together(matches: Indexes) -> list[FoundWholes]:
             return [(each, *each.found(*asked, matches, sizes, fits)) for each in wholes]
 
-        cases = split_cases(cases, [each.cases for each in negations], 2 * sum(sizes))
         measure = replace(
             self.measure, cases=cases,
             rivals=rivals if negations else None, wholes=together if wholes else None,
@@ -237,7 +235,7 @@ def measures_by_size(
     Where something must not happen as a whole, with the events that could make it happen.
     """
     for sizes, matches, rows in alike_in_size(bound):
-        yield from beside_wholes(measure_of_all([of_sizes(each, sizes) for each in searches]), matches, rows)
+        yield measure_of_all([of_sizes(each, sizes) for each in searches]), matches, rows
 
 
 def _columns(bound: Bindings, count: int) -> Indexes:

@@ -1,8 +1,7 @@
 """The probability that independent endpoints satisfy the difference constraints that are open between them.
 
 Endpoints that no constraint couples are apart: the probabilities multiply.  Two of them have a closed form;
-so has any order of them.  Others are rows of clauses, as in the room `occurrence`.  Endpoints whose ticks say
-what a rival is are summed together with all rivals.
+so has any order of them.  Others are rows of clauses, as in the room `occurrence`.
 """
 
 from __future__ import annotations
@@ -13,21 +12,18 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, mass_between
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Part, gathered, present
-from cepctl.engines.confidence.intervals.conditions import CONSTANT, Edge, Place
+from cepctl.engines.confidence.intervals.conditions import Place
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure, laws_of
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, require_known
 from cepctl.engines.confidence.intervals.orders import Order, order_confidence, order_of
-from cepctl.engines.confidence.intervals.rivals import RivalList
 from cepctl.engines.confidence.method import Guarantee, Heard, Method
-from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import Rows, most_allowed
-from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.engines.confidence.occurrence.rows import Rows
+from cepctl.engines.confidence.work import NESTED_ENDS
 
 EXACT = Guarantee.EXACT
 
@@ -53,93 +49,6 @@ def probability(
     for place in chosen.alone:
         ends = left.lower[:, place], left.upper[:, place]
         found *= mass_between(measure.endpoints.masses, endpoint[:, place], *ends)
-    return found
-
-
-@dataclass(frozen=True)
-class Together:
-    """What must be summed together, of matches that are alike.
-
-    `places` of the matches, the open `edges` between them, and those that constants restrict.  `lists`: who
-    must be absent.
-    """
-
-    places: tuple[Place, ...]
-    edges: tuple[Edge, ...]
-    restricted: frozenset[Place]
-    lists: tuple[RivalList, ...] = ()
-
-
-def probability_without_rivals(
-    measure: IntervalMeasure, together: Together, endpoint: Indexes, left: Reached
-) -> tuple[Reals, Ticks, Ticks]:
-    """P(open edges, no rival) of n rows of endpoints; first and last tick of each place, both (n, m).
-
-    What no world allows has the probability 0 and ranges that mean nothing.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If a row takes too many products.
-    """
-    measure.heard(NESTED_ENDS)
-    count, endpoints, whole = np.arange(len(endpoint)), measure.endpoints, np.ones(len(endpoint))
-    parts = [
-        present(count, endpoint[:, i], endpoint[:, j], np.full(len(count), bound))
-        for i, j, bound in together.edges
-        if bound < UNBOUNDED
-    ]
-    parts += _limits(endpoint, left.lower, left.upper, sorted(together.restricted))
-    for each in together.lists:
-        parts += absent_rivals(endpoints, each, endpoint)
-    # An event may be in several lists: it has one law.
-    pairs = [np.stack([each.row, each.event], axis=1) for each in together.lists if each.kind.lasts]
-    if pairs:
-        row, event = np.unique(np.concatenate(pairs), axis=0).T
-        parts += laws_of(endpoints, row, event[:, None])
-        np.multiply.at(whole, row, endpoints.whole[event])
-    rows = Rows(endpoints.masses, gathered(parts, count, len(count)))
-    places = list(together.places)
-    events = np.ascontiguousarray(endpoint[:, places])
-    first, last = rows.ends(events, events)
-    lower, upper = left.lower.copy(), left.upper.copy()
-    lower[:, places], upper[:, places] = first, last
-    never = (first == NEVER).any(axis=1)
-    lower[never], upper[never] = 1, 0
-    return refused_beyond(rows, ~never) / whole, lower, upper
-
-
-def absent_rivals(endpoints: Endpoints, rivals: RivalList, endpoint: Indexes) -> Iterator[Part]:
-    """What must not hold all together, for each rival of a row in each case in which it breaks a match."""
-    kind, row, event = rivals.kind, rivals.row, rivals.event
-    own = {CONSTANT: np.full(len(row), NO_EVENT), kind.place: event, kind.place + 1: endpoints.end[event]}
-
-    def at(place: Place) -> Indexes:
-        return own[place] if place in own else endpoint[row, place]
-
-    for case in kind.cases:
-        edges = [each for each in case if each[2] < UNBOUNDED]
-        left, right = (np.stack([at(edge[side]) for edge in edges], axis=1) for side in (0, 1))
-        bound = np.tile(np.array([edge[2] for edge in edges]), len(row))
-        sizes = np.full(len(row), len(edges))
-        yield Part(row, np.ones(len(row), bool), sizes, left.reshape(-1), right.reshape(-1), bound)
-
-
-def refused_beyond(rows: Rows, possible: Flags) -> Reals:
-    """The probability of rows, 0 of those that are not possible.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If a row takes too many products.
-    """
-    found = np.where(possible, rows.probability(), 0.0)
-    if np.isnan(found).any():
-        row = int(np.flatnonzero(np.isnan(found))[0])
-        problem, event = rows.clauses.events()
-        many = len(np.unique(event[problem == row]))
-        why, most = f"it compares {many:,} starts and ends", most_allowed()
-        raise too_costly("the exact confidence of a match", NESTED_ENDS, most, why, NARROW)
     return found
 
 
@@ -213,7 +122,9 @@ def _in_order(asked: Connected) -> Reals:
 
 
 def _by_clauses(asked: Connected) -> Reals:
-    return refused_beyond(asked.rows, np.ones(len(asked.endpoint), dtype=bool))
+    found = asked.rows.probability()
+    require_known(found, "a match", asked.endpoint.shape[1])
+    return found
 
 
 # fmt: off

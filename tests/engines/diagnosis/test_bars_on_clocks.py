@@ -7,7 +7,7 @@ import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.confidence.intervals.tied_matches import valid
+from cepctl.engines.confidence.intervals.rows import valid
 from cepctl.engines.diagnosis.posteriors import endpoint_spans, shares_under_way
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives

@@ -159,7 +159,7 @@ def _tied_to_nothing(given: Any, events: Any) -> Any:
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
-    "every binding has a world": (binding_checks, "_possible", _all_possible),
+    "every binding has a world": (binding_checks, "holds_somewhere", _all_possible),
     "nothing is tied": (worlds_left, "known_endpoints", _tied_to_nothing),
 }
 

@@ -61,15 +61,7 @@ A_BEFORE_B, B_BEFORE_C = (f"GIVEN SEQ({p} p, {q} q) IF p.x < q.x" for p, q in ("
 LAW = OrderLaw("g", before={("A", "B"): 4.0})
 IN_ONE_KEY = tuple(replace(each, g="u") for each in (A, B))
 MATCHES = {
-    "sums over starts and ends, beside what is given": Asked(
-        f"ISEQ(A a, B b) WHERE b DURING a {B_BEFORE_C}", (JOB, PAUSE, C), "a b"
-    ),
-    "sums over starts and ends, at offsets of clocks": Asked(
-        "ISEQ(A a, B b) WHERE b DURING a", stamped(JOB, PAUSE), "a b"
-    ),
-    "product over starts and ends that nothing connects": Asked(
-        "ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"
-    ),
+    "sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
     "orders of keys under their law": Asked("SEQ(A a, B b)", IN_ONE_KEY, "a b", (LAW,)),
     "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
     "decided by what is given": Asked(f"SEQ(A a, B b) {A_BEFORE_B}", (A, B), "a b"),
@@ -174,16 +166,6 @@ def test_every_method_has_a_query_that_reaches_it() -> None:
     apart = {"nothing to sum", SAMPLED, WITHIN}
     assert {each.name for each in METHODS} == {*MATCHES, *apart}
     assert {each.name for each in SUMS} == set(OF_ENDS)
-
-
-def test_what_offsets_of_clocks_leave_to_starts_and_ends_is_named_too() -> None:
-    asked = MATCHES["sums over starts and ends, at offsets of clocks"]
-    shown = one_match(asked.plan, event_table(asked.events), ids_of(asked.ids))
-    assert [each.method for each in shown.methods][:2] == [
-        "sums over starts and ends, at offsets of clocks",
-        "product over starts and ends that nothing connects",
-    ]
-    assert shown.methods[-1].method in OF_ENDS
 
 
 def test_a_sum_over_offsets_names_what_it_sums() -> None:

@@ -116,7 +116,8 @@ def _certain(known: Any, wholes: Any, *_: Any) -> Any:
     return np.ones(len(wholes))
 
 
-def _unbroken(*arguments: Any) -> Any:
+def unbroken(*arguments: Any) -> Any:
+    """No offset has a breakpoint."""
     found, costly = breakpoints_of_clauses(*arguments)
     none = np.zeros(0, dtype=np.int64)
     return {pair: Segments.of(len(each.offsets) - 1, none, none) for pair, each in found.items()}, costly
@@ -126,7 +127,7 @@ FAULTS: dict[str, tuple[object, str, Callable[..., Any], tuple[str, ...]]] = {
     "what is given is certain": (groups, "whole_probability", _certain, ("two clocks", "a key")),
     "a clock connects nothing": (on_clocks, "connected", _alone, ("two clocks",)),
     "no tie is asked for": (GroupWholes, "tied", _untied, ("two clocks", "a key")),
-    "nothing ends a piece of an offset": (unions, "breakpoints_of_clauses", _unbroken, ("wide offsets",)),
+    "nothing ends a piece of an offset": (unions, "breakpoints_of_clauses", unbroken, ("wide offsets",)),
 }
 
 

@@ -58,6 +58,11 @@ WORKED = (
         SAMPLES,
         {"a x1 b": Fraction(85, 409), "a x2 b": Fraction(60, 409)},
     ),
+    Worked(
+        f"PATTERN SEQ(A a, X x) WITHIN 3 ticks {IN_LOGGED_ORDER}",
+        (Event("a", "A", 0, 0), Event("x0", "X", 2, 3, g="n"), Event("x1", "X", 3, 4, g="n")),
+        {"a x0": Fraction(2, 3)},
+    ),
 )
 ON_CLOCKS = (
     Worked("PATTERN SEQ(A a, B b)", SENT, {"a b": Fraction(1, 3)}, N),

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Reals
-from cepctl.engines.confidence.intervals import independent, tied_matches
+from cepctl.engines.confidence.intervals import rows as measuring
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase
@@ -53,12 +53,11 @@ def test_what_every_world_returns_is_certain(name: str) -> None:
     assert confidences(name) == [1.0]
 
 
-@pytest.mark.parametrize("module", [independent, tied_matches])
-def test_sums_that_round_are_found(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    def as_summed(confidence: Reals, *_: object) -> Reals:
-        return confidence
+def test_sums_that_round_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_summed(_measure: object, _matches: object, _broken: object, found: Measured) -> Measured:
+        return found
 
-    monkeypatch.setattr(module, "with_certain_ones", as_summed)
+    monkeypatch.setattr(measuring, "_certain_ones", as_summed)
     found = [confidences(name) for name in WORKED]
     assert any(each != [1.0] for each in found)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.intervals import tied_matches
+from cepctl.engines.confidence.intervals import clauses
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
@@ -177,15 +177,15 @@ def _close(events: tuple[Event, ...]) -> float:
 FAULTS = {
     "the probability of what is given is forgotten": (
         "component_probability",
-        lambda measure, ties, components: np.ones(len(components)),
+        lambda measure, components: np.ones(len(components)),
     ),
-    "tied rivals may be anywhere": ("cases_without", lambda cases, *_: cases),
+    "tied rivals may be anywhere": ("_of_absence", lambda *_: iter(())),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tied_matches, *FAULTS[fault])
+    monkeypatch.setattr(clauses, *FAULTS[fault])
     with pytest.raises(AssertionError):
         test_what_ends_before_something_starts_is_as_probable_as_in_the_worlds_that_remain()
         test_a_negation_is_of_the_worlds_that_remain()

@@ -11,17 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.coupled.clauses import Clauses, gathered
-from cepctl.engines.confidence.intervals import on_clocks
+from cepctl.engines.confidence.clocks import unions
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from tests.engines.clock_cases import OFFSETS, ClockCase
+from tests.engines.confidence.given.test_given_on_clocks import unbroken
 from tests.engines.confidence.intervals.random_intervals import (
     choices_with_groups,
     negations,
@@ -218,14 +216,9 @@ def test_wide_starts_and_ends_on_wide_clocks_are_summed_exactly() -> None:
 
 
 def test_pieces_end_where_conditions_are_tight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_clocks, "cutting_clauses", _uncut)
+    monkeypatch.setattr(unions, "breakpoints_of_clauses", unbroken)
     with pytest.raises(AssertionError):
         jittery()
-
-
-def _uncut(endpoints: Endpoints, cases: object, matches: Indexes, *_: object) -> Clauses:
-    """Clauses that ask for nothing."""
-    return gathered([], np.arange(len(matches)), len(matches))
 
 
 def test_both_ends_of_an_event_have_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,178 @@
+"""Matches that bind interval events, each by itself: confidence and time range in the worlds that are left.
+
+    what matches have                       measured by
+    their cases alone                       `independent`: what open edges couple, with its closed forms
+    rivals, clocks, what is given, spans    clauses, each match a key of one row
+
+The cases of a match exclude each other: each is a row, and their probabilities add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.bindings import TickSpans
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.given.edges import contradicted
+from cepctl.engines.confidence.intervals.clauses import AskedEndpoints, GroupedMatches, component_probability
+from cepctl.engines.confidence.intervals.independent import measured_independently
+from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks, require_known
+from cepctl.engines.confidence.intervals.rivals import FoundWholes, broken_in_rows
+from cepctl.engines.confidence.measured import Measured, Total, impossible
+from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.work import NESTED_ENDS
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.plan.plan import Given
+
+BLOCK = 1 << 14
+"""Matches whose clauses are made at once."""
+MOST_CHOICES = 256
+"""Of matches whose cases can be violated in more ways, all that are left count as uncertain."""
+_NEARLY = 1e-9
+
+
+def measured(measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None) -> Measured:
+    """Measure matches, shape (n, l), in the worlds that satisfy what is given.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs too many products, or offsets of clocks.
+    """
+    found = impossible(len(matches))
+    for begin in range(0, len(matches), BLOCK):
+        block = matches[begin : begin + BLOCK]
+        broken = measure.broken_by(block)
+        plain = _plain(measure, block, broken) & (spans is None)
+        some, rest = np.flatnonzero(plain), np.flatnonzero(~plain)
+        if len(some):
+            alone = measured_independently(measure, block[some])
+            found.put(begin + some, _certain_ones(measure, block[some], [], alone))
+        if len(rest):
+            own, within = broken_in_rows(broken, rest), None if spans is None else spans.take(begin + rest)
+            found.put(begin + rest, _by_clauses(measure, block[rest], own, within))
+    return found
+
+
+def _plain(measure: IntervalMeasure, matches: Indexes, broken: list[FoundWholes]) -> Flags:
+    """Which matches nothing can break, and nothing ties or moves against anything."""
+    found = np.full(len(matches), not isinstance(measure, MeasureOnClocks))
+    for _, row, _ in broken:
+        found[row] = False
+    if measure.ties is not None:
+        found &= (measure.ties.component[matches] < 0).all(axis=1)
+    return found
+
+
+def _by_clauses(
+    measure: IntervalMeasure, matches: Indexes, broken: list[FoundWholes], spans: TickSpans | None
+) -> Measured:
+    measure.heard(NESTED_ENDS)
+    count, total = len(matches), Total(len(matches))
+    for case in measure.cases:
+        alone = replace(measure, cases=(case,))
+        found = GroupedMatches(alone, matches, np.arange(count), broken, spans)
+        asked = AskedEndpoints.of(measure, [found], count)
+        confidence = asked.occurrences(measure.occurrences).probability
+        start, end = _ends(measure, found)
+        possible = start != NEVER if spans is None else confidence > 0.0
+        require_known(np.where(possible, confidence, 0.0), "a match", 2 * matches.shape[1])
+        if spans is not None:
+            start, end = np.where(possible, 0, 1), np.zeros(count, dtype=np.int64)
+        total.add(np.arange(count), np.where(possible, confidence, 0.0), start, end)
+    measured = total.measured()
+    return measured if spans is not None else _certain_ones(measure, matches, broken, measured)
+
+
+def _ends(measure: IntervalMeasure, found: GroupedMatches) -> tuple[Ticks, Ticks]:
+    """First start and last end of matches of one case, each a group of its own; NEVER where none holds."""
+    endpoint = measure.endpoints.places(found.matches)
+    first, last = _left(measure, found, endpoint[:, ::2], endpoint[:, 1::2])
+    return first.min(axis=1), last.max(axis=1)
+
+
+def _left(
+    measure: IntervalMeasure, found: GroupedMatches, first: Indexes, last: Indexes
+) -> tuple[Ticks, Ticks]:
+    """The earliest ticks of the endpoints `first` of each match, and the latest of `last`."""
+    asked = AskedEndpoints.of(measure, [found._replace(shown=True)], len(found.matches))
+    of_problem = np.argsort(asked.problem)
+    endpoints = (np.ascontiguousarray(each[of_problem]) for each in (first, last))
+    earliest, latest = ends_of(measure.stamps, asked.clauses, *endpoints, NESTED_ENDS)
+    return earliest[asked.problem], latest[asked.problem]
+
+
+def valid(measure: IntervalMeasure, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l).
+
+    None where nothing holds; absences narrow nothing.
+    """
+    count, width = len(matches), 2 * matches.shape[1]
+    lower, upper = np.full((count, width), LAST), np.full((count, width), FIRST)
+    for case in measure.cases if count else ():
+        alone = replace(measure, cases=(case,))
+        endpoint = measure.endpoints.places(matches)
+        first, last = _left(measure, GroupedMatches(alone, matches, np.arange(count)), endpoint, endpoint)
+        lower, upper = np.minimum(lower, first), np.maximum(upper, last)
+    return lower, upper
+
+
+def holds_somewhere(measure: IntervalMeasure, matches: Indexes) -> Flags:
+    """Which matches some world has that satisfies what is given; absences are not looked at."""
+    lower, upper = valid(measure, matches)
+    return np.asarray((lower <= upper).all(axis=1))
+
+
+def _certain_ones(
+    measure: IntervalMeasure, matches: Indexes, broken: list[FoundWholes], found: Measured
+) -> Measured:
+    """Confidences that miss 1 by what sums are rounded, of matches that are certain, are 1."""
+    near = (found.confidence != 1.0) & (np.abs(found.confidence - 1.0) < _NEARLY)
+    rows = np.flatnonzero(near)
+    if not len(rows):
+        return found
+    own = matches[rows]
+    certain = ~_can_be_violated(measure, own)
+    for breaking, row, event in broken_in_rows(broken, rows):
+        can = np.zeros(len(row), dtype=bool)
+        for case in breaking.cases:
+            together = replace(measure, cases=(case,))
+            can |= holds_somewhere(together, np.column_stack([own[row], event]))
+        certain[row[can]] = False
+    confidence = found.confidence.copy()
+    confidence[rows[certain]] = 1.0
+    return replace(found, confidence=confidence)
+
+
+def _can_be_violated(measure: IntervalMeasure, matches: Indexes) -> Flags:
+    """Which matches some world has, of those that satisfy what is given, where no case of theirs holds."""
+    found = np.zeros(len(matches), dtype=bool)
+    for ways, chosen in enumerate(product(*measure.cases)):
+        rows = np.flatnonzero(~found)
+        if ways == MOST_CHOICES or not len(rows):
+            found[rows] = True
+            break
+        violated = tuple((j, i, -bound - 1) for i, j, bound in chosen if bound < UNBOUNDED)
+        if len(violated) == len(chosen):
+            found[rows] = holds_somewhere(replace(measure, cases=(violated,)), matches[rows])
+    return found
+
+
+def require_worlds(given: Sequence[Given], events: Events) -> None:
+    """Raise ContradictionError where masses with holes leave a component on clocks no world."""
+    ties, stamps, owner = events.tied_endpoints, events.endpoint_stamps, events.endpoints.owner
+    holed = np.unique(owner[np.flatnonzero(stamps.own.has_hole)])
+    found = ties.component[holed]
+    components = np.unique(found[found >= 0])
+    measure = replace(IntervalMeasure.of(events), ties=ties)
+    for each in components[component_probability(measure, components) == 0.0].tolist():
+        members = ties.members[slice(*ties.member_offsets[each : each + 2])]
+        raise contradicted(given, members.tolist(), events)
