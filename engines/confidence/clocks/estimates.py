@@ -14,6 +14,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.occurrence.rows import shown_events
 from cepctl.errors import QueryTooLargeError
 
 
@@ -58,8 +59,7 @@ def estimated_match(
         alone = Problems(each.structure, np.arange(len(each.match)), each.variables, each.factors)
         known = () if tied is None else (tied(alone),)
         clauses = clauses_of([alone], len(alone.match), limited=True, tied=known)
-        ends = (each.variables.event[:, place] for place in each.structure.ends)
-        first, last = ends_of(clocks, clauses, *ends)
+        first, last = ends_of(clocks, clauses, *shown_events(each))
         happens = np.flatnonzero(first != NEVER)
         if len(happens):
             start, end = min(start, int(first.min())), max(end, int(last[happens].max()))

@@ -105,8 +105,8 @@ def _left(
     """The earliest ticks of the endpoints `first` of each match, and the latest of `last`."""
     asked = AskedEndpoints.of(measure, [found._replace(shown=True)], len(found.matches))
     of_problem = np.argsort(asked.problem)
-    endpoints = (np.ascontiguousarray(each[of_problem]) for each in (first, last))
-    earliest, latest = ends_of(measure.stamps, asked.clauses, *endpoints, NESTED_ENDS)
+    first, last = (np.ascontiguousarray(each[of_problem]) for each in (first, last))
+    earliest, latest = ends_of(measure.stamps, asked.clauses, first, last, NESTED_ENDS)
     return earliest[asked.problem], latest[asked.problem]
 
 
