@@ -2,7 +2,6 @@
 
     even       the density of a bucket is the mass of each of its ticks
     weighted   a polynomial, or two, weigh the ticks of a bucket: what a series of ties leaves to an event
-    curved     a curve is the mass itself: own part and offset of an event, added up
 
 A weight on n ticks from `start` on is kept by coefficients c_k of
 
@@ -19,8 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_masses import mass_on
-from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner
 
 if TYPE_CHECKING:
@@ -41,25 +38,11 @@ class Polynomials(NamedTuple):
     coefficient: Reals
 
 
-class Curves(NamedTuple):
-    """The curve of each of some buckets: its degree, 2 at most, and its coefficients.
-
-    `begin` and `end` are its values at the first and the last tick.  Of degree 1 it goes straight from one
-    to the other, of degree 0 it has one value.
-    """
-
-    degree: Indexes
-    begin: Reals
-    middle: Reals
-    end: Reals
-
-
 class Laws(NamedTuple):
     """`Buckets`, and what bends them; arrays of length 0 where nothing does.
 
     `degree`: of the polynomials of each event, at most.  `before`, `after`: the cell that belongs to each
     bucket in `earlier` and `later`, NO_CELL for weight 1; those of `later` have ticks of the other sign.
-    `curves`: of each bucket, whose density then is 1.
     """
 
     lower: Ticks
@@ -73,7 +56,6 @@ class Laws(NamedTuple):
     after: Indexes
     earlier: Polynomials
     later: Polynomials
-    curves: Curves
 
 
 @inner
@@ -92,20 +74,6 @@ def is_weighted(laws, event):
 
 
 @inner
-def is_even(laws, event):
-    """Whether the density of its buckets is the mass of each tick of an event."""
-    return len(laws.curves.degree) == 0 and not is_weighted(laws, event)
-
-
-@inner
-def is_bent(laws, event):
-    """Whether the mass of an event between two ticks has no closed form: weights, or a curve of degree 2."""
-    if len(laws.curves.degree) > 0:
-        return laws.degree[event] > 1
-    return is_weighted(laws, event)
-
-
-@inner
 def weight_at(laws, event, tick):
     """What the polynomials of an event's bucket weigh a tick, which lies in one of them."""
     for b in range(laws.starts[event], laws.starts[event + 1]):
@@ -117,46 +85,6 @@ def weight_at(laws, event, tick):
                 weight *= _polynomial_at(laws.later, laws.after[b], -tick)
             return weight
     return 0.0
-
-
-@inner
-def bend_at(laws, event, tick):
-    """What the mass of a tick is to the density of its bucket."""
-    if len(laws.curves.degree) > 0:
-        for b in range(laws.starts[event], laws.starts[event + 1]):
-            if laws.lo[b] <= tick <= laws.hi[b]:
-                return curve_at(laws.curves, b, float(tick - laws.lo[b]), float(laws.hi[b] - laws.lo[b]))
-        return 0.0
-    return weight_at(laws, event, tick) if is_weighted(laws, event) else 1.0
-
-
-@inner
-def law_on(laws, event, lower, upper):
-    """The mass from one tick to another, of an event without weights whose curves are straight."""
-    if len(laws.curves.degree) == 0:
-        return mass_on(laws, event, lower, upper)
-    total = 0.0
-    for b in range(laws.starts[event], laws.starts[event + 1]):
-        first, last = max(laws.lo[b], lower), min(laws.hi[b], upper)
-        if first <= last:
-            across = float(laws.hi[b] - laws.lo[b])
-            ends = curve_at(laws.curves, b, float(first - laws.lo[b]), across)
-            ends += curve_at(laws.curves, b, float(last - laws.lo[b]), across)
-            total += 0.5 * ends * tick_count(first, last)
-    return total
-
-
-@inner
-def curve_at(curves, bucket, x, last):
-    """The value at offset x of a bucket whose last offset is `last`."""
-    degree, begin, end = curves.degree[bucket], curves.begin[bucket], curves.end[bucket]
-    if degree == 0:
-        return begin
-    if degree == 1:
-        return (begin * (last - x) + end * x) / last
-    rest = last - x
-    total = begin * rest * (rest - 1.0) + 2.0 * curves.middle[bucket] * x * rest + end * x * (x - 1.0)
-    return total / (last * (last - 1.0))
 
 
 @inner
@@ -176,7 +104,7 @@ def _polynomial_at(polynomials, cell, tick):
 
 def even_laws(buckets: Buckets) -> Laws:
     """Laws that nothing bends."""
-    return Laws(*buckets, _NONE, _NONE, _NONE, _NO_CELLS, _NO_CELLS, _NO_CURVES)
+    return Laws(*buckets, _NONE, _NONE, _NONE, _NO_CELLS, _NO_CELLS)
 
 
 def weighted_laws(
@@ -188,19 +116,12 @@ def weighted_laws(
     later: Polynomials,
 ) -> Laws:
     """Laws that polynomials weigh."""
-    return _read_only(Laws(*buckets, degree, before, after, earlier, later, _NO_CURVES))
-
-
-def curved_laws(buckets: Buckets, degree: Indexes, curves: Curves) -> Laws:
-    """Laws whose masses are curves."""
-    own = Curves(curves.degree.view(), curves.begin.view(), curves.middle.view(), curves.end.view())
-    buckets = buckets._replace(density=np.ones(len(buckets.density)))
-    return _read_only(Laws(*buckets, degree.view(), _NONE, _NONE, _NO_CELLS, _NO_CELLS, own))
+    return _read_only(Laws(*buckets, degree, before, after, earlier, later))
 
 
 def _read_only(laws: Laws) -> Laws:
     """The same arrays, which may no more be written: one type for kernels, as in `Masses`."""
-    for part in (laws[:9], laws.earlier, laws.later, laws.curves):
+    for part in (laws[:9], laws.earlier, laws.later):
         for array in part:
             array.flags.writeable = False
     return laws
@@ -208,5 +129,4 @@ def _read_only(laws: Laws) -> Laws:
 
 _NONE, _NO_REALS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
 _NO_CELLS = Polynomials(_NONE, _NONE, _NONE, _NO_REALS)
-_NO_CURVES = Curves(_NONE, _NO_REALS, _NO_REALS, _NO_REALS)
 _NONE.flags.writeable = _NO_REALS.flags.writeable = False

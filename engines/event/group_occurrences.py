@@ -184,10 +184,10 @@ class AskedKeys:
         measuring, options = partial(measured_clauses, self.source), self.source.options
         if clocks is None:
             return measuring
-        from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+        from cepctl.engines.confidence.clocks.unions import OF_KEYS, occurrences_on_clocks
 
         give_up = options.approximate is not None or rows_may_lack_occurrence(self.source.plan, options)
-        return partial(occurrences_on_clocks, clocks, measuring, give_up=give_up)
+        return partial(occurrences_on_clocks, clocks, measuring, refusing=None if give_up else OF_KEYS)
 
 
 def _of_intervals(keys: AskedKeys) -> Occurrences:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -134,17 +135,13 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
     return rows[measured], found.taken(measured)
 
 
-def offsets(door: Door, batch: Batch, rows: Indexes) -> Found:
-    """Matches given the offsets of their clocks, summed over these."""
-    from cepctl.engines.confidence.clocks.conditioned import conditioned
+def offsets(batch: Batch, rows: Indexes) -> Found:
+    """Matches of events that share clocks."""
+    from cepctl.engines.confidence.clocks.rows import RowsOnClocks
+    from cepctl.engines.confidence.points.confidences import coupled_confidences
 
-    measure = batch.measure
-
-    def placed(masses: Masses, matches: BoundMatches, ranges_only: bool) -> Measured:
-        here, own = measure.placed(masses), masses is batch.clocks.own
-        return door(batch.placed(replace(here, ranges_only=ranges_only, shares_cuts=own), matches))
-
-    return rows, conditioned(batch.clocks, measure.masses, measure.shape, batch.taken(rows).matches, placed)
+    whole, rows_of = batch.taken(rows), partial(RowsOnClocks.on, batch.clocks)
+    return rows, coupled_confidences(whole.coupled, spans=whole.spans, rows_of=rows_of)
 
 
 def in_each_order(door: Door, batch: Batch, rows: Indexes) -> Found:

@@ -89,7 +89,7 @@ METHODS: tuple[MatchMethod, ...] = (
     Method("chain in closed form, at few offsets of clocks", lambda form: form.clocked and form.plain,
            EXACT, combinators.clock_chains, "events share clocks, and order and window alone decide"),
     Method(work.AT_OFFSETS, lambda form: form.clocked,
-           PARTS, partial(combinators.offsets, measure), "events share clocks"),
+           EXACT, combinators.offsets, "events share clocks"),
     Method("within a span of ticks", lambda form: form.cut,
            PARTS, partial(combinators.within, measure), "all that it binds has to lie within two ticks"),
     # Points that are independent of each other.

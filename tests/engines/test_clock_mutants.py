@@ -15,9 +15,9 @@ from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.columns import events
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
-from cepctl.engines.confidence.clocks import chains, conditioned
-from cepctl.engines.confidence.clocks.frames import Frames, frames_of
+from cepctl.engines.confidence.clocks import chains, rows
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import assert_same_rows, check
@@ -41,9 +41,8 @@ def _range_stays(_clocks: EventClocks, _clock: Indexes, found: Measured) -> Meas
     return found
 
 
-def _reference_stays(*arguments: Any, **named: Any) -> Frames:
-    found = frames_of(*arguments, **named)
-    return replace(found, reference=np.full_like(found.reference, NO_CLOCK))
+def _own_parts_stay(clocks: EventClocks, *rest: Any) -> Any:
+    return ends_of(replace(clocks, clock=np.full_like(clocks.clock, NO_CLOCK)), *rest)
 
 
 def _each_draws_for_itself(table: pa.Table, clocks: Clocks) -> EventClocks | None:
@@ -81,11 +80,11 @@ MUTANTS = [
         _range_stays,
     ),
     Mutant(
-        "the offset that drops out moves no range",
+        "no offset moves a range",
         CLOCK_LEVELS["negation"],
-        conditioned,
-        "frames_of",
-        _reference_stays,
+        rows,
+        "ends_of",
+        _own_parts_stay,
     ),
     Mutant(
         "an offset is drawn once more for every event",

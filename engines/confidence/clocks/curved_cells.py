@@ -34,8 +34,33 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.kernels.kernel import inner
+
+
+class Curves(NamedTuple):
+    """The curve of each of some buckets: its degree, 2 at most, and its coefficients.
+
+    `begin` and `end` are its values at the first and the last tick.  Of degree 1 it goes straight from one
+    to the other, of degree 0 it has one value.
+    """
+
+    degree: Indexes
+    begin: Reals
+    middle: Reals
+    end: Reals
+
+
+@inner
+def curve_at(curves, bucket, x, last):
+    """The value at offset x of a bucket whose last offset is `last`."""
+    degree, begin, end = curves.degree[bucket], curves.begin[bucket], curves.end[bucket]
+    if degree == 0:
+        return begin
+    if degree == 1:
+        return (begin * (last - x) + end * x) / last
+    rest = last - x
+    total = begin * rest * (rest - 1.0) + 2.0 * curves.middle[bucket] * x * rest + end * x * (x - 1.0)
+    return total / (last * (last - 1.0))
 
 
 @inner

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import curve_at
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW, start_cells
 from cepctl.engines.confidence.clocks.curved_cells import (
     CellSums,
     cell_sums,
+    curve_at,
     fill_cells,
     part_at,
     part_of_curve,

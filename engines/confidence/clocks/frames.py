@@ -9,8 +9,7 @@
 Ties of a clock tell something of its offset unless that drops out as the only one.  Then the offsets of
 clocks between two of a chain are summed over, too, and what is before and after these weighs their offsets.
 
-A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
-clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
+A sharp event has one own tick.  A frame says for each pair (match, clock) which of these it is.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells,
 from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.pattern.bound_matches import Rivals
 
-MOST_PAIRS = 64
-"""Of buckets of an own part and of an offset, up to which their sum is written out."""
 CONVOLVED, REFERENCE = -1, 0
 """Levels of clocks that are not summed over; those that are have the levels 1, 2, ..."""
 
@@ -158,13 +155,6 @@ class Frames:
         )
         return match[tied], clocks.tie[clock[tied]]
 
-    @property
-    def unmoved(self) -> Flags:
-        """Matches whose own parts tell all but when they happened: no offset moves one against another."""
-        found: Flags = self.levels == 0
-        found[self.clocks_of_level(CONVOLVED)[0]] = False
-        return found
-
     def clocks_of_level(self, level: int) -> tuple[Indexes, Indexes]:
         """Pairs of a match and a clock that has this level there, by match."""
         width = max(len(self.clocks.offsets.lower), 1)
@@ -185,44 +175,6 @@ class Frames:
 def is_wide(clocks: EventClocks) -> Flags:
     """Which events have more than one own tick, shape (n,)."""
     return np.asarray(clocks.own.lower < clocks.own.upper)
-
-
-def frames_of(
-    clocks: EventClocks,
-    count: int,
-    bound: Sequence[Bindings],
-    rivals: Sequence[Rivals],
-    *,
-    absolute: bool,
-    curved: bool = False,
-) -> Frames:
-    """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants.
-
-    `curved` says that any event alone on its clock may have the mass of its own tick and the offset together.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If a match needs more than MOST_SEGMENTS clocks of one chain.
-    """
-    match, event = involved(len(clocks.clock), bound, rivals)
-    stamped = clocks.clock[event] != NO_CLOCK
-    keys, place, together = stamping(clocks, match[stamped], event[stamped])
-    owner = owners(clocks, keys)
-    may_be = ~is_wide(clocks)[event[stamped]]
-    if curved:
-        may_be |= _may_be_summed(clocks, event[stamped])
-    fixed = np.full(count, absolute)
-    fixed[match[~stamped]] = True
-    matters = ties_matter(clocks, keys, fixed)
-    convolved = np.zeros(len(keys), dtype=bool)
-    convolved[place[may_be]] = True
-    convolved &= (together == 1) & ~matters
-    fixed[owner[convolved | matters]] = True
-    left = np.bincount(owner[~convolved], minlength=count)
-    found = framed(clocks, match, event, keys, ~convolved, ~fixed & (left > 0) & (left <= 2))
-    _require_few_segments(found)
-    return found
 
 
 def frames_over_all(clocks: EventClocks, count: int, bound: Sequence[Bindings]) -> Frames:
@@ -299,14 +251,6 @@ def stamping(clocks: EventClocks, match: Indexes, event: Indexes) -> tuple[Index
 
 def owners(clocks: EventClocks, keys: Indexes) -> Indexes:
     return keys // max(len(clocks.offsets.lower), 1)
-
-
-def _may_be_summed(clocks: EventClocks, event: Indexes) -> Flags:
-    """Events whose own part and offset have no holes, and few enough buckets, to be added up."""
-    clock = clocks.clock[event]
-    pairs = np.diff(clocks.own.starts)[event] * np.diff(clocks.offsets.starts)[clock]
-    whole = ~clocks.own.has_hole[event] & ~clocks.offsets.has_hole[clock]
-    return np.asarray(whole & (pairs <= MOST_PAIRS))
 
 
 def involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK
-from cepctl.engines.columns.laws import Curves
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.closed_form import Workspace, sum_chains, workspace
+from cepctl.engines.confidence.clocks.curved_cells import Curves
 from cepctl.engines.confidence.clocks.curved_chains import CurvedSpace, curved_chain, curved_space
 from cepctl.engines.confidence.clocks.frames import CONVOLVED
 from cepctl.engines.confidence.clocks.summed_masses import write_sum

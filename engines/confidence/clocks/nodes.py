@@ -1,9 +1,8 @@
 """Offsets at which a match is measured, with weights that sum it exactly over all offsets.
 
+Given all offsets, events are independent again: each has its own part, moved.
 Between two breakpoints the measure is a polynomial in the offset, so that few of its ticks stand for all (see
-`quadrature`). Time ranges need the ends of each piece as well: a polynomial that is not zero vanishes at no
-more ticks than its degree, so that the earliest and the latest match are found among the first and the last
-degree + 1 offsets of some piece.
+`quadrature`).
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
 from cepctl.engines.confidence.clocks.chain_weights import weights_at
-from cepctl.engines.confidence.clocks.frames import Frames
+from cepctl.engines.confidence.clocks.frames import REFERENCE, Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.confidence.clocks.refusals import MOST_NODES, MOST_SEGMENTS, too_many_offsets
-from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
 
@@ -33,7 +31,7 @@ _FAR = np.int64(1) << 62
 class Nodes:
     """Combinations of offsets: the match of each, shape (q,), the offsets by level - 1, shape (q, levels).
 
-    `weight`, shape (q,): what its measure adds; 0 where it only tells the range.
+    `weight`, shape (q,): what its measure adds.
     """
 
     match: Indexes
@@ -47,11 +45,6 @@ class Nodes:
         """Some of them."""
         return Nodes(self.match[rows], self.offset[rows], self.weight[rows])
 
-    def with_each(self, offsets: Indexes) -> tuple[Indexes, Indexes]:
-        """Every node with all that its match owns by offsets: the node, and which of these."""
-        at, begins = owned(offsets, self.match)
-        return np.repeat(np.arange(len(self)), np.diff(begins)), at
-
     def in_blocks(self, sizes: Indexes, most: int) -> Iterator[Nodes]:
         """All of them in their order, about so many at once, each of them counted as its match's size."""
         block = np.cumsum(sizes[self.match]) // most
@@ -64,11 +57,9 @@ def nodes_of(
     frames: Frames,
     matches: Indexes,
     breakpoints: OffsetBreakpoints,
-    *,
-    edges: bool,
     costly: Flags | None = None,
 ) -> Nodes:
-    """The nodes of some matches, which have as many levels each; with `edges` also those that tell ranges.
+    """The nodes of some matches, which have as many levels each.
 
     A match with more than MOST_NODES has none, and is marked in `costly`, if that is given.
 
@@ -83,7 +74,7 @@ def nodes_of(
         matches = matches[~costly[matches]]
     nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
     for level in range(1, levels + 1):
-        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level, edges=edges)
+        nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level)
         nodes = _weighed(frames, nodes, level)
         over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
         if over.any():
@@ -93,6 +84,32 @@ def nodes_of(
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)
+
+
+def nodes_in_blocks(
+    frames: Frames,
+    breakpoints: OffsetBreakpoints,
+    rows: Indexes,
+    sizes: Indexes,
+    at_once: int,
+    costly: Flags,
+) -> Iterator[Nodes]:
+    """The nodes of some rows, in blocks of about `at_once`; rows with too many are marked in `costly`.
+
+    `sizes`: how much of a block each row takes at a node.
+    """
+    levels = frames.levels[rows]
+    for level in np.unique(levels).tolist():
+        every = nodes_of(frames, rows[levels == level], breakpoints, costly)
+        yield from every.in_blocks(sizes, at_once)
+
+
+def shifts(frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> tuple[Indexes, Ticks]:
+    """Of events at nodes the level of the clock, and by how much its offset moves them there."""
+    level, shift = frames.level_of(nodes.match[node], event), np.zeros(len(event), dtype=np.int64)
+    summed = np.flatnonzero(level > REFERENCE)
+    shift[summed] = nodes.offset[node[summed], level[summed] - 1]
+    return level, shift
 
 
 def _ends_by_ties(frames: Frames, nodes: Nodes, level: int) -> tuple[Ticks, Ticks]:
@@ -129,7 +146,7 @@ def _worlds_left(frames: Frames, nodes: Nodes) -> Nodes:
 
 
 def _with_level(
-    frames: Frames, nodes: Nodes, breakpoints: OffsetBreakpoints, degree: Indexes, level: int, *, edges: bool
+    frames: Frames, nodes: Nodes, breakpoints: OffsetBreakpoints, degree: Indexes, level: int
 ) -> Nodes:
     """Every node once for each offset of one more clock."""
     clock, other = _clock_of(frames, level)[nodes.match], frames.reference[nodes.match]
@@ -142,11 +159,11 @@ def _with_level(
     offsets = frames.clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
-    _fill(rows, cuts, offsets, edges, _Written(sizes, nothing, nothing, np.zeros(0)), True)
+    _fill(rows, cuts, offsets, _Written(sizes, nothing, nothing, np.zeros(0)), True)
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
     row, offset, weight = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
-    _fill(rows, cuts, offsets, edges, _Written(ends - sizes, row, offset, weight), False)
+    _fill(rows, cuts, offsets, _Written(ends - sizes, row, offset, weight), False)
     return Nodes(
         nodes.match[row],
         np.concatenate([nodes.offset[row], offset[:, None]], axis=1),
@@ -194,7 +211,7 @@ class _Written(NamedTuple):
 
 
 @kernel
-def _fill(rows, cuts, offsets, edges, written, counting):
+def _fill(rows, cuts, offsets, written, counting):
     """The nodes of one more offset for every row; counts them into `place`, or writes them from there on."""
     nodes = np.empty(64, dtype=np.int64)
     weights = np.empty(64)
@@ -228,14 +245,6 @@ def _fill(rows, cuts, offsets, edges, written, counting):
                         written.row[place[r]], written.offset[place[r]] = r, tick
                         written.weight[place[r]] = chance * (1.0 if every else weights[k])
                     place[r] += 1
-            if edges and not every:
-                for k in range(2 * (inner + 1)):
-                    tick = begin + k if k <= inner else end - 1 - (k - inner - 1)
-                    if mass_at(difference, tick) > 0.0:
-                        if not counting:
-                            written.row[place[r]], written.offset[place[r]] = r, tick
-                            written.weight[place[r]] = 0.0
-                        place[r] += 1
 
 
 @inner
@@ -255,39 +264,3 @@ def _pieces(match, fixed, begins, ticks, first, last):
                 found[count] = at
                 count += 1
     return found[: sort_cuts(found, count)]
-
-
-@kernel
-def reference_range(clock, other, difference, starts, lo, hi, first, last):
-    """Fill the first and last offset of a reference that its clock's difference from another one allows.
-
-    `clock` is the reference, shape (q,); `other` the clock that is `difference` ahead of it, -1 for none.
-    """
-    for r in range(len(clock)):
-        first[r], last[r] = lo[starts[clock[r]]], hi[starts[clock[r] + 1] - 1]
-        if other[r] < 0:
-            continue
-        first[r], last[r] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-        for b in range(starts[clock[r]], starts[clock[r] + 1]):
-            for o in range(starts[other[r]], starts[other[r] + 1]):
-                begin, end = max(lo[b], lo[o] - difference[r]), min(hi[b], hi[o] - difference[r])
-                if begin <= end:
-                    first[r], last[r] = min(first[r], begin), max(last[r], end)
-
-
-def offset_range(frames: Frames, nodes: Nodes) -> tuple[Ticks, Ticks]:
-    """By how much the ticks of every node's match are to be moved, at least and at most; 0 if absolute."""
-    first, last = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
-    reference = frames.reference[nodes.match]
-    relative = np.flatnonzero(reference >= 0)
-    if not len(relative):
-        return first, last
-    difference = nodes.offset[relative, 0] if nodes.offset.shape[1] else np.zeros(len(relative), np.int64)
-    offsets = frames.clocks.offsets
-    begin, end = np.empty(len(relative), np.int64), np.empty(len(relative), np.int64)
-    reference_range(
-        reference[relative], _clock_of(frames, 1)[nodes.match[relative]], difference, offsets.starts,
-        offsets.lo, offsets.hi, begin, end,
-    )  # fmt: skip
-    first[relative], last[relative] = begin, end
-    return first, last

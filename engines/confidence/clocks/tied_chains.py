@@ -19,10 +19,8 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.clocks.breakpoints import breakpoints_of
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, WeighedMasses, joined
-from cepctl.engines.confidence.clocks.frames import Frames, frames_of, frames_over_all, is_wide
-from cepctl.engines.confidence.clocks.offset_sums import Copies, OffsetSum
+from cepctl.engines.confidence.clocks.frames import Frames, frames_over_all, is_wide
 from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
 from cepctl.engines.confidence.clocks.tied_sums import fill_tied_sums
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -60,28 +58,20 @@ def tied_chains(
     QueryTooLargeError
         If a match needs too many clocks of one chain, or its measure at too many offsets.
     """
-    rows = np.flatnonzero(_on_tied_clocks(clocks, matches))
+    rows = np.flatnonzero(_on_tied_clocks(clocks, matches) & ~is_wide(clocks)[matches].any(axis=1))
     found = impossible(len(rows))
     if not len(rows):
         return rows, found
     lower, upper = valid_on_clocks(clocks, system, matches[rows])
     possible: Flags = np.asarray((lower <= upper).all(axis=1))
-    sharp: Flags = ~np.asarray(is_wide(clocks)[matches[rows]].any(axis=1))
-    shifts = np.array(sorted({0} if window is None else {0, window, -window}), dtype=np.int64)
-    for alike in (possible & sharp, possible & ~sharp):
-        every = np.flatnonzero(alike)
-        for some in np.array_split(every, -(-len(every) // MATCHES_AT_ONCE)) if len(every) else []:
-            events = matches[rows[some]]
-            columns = [np.ascontiguousarray(each) for each in events.T]
-            if sharp[some[0]]:
-                confidence = _sharp(frames_over_all(clocks, len(some), columns), system, events)
-            else:
-                frames = frames_of(clocks, len(some), columns, [], absolute=False)
-                confidence = _at_few_offsets(frames, shifts, events, chains)
-            found.put(
-                some,
-                Measured.exact(confidence, lower[some, 0], upper[some, -1], np.ones(len(some), dtype=bool)),
-            )
+    every = np.flatnonzero(possible)
+    for some in np.array_split(every, -(-len(every) // MATCHES_AT_ONCE)) if len(every) else []:
+        events = matches[rows[some]]
+        frames = frames_over_all(clocks, len(some), [np.ascontiguousarray(each) for each in events.T])
+        exact = Measured.exact(
+            _sharp(frames, system, events), lower[some, 0], upper[some, -1], np.ones(len(some), dtype=bool)
+        )
+        found.put(some, exact)
     return rows, found
 
 
@@ -93,19 +83,6 @@ def _on_tied_clocks(clocks: EventClocks, matches: Indexes) -> Flags:
     holed = np.isin(clocks.chain, clocks.chain[np.asarray(clocks.offsets.has_hole)])
     holes = clocks.own.has_hole[matches] | (np.append(holed, False)[clock] & stamped)
     return np.asarray(tied & (clock != clock[:, :1]).any(axis=1) & ~holes.any(axis=1))
-
-
-def _at_few_offsets(frames: Frames, shifts: Ticks, events: Indexes, chains: Chains) -> Reals:
-    breakpoints = breakpoints_of(frames, shifts, shifts[:0])
-    offsets = OffsetSum(frames, breakpoints, ranges=False)
-    total, certain = np.zeros(len(frames)), np.ones(len(frames), dtype=bool)
-    for nodes in offsets.nodes():
-        copies, here = Copies.of(frames, nodes), np.arange(len(nodes))
-        chosen = np.stack([copies.number(here, each[nodes.match]) for each in events.T], axis=1)
-        found = chains(copies.masses, np.ascontiguousarray(chosen)).confidence
-        np.add.at(total, nodes.match, nodes.weight * found)
-        certain[nodes.match[found != 1.0]] = False
-    return np.where(certain, 1.0, np.minimum(total, 1.0))
 
 
 def _sharp(frames: Frames, system: Ticks, events: Indexes) -> Reals:

@@ -18,6 +18,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import connected
+from cepctl.engines.confidence.clocks import nodes as offset_nodes
 from cepctl.engines.confidence.clocks.clause_breakpoints import (
     EVENT,
     LEVEL,
@@ -29,14 +30,25 @@ from cepctl.engines.confidence.clocks.clause_breakpoints import (
     places_of,
 )
 from cepctl.engines.confidence.clocks.frames import Frames
-from cepctl.engines.confidence.clocks.nodes import Nodes
+from cepctl.engines.confidence.clocks.nodes import Nodes, nodes_in_blocks, shifts
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
-from cepctl.engines.confidence.clocks.offset_sums import OffsetSum, shifts
-from cepctl.engines.confidence.clocks.refusals import MOST_NODES, refused_at_offsets
+from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 
 DIFFERENCES_AT_ONCE = 400_000
+
+
+@dataclass(frozen=True)
+class Refusing:
+    """Whose probability is refused where it takes too much, and with which advice."""
+
+    what: str
+    advice: tuple[str, ...] = ()
+
+
+OF_ROWS = Refusing("the exact confidence of a match")
+OF_KEYS = Refusing("the occurrence of a key", ("group by more",))
 
 MeasuringClauses = Callable[[Events, Clauses], Occurrences]
 """From independent events and clauses of these to the occurrences of groups."""
@@ -85,7 +97,11 @@ def union_parts(clocks: EventClocks, clauses: Clauses) -> UnionParts:
 
 
 def occurrences_on_clocks(
-    clocks: EventClocks, measuring: MeasuringClauses, events: Events, clauses: Clauses, *, give_up: bool
+    clocks: EventClocks,
+    measuring: MeasuringClauses,
+    events: Events,
+    clauses: Clauses,
+    refusing: Refusing | None,
 ) -> Occurrences:
     """Measure groups of rows whose events share clocks.
 
@@ -97,38 +113,38 @@ def occurrences_on_clocks(
         How independent events are measured.
     events, clauses
         What the rows of each group ask of which events.
-    give_up
-        Whether the occurrence of a group that needs its measure at too many offsets is NaN.
+    refusing
+        In which words a group is refused that needs its measure at too many offsets; None where it is NaN.
 
     Raises
     ------
     QueryTooLargeError
-        If there is such a group, and it is not.
+        If there is such a group, and it is refused.
     """
     parts = union_parts(clocks, clauses)
     frames = frames_of_clauses(clocks, parts.clauses)
     breakpoints, costly = breakpoints_of_clauses(frames, parts.clauses)
 
     def refuse_costly(what: str) -> None:
-        if costly.any() and not give_up:
+        if costly.any() and refusing is not None:
             first = int(np.flatnonzero(costly)[0])
             levels, chain = int(frames.levels[first]), frames.longest_chain(first)
-            raise refused_at_offsets("the occurrence of a key", what, levels, chain, "group by more")
+            raise refused_at_offsets(refusing.what, what, levels, chain, *refusing.advice)
 
     refuse_costly(f"{MOST_BREAKPOINTS:,} breakpoints of an event")
     clauses_of = parts.clauses.clause_offsets[parts.clauses.problem_offsets]
     sizes = np.diff(parts.clauses.difference_offsets[clauses_of])
     total, certain = np.zeros(len(frames)), np.ones(len(frames), dtype=bool)
     figures = [np.zeros(parts.groups, dtype=np.int64) for _ in range(3)]
-    offsets, few = OffsetSum(frames, breakpoints, ranges=False), np.flatnonzero(~costly)
-    for nodes in offsets.nodes(few, sizes, at_once=DIFFERENCES_AT_ONCE, costly=costly):
+    few = np.flatnonzero(~costly)
+    for nodes in nodes_in_blocks(frames, breakpoints, few, sizes, DIFFERENCES_AT_ONCE, costly):
         found = measuring(*_given_offsets(frames, nodes, events.id_rank, parts.clauses))
         np.add.at(total, nodes.match, nodes.weight * found.probability)
         certain[nodes.match[found.probability < 1.0]] = False
         unknown = np.flatnonzero(np.isnan(found.probability))
         for into, values in zip(figures, (found.separators, found.rows, found.products), strict=True):
             into[parts.of[nodes.match[unknown]]] = values[unknown]
-    refuse_costly(f"{MOST_NODES:,} combinations of offsets")
+    refuse_costly(f"{offset_nodes.MOST_NODES:,} combinations of offsets")
     total[costly] = np.nan
     probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)

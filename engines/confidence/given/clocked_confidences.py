@@ -12,21 +12,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import polars as pl
 
 from cepctl.engines.columns.bindings import TickSpans
-from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+from cepctl.engines.confidence.clocks.rows import RowsOnClocks, events_of_rows
+from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.given.confidences import within_spans
 from cepctl.engines.confidence.given.groups import GroupWholes
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 from cepctl.engines.confidence.given.work import refused_beyond
 from cepctl.engines.confidence.measured import Measured, Total
-from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.occurrence.ends import NEVER
 from cepctl.engines.confidence.occurrence.occurrence import occurrences
-from cepctl.engines.confidence.occurrence.rows import Rows, shown_events
+from cepctl.engines.confidence.occurrence.rows import shown_events, within_spans
 
 
 def given_on_clocks(
@@ -42,8 +40,8 @@ def given_on_clocks(
         If a match needs too many tied events, or its measure at too many offsets, or too many products.
     """
     masses, total = matches.masses, Total(len(matches))
-    events = Events(masses, pl.DataFrame({"event_id": np.arange(len(masses.lower))}))
-    measuring = partial(occurrences_on_clocks, known.clocks, occurrences, give_up=False)
+    events = events_of_rows(masses)
+    measuring = partial(occurrences_on_clocks, known.clocks, occurrences, refusing=OF_ROWS)
     for problems in coupled_problems(matches):
         count = len(problems.match)
         if not count:
@@ -53,12 +51,12 @@ def given_on_clocks(
         besides, (first, last) = [wholes.tied(alone)], shown_events(problems)
         if spans is not None:
             besides.append(within_spans(spans.take(problems.match), first, last))
-        clauses = Rows.of(masses, problems, *besides).clauses
-        confidence = measuring(events, clauses).probability / wholes.given(events, measuring)
+        rows = RowsOnClocks.on(known.clocks, masses, problems, *besides)
+        confidence = rows.probability() / wholes.given(events, measuring)
         refused_beyond(confidence, problems)
         if spans is not None:
             start, end = (confidence <= 0.0).astype(np.int64), np.zeros(count, dtype=np.int64)
         else:
-            start, end = ends_of(known.clocks, clauses, first, last)
+            start, end = rows.ends(first, last)
         total.add(problems.match, np.where(start == NEVER, 0.0, confidence), start, end)
     return total.measured()

@@ -23,8 +23,6 @@ from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.work import require_few, too_many_together
 from cepctl.engines.confidence.occurrence.rows import Rows
 
-_MOST_REDUCED = 64
-
 
 @dataclass(frozen=True)
 class Pieces:

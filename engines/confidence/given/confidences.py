@@ -13,10 +13,9 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Tied
+from cepctl.engines.confidence.coupled.clauses import Tied
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.certain import decided_matches
@@ -25,7 +24,7 @@ from cepctl.engines.confidence.given.touched_components import touched
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import Rows, shown_events
+from cepctl.engines.confidence.occurrence.rows import Rows, shown_events, within_spans
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.pattern.bound_matches import Rivals
 
@@ -112,14 +111,3 @@ def _of_problems(
         return refused_beyond(confidence, problems), never, np.zeros(count, dtype=np.int64)
     start, end = searched(lambda: rows.ends(first, last), problems)
     return np.where(start == NEVER, 0.0, refused_beyond(confidence, problems)), start, end
-
-
-def within_spans(spans: TickSpans, first: Indexes, last: Indexes) -> Tied:
-    """That what lies between the two events of each problem lies within its span."""
-    begins, ends = np.flatnonzero(spans.first > FIRST), np.flatnonzero(spans.last < LAST)
-    return (
-        np.concatenate([begins, ends]),
-        np.concatenate([np.full(len(begins), NO_EVENT), last[ends]]),
-        np.concatenate([first[begins], np.full(len(ends), NO_EVENT)]),
-        np.concatenate([-spans.first[begins], spans.last[ends]]),
-    )

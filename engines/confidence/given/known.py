@@ -75,7 +75,7 @@ def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, k
     ContradictionError
         If masses with holes leave no world; else intervals have told.
     """
-    from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+    from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
     from cepctl.engines.confidence.given.groups import whole_probability
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
     from cepctl.engines.confidence.occurrence.occurrence import occurrences
@@ -85,7 +85,7 @@ def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, k
     wholes = GivenOnClocks.of(known.stamps, ties)
     holed = np.array(wholes.with_holes(), dtype=np.int64)
     if len(holed):
-        measuring = partial(occurrences_on_clocks, known.stamps, occurrences, give_up=False)
+        measuring = partial(occurrences_on_clocks, known.stamps, occurrences, refusing=OF_ROWS)
         never = holed[whole_probability(wholes, holed, events, measuring) == 0.0]
         for label in never[:1].tolist():
             raise contradicted(given, wholes.events_of(label).tolist(), events)

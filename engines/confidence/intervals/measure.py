@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import EventClocks
@@ -20,7 +19,8 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies, endpoint_ties
-from cepctl.engines.confidence.clocks.unions import occurrences_on_clocks
+from cepctl.engines.confidence.clocks.rows import events_of_rows
+from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
 from cepctl.engines.confidence.coupled.clauses import Clauses, Part, present
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
@@ -121,9 +121,8 @@ class MeasureOnClocks(IntervalMeasure):
 
     def occurrences(self, clauses: Clauses) -> Occurrences:
         """Measure groups of clauses between endpoints; raises QueryTooLargeError for too many offsets."""
-        masses = self.endpoints.masses
-        events = Events(masses, pl.DataFrame({"event_id": np.arange(len(masses.lower))}))
-        return occurrences_on_clocks(self.clocks, occurrences, events, clauses, give_up=False)
+        events = events_of_rows(self.endpoints.masses)
+        return occurrences_on_clocks(self.clocks, occurrences, events, clauses, OF_ROWS)
 
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
         """The same, as far as the ends of masses tell."""

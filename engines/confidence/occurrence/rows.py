@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.occurrence.ends import ends_of
@@ -85,4 +87,15 @@ def own_limits(masses: Masses, problems: Problems) -> Tied:
         np.concatenate([np.full(len(low), NO_EVENT), event[high, high_place]]),
         np.concatenate([event[low, low_place], np.full(len(high), NO_EVENT)]),
         np.concatenate([-lower[low, low_place], upper[high, high_place]]),
+    )
+
+
+def within_spans(spans: TickSpans, first: Indexes, last: Indexes) -> Tied:
+    """That what lies between the two events of each problem lies within its span."""
+    begins, ends = np.flatnonzero(spans.first > FIRST), np.flatnonzero(spans.last < LAST)
+    return (
+        np.concatenate([begins, ends]),
+        np.concatenate([np.full(len(begins), NO_EVENT), last[ends]]),
+        np.concatenate([first[begins], np.full(len(ends), NO_EVENT)]),
+        np.concatenate([-spans.first[begins], spans.last[ends]]),
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.laws import is_bent
+from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.occurrence.asked import Words, all_bits
 from cepctl.engines.kernels.kernel import inner
@@ -224,12 +224,12 @@ def _fill(part, settled, clauses, place):
 def separators_of(part, buckets):
     """Whether MOST_SEPARATORS events cover all comparisons, and a smallest cover, ascending.
 
-    Events whose masses are bent are separators in any case, and are not counted.
+    Events with weights are separators in any case, and are not counted.
     """
     one, other = compared_events(part)
     chosen = np.zeros(len(part.event), np.bool_)
     for i in range(len(part.event)):
-        chosen[i] = is_bent(buckets, part.event[i])
+        chosen[i] = is_weighted(buckets, part.event[i])
     edge, side = np.empty(MOST_SEPARATORS + 1, np.int64), np.empty(MOST_SEPARATORS + 1, np.int64)
     first = _uncovered(one, other, chosen)
     if first < 0:

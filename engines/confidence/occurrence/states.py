@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import law_on
+from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, Bits, difference_holds
 from cepctl.engines.kernels.kernel import inner
@@ -135,9 +135,9 @@ def _mass_outside(buckets, event, pieces, count):
         pieces.begin[at], pieces.end[at] = first, last
     for f in range(count):
         if pieces.begin[f] > begin:
-            total += law_on(buckets, event, begin, pieces.begin[f] - 1)
+            total += mass_on(buckets, event, begin, pieces.begin[f] - 1)
         begin = max(begin, plus(pieces.end[f], np.int64(1)))
-    return total + law_on(buckets, event, begin, buckets.upper[event])
+    return total + mass_on(buckets, event, begin, buckets.upper[event])
 
 
 @inner
@@ -177,7 +177,7 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     for c in range(cuts):
         begin = pieces.cut[c]
         end = pieces.cut[c + 1] - 1 if c + 1 < cuts else last
-        mass = law_on(buckets, event, begin, end)
+        mass = mass_on(buckets, event, begin, end)
         if mass == 0.0:
             continue
         lost = NONE

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import bend_at, degree_of, is_even
+from cepctl.engines.columns.laws import degree_of, is_weighted, weight_at
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.occurrence.asked import (
@@ -158,7 +158,8 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         event = part.event[separators[level]]
         tick[separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
         weight = sums[level, _DENSITY] * walk.weights[level, node]
-        weight *= bend_at(buckets, event, tick[separators[level]])
+        if is_weighted(buckets, event):
+            weight *= weight_at(buckets, event, tick[separators[level]])
         states.counters[WORK] += 1
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
         if states.counters[WORK] > states.counters[BOUND]:
@@ -254,7 +255,7 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick):
     for word in range(len(left)):
         for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
             if level <= levels.others.level[i] < end and levels.others.problems[i] & left[word] != NONE:
-                degree += 1 + degree_of(buckets, part.event[levels.others.event[i]])
+                degree += 1
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
 
 
@@ -268,11 +269,11 @@ def _some_settled(left, settled):
 
 @inner
 def _whole_cell(walk, level, buckets, event, begin, stop):
-    """The ticks of a cell, each with what bends its mass."""
-    if is_even(buckets, event):
+    """The ticks of a cell, each with its weight."""
+    if not is_weighted(buckets, event):
         return tick_count(begin, stop - 1)
     nodes, weights = walk.nodes[level], walk.weights[level]
     total = 0.0
     for i in range(place_nodes(stop - begin, degree_of(buckets, event), nodes, weights)):
-        total += weights[i] * bend_at(buckets, event, begin + nodes[i])
+        total += weights[i] * weight_at(buckets, event, begin + nodes[i])
     return total

@@ -5,11 +5,14 @@ The problems of one match are mutually exclusive, so their probabilities add up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Flags, Ticks
+from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
@@ -17,13 +20,28 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import Rows, most_allowed, shown_events
+from cepctl.engines.confidence.occurrence.rows import (
+    Rows,
+    most_allowed,
+    shown_events,
+    within_spans,
+)
 from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, too_costly
 from cepctl.errors import QueryTooLargeError
 
+RowsOf: TypeAlias = Callable[..., Rows]
+"""Makes rows of masses, problems, and what is asked besides."""
 
-def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = None) -> Measured:
+
+def coupled_confidences(
+    matches: CoupledMatches,
+    sampling: Sampling | None = None,
+    spans: TickSpans | None = None,
+    rows_of: RowsOf = Rows.of,
+) -> Measured:
     """Measure matches.
+
+    With `spans` the confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
@@ -41,8 +59,10 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     # Which of its own events break a match depends on their order.
     certain &= ~rivals_of_own | always_in_one_order(masses, matches.groups)
     for problems in coupled_problems(matches):
-        rows, event = Rows.of(masses, problems), problems.variables.event
-        first, last = rows.ends(event[:, 0], event[:, -1])
+        shown = shown_events(problems)
+        besides = [] if spans is None else [within_spans(spans.take(problems.match), *shown)]
+        rows = rows_of(masses, problems, *besides)
+        first, last = rows.ends(*shown)
         # Matches that are sampled anyway are not summed any further.
         part = rows.probability(np.flatnonzero(error[problems.match] == 0.0))
         unknown = np.isnan(part) & (first != NEVER)
@@ -56,7 +76,8 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(matches.groups, given_up)
         total.confidence[sampled] = np.minimum(total.confidence[sampled] + estimate, 1.0)
-    total.confidence[certain], error[certain] = 1.0, 0.0
+    if spans is None:
+        total.confidence[certain], error[certain] = 1.0, 0.0
     return replace(total.measured(), error=error)
 
 

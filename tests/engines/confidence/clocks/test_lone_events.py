@@ -12,10 +12,9 @@ import pytest
 
 from cepctl.arrays import Reals
 from cepctl.clocks import Clocks, Offset
-from cepctl.engines.confidence.clocks import conditioned
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
-from tests.engines.agreement import assert_same_rows, rows_by_signature
+from tests.engines.agreement import assert_same_rows
 from tests.plans import Event, event_table, histogram, on, plan_of
 
 KINDS = "ABCDE"
@@ -260,37 +259,3 @@ def test_what_else_decides_matches_of_lone_events(pattern: str) -> None:
 def test_what_else_decides_many_matches_of_lone_events(pattern: str, names: str) -> None:
     for seed in range(40):
         assert_as_the_judge(pattern, names, seed)
-
-
-def assert_as_by_offsets(pattern: str, names: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of wide masses, in which few ticks stand for all."""
-    draw = random.Random(f"{pattern} {names} {seed}")
-    events, clocks = case(names, draw, 24)
-    events = [*events[:3], replace(events[3], event_type=draw.choice("BBC"))]
-    for narrow, wide in ((" 9 ticks", " 40 ticks"), (" 12 ticks", " 50 ticks"), (" 2 ticks", " 11 ticks")):
-        pattern = pattern.replace(narrow, wide)
-    plan, table = plan_of(f"PATTERN {pattern}", clocks), event_table(events)
-    found = rows_by_signature(match_events(plan, table))
-    with monkeypatch.context() as patched:
-        patched.setattr(conditioned, "takes_curves", lambda _: False)
-        wanted = rows_by_signature(match_events(plan, table))
-    assert sorted(found) == sorted(wanted)
-    for signature, row in wanted.items():
-        assert (found[signature]["start"], found[signature]["end"]) == (row["start"], row["end"])
-        assert found[signature]["confidence"] == pytest.approx(row["confidence"], rel=1e-9)
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_lone_events_are_measured_as_by_their_offsets(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(4):
-        assert_as_by_offsets(pattern, "mnk-", seed, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("names", ["mn--", "-nm-", "n--m", "mmn-", "nmnk"])
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_many_lone_events_are_measured_as_by_their_offsets(
-    pattern: str, names: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for seed in range(20):
-        assert_as_by_offsets(pattern, names, seed, monkeypatch)
