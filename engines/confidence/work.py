@@ -13,7 +13,7 @@ MOST_NANOSECONDS = 4_000_000_000
 """What one confidence may take of one core with one method."""
 
 GAPS, BOTH_ENDS, SET = "table for each gap", "sum over both ends", "sum over both ends of a set"
-CARRIED, PLACED = "density carried over several gaps", "table over the places of rivals"
+CARRIED = "density carried over several gaps"
 NESTED, BESIDE_GIVEN = "nested sums", "nested sums beside what is given"
 AT_OFFSETS = "sum over few offsets of clocks"
 NESTED_ENDS = "nested sums over starts and ends"
@@ -22,7 +22,7 @@ UNIONS, COUNTS = "union over shared events", "counts of members"
 ORDERS = "orders of keys under their law"
 TIED_OFFSETS = "sum over offsets of tied clocks"
 
-NANOSECONDS = {GAPS: 1.0, CARRIED: 1.0, PLACED: 4.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 80.0,
+NANOSECONDS = {GAPS: 1.0, CARRIED: 1.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 80.0,
                BESIDE_GIVEN: 80.0, NESTED_ENDS: 80.0, UNIONS: 4.0, COUNTS: 2.5,
                ORDERS: 0.5, TIED_OFFSETS: 200.0}  # fmt: skip
 """How long one of its products takes, by method; nested sums look for their cells beside it."""

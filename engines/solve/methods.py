@@ -107,8 +107,6 @@ METHODS: tuple[MatchMethod, ...] = (
            EXACT, points.sets, "a set of members lies between two events"),
     Method(work.CARRIED, lambda form: form.in_order and form.rivals,
            EXACT, points.several_gaps, "rivals must stay out of several gaps one after the other"),
-    Method(work.PLACED, lambda form: form.in_order and form.rivals,
-           EXACT, points.placed, "rivals must stay out of several gaps, intervals are of few ticks"),
     Method("sum over the orders of AND", lambda form: form.in_each_order,
            PARTS, partial(combinators.in_each_order, measure), "AND leaves single events in any order"),
     Method(work.NESTED, lambda form: form.independent and not form.plain,

@@ -28,7 +28,7 @@ from cepctl.engines.solve.batch import Batch
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
-    from cepctl.engines.confidence.gaps.placed_rivals import Places
+    from cepctl.engines.confidence.gaps.places import Places
     from cepctl.engines.pattern.bound_matches import Rivals
 
 MOST_TICKS_OF_ONE = 200
@@ -140,23 +140,9 @@ def several_gaps(batch: Batch, rows: Indexes) -> Found:
     return rows[solved], measured
 
 
-def placed(batch: Batch, rows: Indexes) -> Found:
-    """The same, over all of their ticks."""
-    from cepctl.engines.confidence.gaps.placed_rivals import placed_chains
-
-    measure = batch.measure
-    rows, places = _places(batch, rows)
-    lower, upper = (each[rows] for each in batch.valid)
-    confidence, start, end = placed_chains(
-        measure.masses, batch.events[rows], lower, upper, places, measure.window
-    )
-    solved = np.flatnonzero(~np.isnan(confidence))
-    return rows[solved], Measured.exact(confidence, start, end, start <= end).taken(solved)
-
-
 def _places(batch: Batch, rows: Indexes) -> tuple[Indexes, Places]:
     """The matches that have rivals of several gaps alone, and where these must not lie."""
-    from cepctl.engines.confidence.gaps.placed_rivals import places_of
+    from cepctl.engines.confidence.gaps.places import places_of
 
     usable, places = places_of(batch.measure.shape, batch.deciding, rows)
     if not usable.all():

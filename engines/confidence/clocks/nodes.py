@@ -16,11 +16,12 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
+from cepctl.engines.confidence.clocks import refusals
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
 from cepctl.engines.confidence.clocks.chain_weights import weights_at
 from cepctl.engines.confidence.clocks.frames import REFERENCE, Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
-from cepctl.engines.confidence.clocks.refusals import MOST_NODES, MOST_SEGMENTS, too_many_offsets
+from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
 
@@ -61,12 +62,12 @@ def nodes_of(
 ) -> Nodes:
     """The nodes of some matches, which have as many levels each.
 
-    A match with more than MOST_NODES has none, and is marked in `costly`, if that is given.
+    A match with more than refusals.MOST_NODES has none, and is marked in `costly`, if that is given.
 
     Raises
     ------
     QueryTooLargeError
-        If a match has more than MOST_NODES, and `costly` is not given.
+        If a match has more than refusals.MOST_NODES, and `costly` is not given.
     """
     levels = int(frames.levels[matches[0]]) if len(matches) else 0
     if costly is not None:
@@ -76,11 +77,11 @@ def nodes_of(
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level)
         nodes = _weighed(frames, nodes, level)
-        over = np.bincount(nodes.match, minlength=len(frames)) > MOST_NODES
+        over = np.bincount(nodes.match, minlength=len(frames)) > refusals.MOST_NODES
         if over.any():
             if costly is None:
                 chain = frames.longest_chain(int(np.flatnonzero(over)[0]))
-                raise too_many_offsets(levels, chain, MOST_NODES)
+                raise too_many_offsets(levels, chain, refusals.MOST_NODES)
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)

@@ -18,7 +18,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import connected
-from cepctl.engines.confidence.clocks import nodes as offset_nodes
+from cepctl.engines.confidence.clocks import refusals
 from cepctl.engines.confidence.clocks.clause_breakpoints import (
     EVENT,
     LEVEL,
@@ -144,7 +144,7 @@ def occurrences_on_clocks(
         unknown = np.flatnonzero(np.isnan(found.probability))
         for into, values in zip(figures, (found.separators, found.rows, found.products), strict=True):
             into[parts.of[nodes.match[unknown]]] = values[unknown]
-    refuse_costly(f"{offset_nodes.MOST_NODES:,} combinations of offsets")
+    refuse_costly(f"{refusals.MOST_NODES:,} combinations of offsets")
     total[costly] = np.nan
     probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)

@@ -6,8 +6,6 @@ that one; and one that must stay out of later gaps of a step alone is kept out o
 it cannot lie in these.  Where it can, the chain is left, and so is one with a rival that may be at the tick
 of an event between and has a hole in its mass, in which that may lie: the time range would err.
 
-A table over the places of rivals (`placed_rivals`) takes every tick.  Where that is less work, it is asked.
-
     name here    meaning
     reach        bit g: a rival can lie in gap g, whether it may or not
 """
@@ -22,21 +20,13 @@ from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
 from cepctl.engines.confidence.gaps.kept_range import range_of_kept
-from cepctl.engines.confidence.gaps.placed_rivals import (
-    Places,
-    ends_of,
-    most_products_of,
-    products_of_places,
-)
+from cepctl.engines.confidence.gaps.places import Places, ends_of
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.confidence.work import CARRIED, NANOSECONDS, PLACED, most_products
+from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
 WORK_BOUND = most_products(CARRIED)
 """Products that a chain may take."""
-
-LEAST_WORK = 30_000.0
-"""Products that take as long as it takes to find the cells of a chain."""
 
 MOST_VALUES = 1 << 22
 """Largest number of values that the matrices of a chain may have."""
@@ -54,8 +44,7 @@ def several_gap_chains(
     far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
     confidence, room = np.full(len(event), np.nan), has_room(system, lower, upper)
     start, end = np.empty(len(event), dtype=np.int64), np.empty(len(event), dtype=np.int64)
-    each, most = NANOSECONDS[PLACED] / NANOSECONDS[CARRIED], most_products_of(event.shape[1])
-    bounds = np.array([WORK_BOUND, MOST_VALUES, each, most])
+    bounds = np.array([WORK_BOUND, MOST_VALUES])
     sum_chains(
         masses.buckets, masses.mirrored.buckets, masses.has_hole, event, lower, upper, room, *places,
         window_ticks(window), bounds, far, confidence, start, end,
@@ -74,19 +63,14 @@ def sum_chains(
         own = slice(offsets[row], offsets[row + 1])
         low, high = lower[row].min(), upper[row].max()
         width = window if 0 < window <= high - low else 0
-        # Where the table over places takes the chain, it is worth this many products of those here.
-        first, last = ends_of(forbidden[own])
-        table = products_of_places(lower[row], upper[row], first, last, width > 0)
-        table = table * bounds[2] if table <= bounds[3] else np.inf
-        if far[row] or table <= LEAST_WORK:
+        if far[row]:
             continue
         usable, kept = _kept(
             buckets, has_hole, lower[row], upper[row], room[row], rivals[own], forbidden[own], never_at[own]
         )
         if not usable:
             continue
-        most = np.array([min(bounds[0], table), bounds[1]])
-        found = sum_carried(buckets, kept, event[row], low, high, width, most)
+        found = sum_carried(buckets, kept, event[row], low, high, width, bounds)
         if not np.isnan(found):
             confidence[row] = min(max(found, 0.0), 1.0)
             start[row], end[row] = range_of_kept(buckets, mirrored, event[row], kept, window)

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence import work
-from cepctl.engines.confidence.gaps import placed_rivals, several_gaps
+from cepctl.engines.confidence.gaps import several_gaps
 from cepctl.engines.event.match import match_events
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
@@ -47,7 +46,6 @@ def counted() -> Iterator[Counter[str]]:
     """How many matches are measured this way, wherever it can be, and how many are left."""
     found: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(work.NANOSECONDS, work.PLACED, 1e15)
         measures: Callable[[Batch, Indexes], Found]
 
         def measure(batch: Batch, rows: Indexes) -> Found:
@@ -108,16 +106,13 @@ def test_sums_of_other_kinds_agree_on_wide_intervals(widest: int, most: int) -> 
 
 @pytest.mark.parametrize("window", ["", " WITHIN 3 ticks", " WITHIN 40 ticks", " WITHIN 97 ticks"])
 @pytest.mark.parametrize("query", QUERIES[:5])
-def test_many_rivals_agree_with_the_table_over_their_places(
-    query: str, window: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_rivals_agree_with_nested_sums(query: str, window: str, monkeypatch: pytest.MonkeyPatch) -> None:
     events = [Event(f"e{i}", "AABBA"[i % 5], 7 * i, 7 * i + 30, x=i % 3) for i in range(10)]
     plan, table = plan_of(f"PATTERN {query.format(window)}"), event_table(events)
     with counted() as found:
         own = rows_by_signature(match_events(plan, table))
     assert window == " WITHIN 3 ticks" or found["taken"] > 0
     measure_nothing(monkeypatch, NAME)
-    monkeypatch.setattr(placed_rivals, "SHORT_BOUND", placed_rivals.WORK_BOUND)
     for signature, row in rows_by_signature(match_events(plan, table)).items():
         assert (row["start"], row["end"]) == (own[signature]["start"], own[signature]["end"])
         assert math.isclose(row["confidence"], own[signature]["confidence"], rel_tol=1e-12, abs_tol=1e-15)
@@ -226,15 +221,3 @@ def test_rivals_that_must_not_be_at_the_tick_of_an_event_in_the_same_cell(window
         measure_nothing(patch, NAME)
         assert_same_rows(match_events(plan, event_table(events)), own)
     assert found["taken"] > 0
-
-
-def test_what_the_table_over_places_leaves_is_not_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes less work, but more than it may of few events."""
-    events = [Event(f"e{i}", "A", 5 * i, 5 * i + 12) for i in range(5)]
-    plan = plan_of("PATTERN SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match")
-    for bound, taken in ((placed_rivals.WORK_BOUND, False), (1, True)):
-        monkeypatch.setattr(placed_rivals, "SHORT_BOUND", bound)
-        with counted() as found, pytest.MonkeyPatch.context() as patch:
-            patch.setitem(work.NANOSECONDS, work.PLACED, 1e-9)
-            match_events(plan, event_table(events))
-        assert (found["taken"] > 0) == taken

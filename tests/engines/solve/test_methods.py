@@ -83,11 +83,6 @@ MATCHES = {
         tuple(Event(f"a{i}", "A", 500 * i, 500 * i + 1_200) for i in range(5)),
         "a0 a1 a3 a4",
     ),
-    "table over the places of rivals": Asked(
-        "SEQ(A a, A b, A c, A d) STRATEGY skip_till_next_match",
-        tuple(Event(f"a{i}", "A", 5 * i, 5 * i + 12) for i in range(5)),
-        "a0 a1 a3 a4",
-    ),
     "sum over both ends of a set": Asked("SEQ(A a, B+ b[], C c)", (A, B, C), "a b c"),
     "sum over the orders of AND": Asked(
         "SEQ(A a, AND(B b, N n), C c) STRATEGY strict_contiguity", (A, B, N, C), "a b n c"
@@ -99,10 +94,8 @@ MATCHES = {
     ),
     "nested sums": Asked("SEQ(A a, AND(B b, N n)) WITHIN 20 ticks", (A, B, N), "a b n"),
 }
-THREE_STARTS = "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start"
 OF_ENDS = {
     "difference in closed form": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
-    "order in closed form": Asked(THREE_STARTS, (JOB, PAUSE, C), "a b c"),
     "nested sums over starts and ends": Asked(
         "ISEQ(A a, !N n, B b) WHERE n.start < b.start", (JOB, PAUSE, N), "a b"
     ),
@@ -179,7 +172,7 @@ def test_a_plain_chain_asks_one_method_alone() -> None:
         ("nested sums", "confidence.occurrence.rows.WORK_BOUND", "0 products", "allow an error"),
         (
             "sum over few offsets of clocks",
-            "confidence.clocks.nodes.MOST_NODES",
+            "confidence.clocks.refusals.MOST_NODES",
             "0 combinations of offsets",
             "narrow",
         ),

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.arrays import Reals
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns import endpoints
-from cepctl.engines.confidence.intervals import conditions, edges, independent, orders, sums
+from cepctl.engines.confidence.coupled.clauses import Part, present
+from cepctl.engines.confidence.intervals import conditions, edges, independent, sums
 from cepctl.engines.confidence.intervals.conditions import Edge
 from cepctl.engines.event.match import match_events
 from cepctl.plan import relations
@@ -19,7 +20,7 @@ from cepctl.plan.plan import Alternative
 from tests.engines.confidence.intervals.worked_intervals import CASES, Row
 from tests.plans import Event, event_table, plan_of
 
-in_reach, order = edges.reached, orders.order_of
+in_reach = edges.reached
 
 
 def is_right(query: str, events: tuple[Event, ...], row: Row | None) -> bool:
@@ -35,8 +36,8 @@ def _ends_before_its_start(*arguments: Any) -> Any:
     return in_reach(replace(endpoints, shortest=np.full_like(endpoints.shortest, -100)), *others)
 
 
-def _ties_are_in_order(count: int, edges: tuple[Edge, ...]) -> Any:
-    return order(count, tuple((i, j, bound + (bound == -1)) for i, j, bound in edges))
+def _equal_ticks_are_in_order(problem: Indexes, left: Indexes, right: Indexes, bound: Ticks) -> Part:
+    return present(problem, left, right, bound + (bound == -1))
 
 
 def _all_stamps_agree(*arguments: Any) -> Reals:
@@ -54,7 +55,7 @@ def _without_the_third_sign() -> dict[Any, Any]:
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any] | dict[Any, Any]]] = {
     "an event may end before its start": (independent, "reached", _ends_before_its_start),
-    "equal ticks are strictly in order": (sums, "order_of", _ties_are_in_order),
+    "equal ticks are strictly in order": (sums, "present", _equal_ticks_are_in_order),
     "worlds that contradict a length still count": (endpoints, "agreeing", _all_stamps_agree),
     "the window counts starts alone": (conditions, "_window", _window_of_starts),
     "meets, overlaps and before are one": (relations, "_SIGNS", _without_the_third_sign()),

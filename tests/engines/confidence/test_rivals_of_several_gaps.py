@@ -1,4 +1,4 @@
-"""Chains whose rivals stay out of several gaps: the table over their places against nested sums."""
+"""Chains whose rivals stay out of several gaps: carried densities against nested sums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.engines.agreement import RARE_EXAMPLES, check, rows_by_signature
 from tests.engines.changed_methods import change, measure_nothing
 from tests.plans import Event, event_table, plan_of
 
-NAME = "table over the places of rivals"
+NAME = "density carried over several gaps"
 COMPONENTS = ("A a{}", "* a{}", "A|B a{}", "A+ a{}[]")
 
 
@@ -47,11 +47,11 @@ def long_chains(draw: st.DrawFn) -> tuple[str, tuple[Event, ...]]:
 
 
 def test_they_agree_with_nested_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    (placed,) = (each.measure for each in METHODS if each.name == NAME)
+    (carried,) = (each.measure for each in METHODS if each.name == NAME)
     counted: list[int] = []
 
     def counting(batch: Batch, rows: Indexes) -> Found:
-        found = placed(batch, rows)
+        found = carried(batch, rows)
         counted.append(len(found[0]))
         return found
 
