@@ -12,8 +12,8 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.engines.order_laws.classes import Classes, habits
 from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.kinds import habits, kinds_of_keys
 from cepctl.learning.factors import OpenFactors
 from cepctl.learning.keys import TaughtKeys
 from cepctl.learning.pieces import Pieces
@@ -42,18 +42,17 @@ def _add_following(true: Keys, found: Reals) -> None:
 def _add_before(true: Keys, found: Reals) -> None:
     """Pairs of two steps whose stamps share a tick and whose true ticks differ, each divided by its m."""
     assert true.stamps is not None
-    stamped = Keys(true.stamps, true.starts, true.step)
-    classes = Classes.of(stamped)
-    habit, class_, first_pair = habits(stamped, classes), classes.of_event, classes.columns.pairs
+    kinds, kind = kinds_of_keys(Keys(true.stamps, true.starts, true.step))
+    m = habits(kinds)
     lower, upper, rank = true.stamps.lower, true.stamps.upper, true.masses.lower
     for one, other in _pairs(true.starts):
         told = (true.step[one] != true.step[other]) & (rank[one] != rank[other])
         told &= (lower[one] <= upper[other]) & (lower[other] <= upper[one])
         first = np.where(rank[one] < rank[other], one, other)[told]
         second = (one + other)[told] - first
-        least, most = (each(class_[first], class_[second]) for each in (np.minimum, np.maximum))
-        m = habit[first_pair[least] + most - least]
-        np.add.at(found, (true.step[first], true.step[second]), 1.0 / m)
+        least, most = (each(kind[first], kind[second]) for each in (np.minimum, np.maximum))
+        pair = kinds.pairs[least] + most - least
+        np.add.at(found, (true.step[first], true.step[second]), 1.0 / m[pair])
 
 
 def _pairs(starts: Indexes) -> Iterator[tuple[Indexes, Indexes]]:

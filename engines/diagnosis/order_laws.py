@@ -14,9 +14,10 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.orders.asked import Rows
-from cepctl.engines.confidence.orders.key_orders import Factors, KeyOrders, key_orders
+from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
 from cepctl.order_laws.law import OrderLaw
@@ -137,7 +138,7 @@ class _Asked:
     ) -> Iterator[tuple[int, str, tuple[str, str], float]]:
         """The factors of steps that can occur beside those of the match, with the number of their law."""
         for number, codes in self._codes(row).items():
-            law, of = laws[number], self.orders.factors[number].codes
+            law, of = laws[number], self.orders.codes_of(number)
             for kind, stated in (("next", law.following), ("before", law.before)):
                 for steps, factor in stated.items():
                     if of[steps[0]] in codes and of[steps[1]] in codes:
@@ -157,11 +158,11 @@ class _Asked:
 
     def _without(self, number: int, kind: str, steps: tuple[str, str]) -> KeyOrders:
         """The orders with a factor of 1."""
-        factors = self.orders.factors[number]
-        place = tuple(factors.codes[each] for each in steps)
+        factors, codes = self.orders.factors[number], self.orders.codes_of(number)
+        place = tuple(codes[each] for each in steps)
         changed = {"next": factors.following, "before": factors.before}[kind].copy()
         changed[place] = 1.0
         following, before = (changed, factors.before) if kind == "next" else (factors.following, changed)
         every = list(self.orders.factors)
-        every[number] = Factors(factors.codes, following, before)
+        every[number] = Factors(following, before)
         return replace(self.orders, factors=tuple(every))

@@ -1,241 +1,277 @@
-"""One pass forwards and one backwards through the cells of each key.
+"""One pass forwards and one backwards through the cells of each key: Z, and how probable each step of it is.
 
-Values are scaled by powers of two from cell to cell, so that none becomes too small or too large; a power
-of two changes no other bit.  Cells are kept on the way forwards, as far as there is room for them.
+The pass forwards is that of rows (`stretches.py`), of a question that is always answered with yes.  The same
+steps backwards tell what each is worth, as for any sum of products: value times worth over Z is how probable
+it is that the step is taken.  In a cell values are told apart by how many events it has had: the p-th one
+multiplies by 1 / p.
+
+    forward     [set, number at the begin - least, last step]
+    worth       by the same: what a unit of a forward value adds to the sum of the key
+    backward    [set, number at the end - least, last step], of ways that are not divided on their way
 """
 
 from __future__ import annotations
 
-from math import frexp, isfinite, ldexp
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.cells import (
-    alive_in,
-    cell_of,
-    cuts_of,
-    ended_factors,
-    place_of,
-    sets_left,
-    shares_of,
-)
-from cepctl.engines.order_laws.passes import add_by_happened, backward_of, span_of, summed, worth_of
-from cepctl.engines.order_laws.scaled_sets import by_set, forward_in_range
+from cepctl.engines.order_laws.cells import problem_of
+from cepctl.engines.order_laws.sets import carried, carried_back, closing, sets_of
+from cepctl.engines.order_laws.stretches import layer_of, one_more, passed, scale
 from cepctl.engines.order_laws.ties import add_ties
 
 _MOST_TICKS = 1 << 60
 """Of so many ticks no two events share one with a probability that a sum shows."""
 _ROUNDING = 1e-13
 """Of a probability: what is left of it where no more should be."""
-_MOST_KEPT = 1 << 21
-"""Numbers of the cells of a key that are kept for the way back; others are made again."""
+NEGLIGIBLE = 2.0**-400
+"""A forward value so small adds nothing to those of its set, but what it is worth may leave the floats."""
+
+
+class Through(NamedTuple):
+    """The ways through a cell of k kinds.
+
+    `digits`, shape (sets, k): how many events of each kind have happened, `sizes`, shape (sets,): of all.
+    `rates`, shape (sets, k): of one event more, with its mass.  `least`: the fewest events of a begin.
+    """
+
+    stride: np.ndarray
+    digits: np.ndarray
+    sizes: np.ndarray
+    rates: np.ndarray
+    follow: np.ndarray
+    landing: np.ndarray
+    forward: np.ndarray
+    least: int
 
 
 @kernel
-def measure(buckets, classes, roots, following, row_of, fold, values, exponents, counts, found):
+def measure(buckets, laws, kinds, slots, fold, values, exponents, counts, found):
     """Fill what `table.Measured` says of each key.
 
-    Z is values[k] * 2^exponents[k].  `counts`, shape (f, s + 1, s + 1), is filled unless it is empty;
-    `found`, by pairs of classes in both orders, has first the order and then the strict order of ticks.
+    Z is values[k] * 2^exponents[k].  `counts`, shape (f, n, n), by code and next code, is filled unless it
+    is empty; `found`, by pairs of kinds in both orders, has first the order and then the strict order of
+    ticks.
     """
-    for key in range(len(values)):
+    none = np.zeros(0, dtype=np.int64)
+    for p in range(len(values)):
+        problem = problem_of(buckets, kinds, slots, p, none, 0)
         steps = np.zeros(counts.shape[1:])
-        values[key], exponents[key] = _measure_key(
-            buckets, classes, key, roots, following, row_of, len(counts) > 0, steps, found
-        )
+        values[p], exponents[p] = _measured(laws, problem, steps, found)
         if len(counts) > 0:
-            counts[fold[key]] += steps
+            counts[fold[p]] += steps
 
 
 @inner
-def _measure_key(buckets, classes, key, roots, following, row_of, counted, steps, found):
-    cut = cuts_of(buckets, classes.event[classes.starts[key] : classes.starts[key + 1]])
-    offsets, alive = alive_in(classes, key, cut)
-    shares = shares_of(buckets, classes, offsets, alive, cut)
-    entry, lasts = np.ones((1, 1)), np.array([row_of[len(row_of) - 1]])
-    entries, entry_lasts = [entry], [lasts]
-    kept = []
-    factors, exponent, room = np.ones(len(classes.event)), 0, _MOST_KEPT
-    for c in range(len(cut) - 1):
-        kinds = alive[offsets[c] : offsets[c + 1]]
-        for i in range(len(kinds)):
-            shares[offsets[c] + i] *= factors[kinds[i]]
-        own = shares[offsets[c] : offsets[c + 1]]
-        through = _through(classes, roots, following, row_of, kinds, own, entry, lasts)
-        cell, forward, divided, _ = through
-        room -= forward.size + 2 * cell.rates.size
-        if len(found) > 0 and room > 0:
-            kept.append(through)
-        left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
-        most = divided[left].max()
-        entry, lasts = _used(by_set(summed(forward, left), left, divided - most), cell.lasts)
-        exponent += scale(entry) + most
-        ended_factors(classes, roots, kinds, cut[c + 1], factors)
-        entries.append(entry)
-        entry_lasts.append(lasts)
-    after = np.empty((1, len(lasts)))
-    for last in range(len(lasts)):
-        after[0, last] = following[lasts[last], following.shape[1] - 1]
-    total = 0.0
-    for last in range(len(lasts)):
-        total += entry[0, last] * after[0, last]
+def _measured(laws, problem, steps, found):
+    """Z of a key and the exponent of its power of two; `steps` and `found` are added to."""
+    cells, answered = len(problem.cut) - 1, np.zeros((1, 0), dtype=np.bool_)
+    states, exponent, entries = np.ones((1, 1)), 0, [np.ones((1, 1))]
+    sets = sets_of(laws, problem, answered, -1)
+    for cell in range(cells):
+        later = sets_of(laws, problem, answered, cell)
+        (states, power), sets = carried(states, problem, answered, sets, later), later
+        entries.append(states)
+        mass, target = _masses(problem, cell), np.zeros((1, len(sets.kind)), dtype=np.int64)
+        states = passed(states, sets, target, mass, target[0, :1], 1.0)
+        exponent += power + scale(states)
+    later = sets_of(laws, problem, answered, cells)
+    states, power = carried(states, problem, answered, sets, later)
+    closes = closing(laws, problem, later)
+    total = (states[0] * closes).sum()
     if total == 0.0 or len(found) == 0 or not isfinite(total):
-        return total, exponent
-    if counted:
-        for last in range(len(lasts)):
-            steps[lasts[last], steps.shape[1] - 1] += entry[0, last] * after[0, last] / total
-    happened = np.zeros(len(classes.event))
-    for c in range(len(cut) - 2, -1, -1):
-        kinds = alive[offsets[c] : offsets[c + 1]]
-        entry = entries[c]
-        if c < len(kept):
-            cell, forward, divided, least = kept[c]
-        else:
-            own = shares[offsets[c] : offsets[c + 1]]
-            through = _through(classes, roots, following, row_of, kinds, own, entry, entry_lasts[c])
-            cell, forward, divided, least = through
-        _add_ended(classes, kinds, cut[c + 1], happened, found)
-        left = sets_left(cell, classes.upper[kinds] >= cut[c + 1])
-        after = _placed(after, entry_lasts[c + 1], cell.lasts)
-        after = by_set(after, left, divided - divided[left].max())
-        entry = by_set(entry, np.arange(len(entry)), -divided)
-        ticks = np.int64(min(tick_count(cut[c], cut[c + 1] - 1), 1.0 * _MOST_TICKS))
-        after = _back_through(
-            classes, cell, entry, forward, least, left, after, ticks, counted, steps, happened, found
-        )
-        after = by_set(after, np.arange(len(after)), -divided)
-        scale(after)
-    return total, exponent
+        return total, exponent + power
+    for c in range(len(steps) and len(closes)):
+        steps[later.last[0, c], problem.end[0]] += states[0, c] * closes[c] / total
+    worth, happened = closes.reshape((1, len(closes))), np.zeros(len(problem.event))
+    for cell in range(cells - 1, -1, -1):
+        sets = sets_of(laws, problem, answered, cell)
+        worth = carried_back(worth, problem, sets, later)
+        through = _through(sets, entries[cell + 1], _masses(problem, cell))
+        _add_ended(problem, sets.kind, problem.cut[cell + 1], happened, found)
+        worth = _back(problem, cell, sets, through, worth, steps, happened, found)
+        scale(worth)
+        later = sets
+    return total, exponent + power
 
 
 @inner
-def _through(classes, roots, following, row_of, kinds, shares, entry, lasts):
-    """A cell, its forward values, the powers of two that divide them, and the fewest events of a begin."""
-    cell = cell_of(classes, roots, following, row_of, kinds, shares, lasts)
-    least, width = span_of(entry, np.arange(len(entry)), cell.sizes)
-    forward, divided = forward_in_range(cell, entry, least, width)
-    return cell, forward, divided, least
+def _masses(problem, cell):
+    """The mass of an event of each kind in a cell, with the factors of what is over, shape (1, k)."""
+    begin, end = problem.starts[cell], problem.starts[cell + 1]
+    ticks = tick_count(problem.cut[cell], problem.cut[cell + 1] - 1)
+    return (problem.density[begin:end] * ticks * problem.over[begin:end]).reshape((1, end - begin))
 
 
 @inner
-def _back_through(
-    classes, cell, entry, forward, least, left, after, ticks, counted, steps, happened, found
-):  # fmt: skip
-    """Add what a cell tells; what its begin is worth, from what its end is worth."""
-    kinds, lasts = len(cell.kinds), len(cell.lasts)
-    taken, flows = np.zeros((lasts, kinds)), np.zeros(cell.rates.shape)
-    worth = worth_of(cell, forward, least, left, after, taken, flows)
-    before, total = _at_begin(cell, entry, least, worth)
-    if counted:
-        for last in range(lasts):
-            for i in range(kinds):
-                steps[cell.lasts[last], classes.step[cell.kinds[i]]] += (
-                    taken[last, i] * cell.follow[last, i] / total
-                )
+def _through(sets, entry, mass):
+    """The ways through a cell from the states at its begin."""
+    digits = np.empty(sets.rates.shape, dtype=np.int64)
+    for i in range(digits.shape[1]):
+        end = sets.stride[i + 1] if i + 1 < digits.shape[1] else len(digits)
+        for s in range(len(digits)):
+            digits[s, i] = s % end // sets.stride[i]
+    sizes = digits.sum(axis=1)
+    least, width = span_of(entry, sizes)
+    forward = np.zeros((len(sizes), width, entry.shape[1]))
+    target, row = np.zeros(mass.shape, dtype=np.int64), np.full(len(sizes), -1, dtype=np.int64)
+    layer, happened = layer_of(entry), 0
+    while len(layer[0]) > 0:
+        for n in range(len(layer[0])):
+            s = layer[0][n]
+            for c in range(entry.shape[1]):
+                if happened > 0:
+                    layer[1][n, c] /= happened
+                forward[s, sizes[s] - happened - least, c] = layer[1][n, c]
+        layer = one_more(layer, sets, target, mass, row)
+        happened += 1
+    return Through(
+        sets.stride, digits, sizes, sets.rates * mass, sets.follow, sets.landing[:, 0], forward, least
+    )  # fmt: skip
+
+
+@inner
+def span_of(values, sizes):
+    """The smallest number of events of the sets that have a value, and how many there are up to the largest."""
+    least, most = -1, -1
+    for s in range(len(sizes)):
+        if values[s].any():
+            least = sizes[s] if least < 0 else min(least, sizes[s])
+            most = max(most, sizes[s])
+    return max(least, 0), max(most, 0) - max(least, 0) + 1
+
+
+@inner
+def _back(problem, cell, sets, through, after, steps, happened, found):
+    """Add what a cell tells; what the sets at its begin are worth, by what those at its end are."""
+    kinds = len(sets.kind)
+    taken, flows = np.zeros(sets.follow.shape), np.zeros(sets.rates.shape)
+    before, total = _worth_of(through, after, taken, flows)
+    for i in range(kinds if len(steps) > 0 else 0):
+        for c in range(taken.shape[1]):
+            steps[sets.last[0, c], problem.code[sets.kind[i]]] += taken[i, c] / total
     in_order = np.zeros((kinds, kinds))
-    add_by_happened(cell, flows, in_order)
+    _add_by_happened(through, problem.members[sets.kind], flows, in_order)
     for i in range(kinds):
-        happened[cell.kinds[i]] += flows[0, i] / total / cell.counts[i]
+        happened[sets.kind[i]] += flows[0, i] / total / problem.members[sets.kind[i]]
         for j in range(kinds):
             in_order[i, j] /= total
-    _add_pairs(classes, cell, in_order, found[0])
+    _add_pairs(problem, sets.kind, in_order, found[0])
     if len(found) > 1:
         tied = np.zeros((kinds, kinds))
-        least_end, end_width = span_of(after, left, cell.sizes)
-        backward = backward_of(cell, forward, left, least_end, end_width, after)
-        add_ties(cell, forward, least, backward, least_end, ticks, tied)
+        ticks = tick_count(problem.cut[cell], problem.cut[cell + 1] - 1)
+        backward, least_end = _backward_of(through, after)
+        add_ties(through, backward, least_end, np.int64(min(ticks, 1.0 * _MOST_TICKS)), tied)
         for i in range(kinds):
             for j in range(kinds):
-                strict = in_order[i, j] - tied[i, j] / total / cell.counts[i]
+                strict = in_order[i, j] - tied[i, j] / total / problem.members[sets.kind[i]]
                 in_order[i, j] = strict if strict > _ROUNDING * in_order[i, j] else 0.0
-        _add_pairs(classes, cell, in_order, found[1])
+        _add_pairs(problem, sets.kind, in_order, found[1])
     return before
 
 
 @inner
-def _at_begin(cell, entry, least, worth):
-    """What the sets are worth with which a cell begins, and what all of it is worth."""
-    before, total = np.zeros(entry.shape), 0.0
-    for s in range(len(entry)):
-        number = cell.sizes[s] - least
-        if 0 <= number < worth.shape[1]:
-            for last in range(entry.shape[1]):
-                before[s, last] = worth[s, number, last]
-                total += entry[s, last] * before[s, last]
+def _worth_of(through, after, taken, flows):
+    """What the sets at the begin of a cell are worth, and what all of it is.
+
+    Adds what is taken on the way, in units of that sum: to `taken`, shape (k, l), steps to a kind from a last
+    step; to `flows`, shape (s, k), steps out of a set to events of a kind.
+    """
+    forward, least, width = through.forward, through.least, through.forward.shape[1]
+    worth = np.zeros_like(forward)
+    before, total = np.zeros(after.shape), 0.0
+    for s in range(len(worth) - 1, -1, -1):
+        for e in range(min(width, through.sizes[s] - least + 1)):
+            worth[s, e] = after[s]
+            for i in range(flows.shape[1]):
+                if through.rates[s, i] == 0.0:
+                    continue
+                share = through.rates[s, i] / (through.sizes[s] - least - e + 1.0)
+                gain = worth[s + through.stride[i], e, through.landing[i]] * share
+                for c in range(worth.shape[2]):
+                    if forward[s, e, c] > NEGLIGIBLE:
+                        step = gain * through.follow[i, c]
+                        worth[s, e, c] += step
+                        taken[i, c] += forward[s, e, c] * step
+                        flows[s, i] += forward[s, e, c] * step
+        e = through.sizes[s] - least
+        if 0 <= e < width:
+            for c in range(worth.shape[2]):
+                before[s, c] = worth[s, e, c]
+                total += forward[s, e, c] * worth[s, e, c]
     return before, total
 
 
 @inner
-def _used(values, lasts):
-    """Values at the begin of a cell without last steps that cannot be, and what the others are."""
-    count, kept = 0, np.empty(len(lasts), dtype=np.int64)
-    for last in range(len(lasts)):
-        used = False
-        for s in range(len(values)):
-            used = used or values[s, last] != 0.0
-        if used:
-            kept[count] = last
-            count += 1
-    found, codes = np.empty((len(values), count)), np.empty(count, dtype=np.int64)
-    for i in range(count):
-        codes[i] = lasts[kept[i]]
-        for s in range(len(values)):
-            found[s, i] = values[s, kept[i]]
-    return found, codes
+def _backward_of(through, after):
+    """Backward values of a cell whose sets at the end are worth `after`, and the least number of these.
+
+    Sets that are not reached have none.
+    """
+    least, width = span_of(after, through.sizes)
+    values = np.zeros((len(after), width, after.shape[1]))
+    for s in range(len(values) - 1, -1, -1):
+        if through.forward[s].max() <= NEGLIGIBLE:
+            continue
+        size = through.sizes[s]
+        if least <= size < least + width:
+            values[s, size - least] = after[s]
+        for x in range(max(size + 1 - least, 0), width):
+            for i in range(len(through.stride)):
+                if through.rates[s, i] != 0.0:
+                    later = values[s + through.stride[i], x, through.landing[i]]
+                    for c in range(values.shape[2]):
+                        step = through.rates[s, i] * through.follow[i, c]
+                        values[s, x, c] += later * step / (least + x - size)
+    return values, least
 
 
 @inner
-def _placed(values, own, lasts):
-    """Values by some last steps, among more of them."""
-    found = np.zeros((len(values), len(lasts)))
-    for i in range(len(own)):
-        place = place_of(lasts, own[i])
-        for s in range(len(values)):
-            found[s, place] = values[s, i]
-    return found
+def _add_by_happened(through, members, flows, found):
+    """Add flows out of sets to `found`, shape (k, k), by events of a kind that have happened before.
+
+    One kind after the other is summed over, the one of the highest digit first; what is left in flows[0] is
+    the flow to each kind out of all sets.
+    """
+    for j in range(len(members) - 1, -1, -1):
+        stride = through.stride[j]
+        for digit in range(1, members[j] + 1):
+            for s in range(stride):
+                for i in range(len(members)):
+                    flow = flows[digit * stride + s, i]
+                    found[j, i] += digit * flow / members[j]
+                    flows[s, i] += flow
 
 
 @inner
-def scale(values):
-    """Divide values by a power of two, whose exponent is returned."""
-    most = 0.0
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            most = max(most, abs(values[i, j]))
-    exponent = frexp(most)[1]
-    factor = ldexp(1.0, -exponent)
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            values[i, j] *= factor
-    return exponent
-
-
-@inner
-def _add_ended(classes, kinds, end, happened, found):
+def _add_ended(problem, alive, end, happened, found):
     """Events that end with a cell come before those that happen later."""
-    for a in kinds:
-        if classes.upper[a] < end:
-            for b in kinds:
-                if classes.upper[b] >= end:
+    for a in alive:
+        if problem.upper[a] < end:
+            for b in alive:
+                if problem.upper[b] >= end:
                     for each in found:
-                        _add(classes, a, b, happened[b], each)
+                        _add(problem, a, b, happened[b], each)
 
 
 @inner
-def _add_pairs(classes, cell, values, found):
-    """Add what is known of events of two classes together to what is known of one event of each."""
-    for i in range(len(cell.kinds)):
-        for j in range(len(cell.kinds)):
-            others = cell.counts[j] - 1 if i == j else cell.counts[j]
+def _add_pairs(problem, alive, values, found):
+    """Add what is known of events of two kinds together to what is known of one event of each."""
+    for i in range(len(alive)):
+        for j in range(len(alive)):
+            others = problem.members[alive[j]] - 1 if i == j else problem.members[alive[j]]
             if others > 0:
-                _add(classes, cell.kinds[i], cell.kinds[j], values[i, j] / others, found)
+                _add(problem, alive[i], alive[j], values[i, j] / others, found)
 
 
 @inner
-def _add(classes, a, b, value, found):
+def _add(problem, a, b, value, found):
+    """Add to what is known of an event of kind a before one of kind b."""
     if a <= b:
-        found[0, classes.pairs[a] + b - a] += value
+        found[0, problem.pairs[a] + b - a] += value
     if a >= b:
-        found[1, classes.pairs[b] + a - b] += value
+        found[1, problem.pairs[b] + a - b] += value

@@ -1,16 +1,7 @@
 """Events by key, and the factors of a law for their steps, as columns: what the table of a key is made of.
 
 keys       events side by side by key: when each happened, and which step it is
-factors    following[x, y] and before[x, y] for the steps that occur
-
-from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.table import measure_keys
-
-factors = Factors.of_law(law, ("A", "B"))            # step codes 0 and 1
-keys = Keys(masses, starts, step)                    # masses_of(events); events of a key side by side
-measured = measure_keys(keys, factors, limit=DEFAULT_LIMIT)
-measured.beyond, measured.log_z                      # of each key
-measured.pairs.first, .second, .in_order, .earlier   # of two events that can share a tick
+factors    following[x, y] and before[x, y] for the steps that occur, which are numbered
 """
 
 from __future__ import annotations
@@ -18,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,9 +107,35 @@ class Factors:
         """How many steps there are."""
         return len(self.before)
 
-    @cached_property
-    def alike(self) -> Indexes:
-        """For each step and `^`, the first whose following factors are the same, shape (s + 1,)."""
-        _, first, same = np.unique(self.following, axis=0, return_index=True, return_inverse=True)
-        found: Indexes = first[same.reshape(-1)]
-        return found
+
+class LawTables(NamedTuple):
+    """The factors of L laws, of up to n steps and the ends of a key, as kernels read them.
+
+    `following`, shape (L, n, n), as in `Factors`; so `before`.  `alike`, shape (L, n): what a key may end
+    with, each code by the first one after which all factors are the same.
+    """
+
+    following: Reals
+    before: Reals
+    alike: Indexes
+
+    @classmethod
+    def of(cls, factors: Sequence[Factors], *, each_last: bool = False) -> LawTables:
+        """Of some laws; `each_last`: no two codes that a key may end with are taken for one.
+
+        Examples
+        --------
+        >>> factors = Factors(np.array([[1.0, 4.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), np.ones((2, 2)))
+        >>> LawTables.of([factors]).alike.tolist()
+        [[0, 1, 1]]
+        """
+        size = max(each.steps for each in factors) + 1
+        following, before = np.ones((2, len(factors), size, size))
+        alike = np.tile(np.arange(size), (len(factors), 1))
+        for number, each in enumerate(factors):
+            following[number, : each.steps + 1, : each.steps + 1] = each.following
+            before[number, : each.steps, : each.steps] = each.before
+            if not each_last:
+                _, first, same = np.unique(each.following, axis=0, return_index=True, return_inverse=True)
+                alike[number, : each.steps + 1] = first[same.reshape(-1)]
+        return cls(following, before, alike)

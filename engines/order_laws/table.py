@@ -20,11 +20,18 @@ from math import log
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.engines.order_laws.classes import Classes, Roots, habits
 from cepctl.engines.order_laws.key_passes import measure
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
+from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys, LawTables
+from cepctl.engines.order_laws.kinds import (
+    KindsOfEvents,
+    Roots,
+    Slots,
+    habits,
+    kinds_of_keys,
+    sets_alive,
+)
 
 _LN_2 = log(2.0)
 
@@ -79,14 +86,6 @@ class Measured:
     pairs: OrderPairs | None
 
 
-def sets_alive(keys: Keys, marked: Flags | None = None) -> Reals:
-    """The most sets of events that are alive in a cell of each key, shape (k,): the work before any of it.
-
-    Events of one step and mass count once, but for those that are `marked`, shape (n,).  Infinite from 2^62.
-    """
-    return Classes.of(keys, marked).sets_alive()
-
-
 def in_parts(keys: Keys, count: int = 16) -> list[Indexes]:
     """The numbers of all keys in so many parts of about the same work: the dearest first, dealt in turn."""
     order = np.argsort(-(sets_alive(keys) * np.diff(keys.starts)), kind="stable")
@@ -111,7 +110,7 @@ class KeyTables:
     """Keys that can be measured under one law after the other: what depends on no factor is found once.
 
     `sets`: the most sets alive in a cell of each of `keys`; those of more than a limit are `beyond`, and
-    `within` lists the others, which are `kept`.  `classes`, `habit`, `roots`: of these.
+    `within` lists the others, which are `kept`.  `kinds`, `m` of each pair, `roots`: of these.
     """
 
     keys: Keys
@@ -119,22 +118,22 @@ class KeyTables:
     beyond: Flags
     within: Indexes
     kept: Keys
-    classes: Classes
-    habit: Indexes
+    kinds: KindsOfEvents
+    m: Numbers
     roots: Roots
 
     @classmethod
     def of(cls, keys: Keys, limit: int = DEFAULT_LIMIT) -> KeyTables:
         """Of keys; those of more than `limit` sets alive in a cell are not measured."""
-        classes = Classes.of(keys)
-        sets = classes.sets_alive()
+        sets = sets_alive(keys)
         beyond = sets > limit
-        within, kept = np.flatnonzero(~beyond), keys
-        if len(within) < keys.count:
-            kept = keys.take(within)
-            classes = Classes.of(kept)
-        habit = habits(kept, classes)
-        return cls(keys, sets, beyond, within, kept, classes, habit, Roots.of(classes, habit))
+        within = np.flatnonzero(~beyond)
+        kept = keys.take(within)
+        found = kinds_of_keys(kept)
+        m = habits(found.kinds, kept.stamps)
+        return cls(
+            keys, sets, beyond, within, kept, found, m, Roots.of(found.kinds, _slots(kept.count, 0), m)
+        )
 
     def measure(
         self, factors: Factors, *, folds: Indexes | None = None, expected: bool = False, pairs: bool = False
@@ -150,18 +149,16 @@ class KeyTables:
         expected, pairs
             What is wanted beside ln Z.
         """
-        kept, classes = self.kept, self.classes
-        rows = np.arange(factors.steps + 1) if expected else factors.alike
+        kept, laws = self.kept, LawTables.of([factors], each_last=expected)
         fold = np.zeros(self.keys.count, dtype=np.int64) if folds is None else folds
         count = int(fold.max(initial=0)) + 1
         following = np.zeros((count if expected else 0, factors.steps + 1, factors.steps + 1))
         values, exponents = np.zeros(kept.count), np.zeros(kept.count, dtype=np.int64)
-        found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(self.habit)))
+        found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(self.m)))
         fold = fold[self.within]
-        measure(
-            kept.masses.buckets, classes.columns, self.roots.under(factors), factors.following, rows, fold,
-            values, exponents, following, found,
-        )  # fmt: skip
+        kinds = self.kinds.kinds._replace(factors=self.roots.under(laws))
+        slots = _slots(kept.count, factors.steps)
+        measure(kept.masses.buckets, laws, kinds, slots, fold, values, exponents, following, found)
         log_z = np.full(self.keys.count, np.nan)
         log_z[self.within] = [
             _ln(value) + power * _LN_2 for value, power in zip(values, exponents, strict=True)
@@ -171,43 +168,47 @@ class KeyTables:
             self.sets,
             log_z,
             following if expected else None,
-            _expected_before(factors, classes, self.habit, fold, found[0], count) if expected else None,
-            _pairs_of_events(kept, self.keys, self.within, classes, found) if pairs else None,
+            self._expected_before(factors, fold, found[0], count) if expected else None,
+            self._pairs_of_events(found) if pairs else None,
         )
+
+    def _expected_before(self, factors: Factors, fold: Indexes, in_order: Reals, folds: int) -> Reals:
+        """Sums over pairs of kinds of what is expected of each pair of their events, by fold and steps."""
+        kinds, steps = self.kinds.kinds, factors.steps
+        first, second = kinds.pair_kinds
+        step, count, fold = kinds.code, kinds.members, fold[kinds.problem]
+        found = np.zeros((folds, steps, steps))
+        for one, other, probability in ((first, second, in_order[0]), (second, first, in_order[1])):
+            pairs = np.where(step[one] == step[other], 0.0, probability * count[one] * count[other] / self.m)
+            np.add.at(found, (fold[one], step[one], step[other]), pairs)
+        return found
+
+    def _pairs_of_events(self, found: Reals) -> OrderPairs:
+        """What was found for pairs of kinds, for each pair of their events."""
+        kinds, of_event = self.kinds
+        order = np.argsort(of_event, kind="stable")
+        begin = np.concatenate([[0], np.cumsum(kinds.members)])
+        # Events in the order of their kinds: those of later kinds that share a tick come right after it.
+        own = of_event[order]
+        later = begin[own + np.diff(kinds.pairs)[own]] - np.arange(len(order)) - 1
+        first, place = places_in_runs(later)
+        second = first + 1 + place
+        pair = kinds.pairs[own[first]] + own[second] - own[first]
+        events = np.flatnonzero(~self.beyond[self.keys.key])
+        return OrderPairs(
+            events[order[first]],
+            events[order[second]],
+            found[0, 0, pair],
+            found[1, 0, pair],
+            found[1, 1, pair],
+        )
+
+
+def _slots(keys: int, end: int) -> Slots:
+    """Of problems of one key each, with the code of its ends."""
+    ends = np.full(keys, end)
+    return Slots(np.arange(keys + 1), ends, ends, np.zeros_like(ends))
 
 
 def _ln(value: float) -> float:
     return log(value) if value > 0 else -np.inf
-
-
-def _expected_before(
-    factors: Factors, classes: Classes, habit: Indexes, fold: Indexes, in_order: Reals, folds: int
-) -> Reals:
-    """Sums over pairs of classes of what is expected of each pair of their events, by fold and steps."""
-    first, second = classes.pair_classes
-    step, count = classes.columns.step, classes.columns.members
-    key = np.repeat(np.arange(len(fold)), np.diff(classes.columns.starts))
-    steps = factors.steps
-    found = np.zeros(folds * steps * steps)
-    for one, other, probability in ((first, second, in_order[0]), (second, first, in_order[1])):
-        place = (fold[key[one]] * steps + step[one]) * steps + step[other]
-        pairs = np.where(step[one] == step[other], 0.0, probability * count[one] * count[other] / habit)
-        found += np.bincount(place, weights=pairs, minlength=len(found))
-    return found.reshape(folds, steps, steps)
-
-
-def _pairs_of_events(kept: Keys, keys: Keys, within: Indexes, classes: Classes, found: Reals) -> OrderPairs:
-    """What was found for pairs of classes, for each pair of their events."""
-    columns = classes.columns
-    order = np.argsort(classes.of_event, kind="stable")
-    begin = np.concatenate([[0], np.cumsum(columns.members)])
-    # Events in the order of their classes: those of later classes that share a tick come right after it.
-    own = classes.of_event[order]
-    later = begin[own + np.diff(columns.pairs)[own]] - np.arange(len(order)) - 1
-    first, place = places_in_runs(later)
-    second = first + 1 + place
-    pair = columns.pairs[own[first]] + own[second] - own[first]
-    events = np.flatnonzero(np.isin(keys.key, within))
-    return OrderPairs(
-        events[order[first]], events[order[second]], found[0, 0, pair], found[1, 0, pair], found[1, 1, pair]
-    )

@@ -1,179 +1,245 @@
-"""How probable it is that an event of one class comes before one of another in the order, at the same tick.
+"""How probable it is that an event of one kind comes before one of another in the order, at the same tick.
 
-With d steps from the first of both to the second, d + 1 events in a row are at one tick, which
-`tied_ticks.ties_of` weighs.  What is left is a sum over the ways through those d steps.  They are followed
+The ticks of k events in one order in a cell of n ticks are those of k independent uniform ones, sorted.  With
+t ticks of n before a tick, x = t / n and y = (n - 1 - t) / n, the mean over t of x^p y^q is a table: of a
+cell in two parts it follows from those of both by the binomial theorem, so that n is built of its binary
+digits, without work for each tick.  Each sum is of positive terms; x + y = (n - 1) / n gives all p + q < k
+from p + q = k.  So d + 1 events in a row are at one tick with a weight that depends on how many come before
+and after them, and on nothing else.
+
+What is left is a sum over the ways of d steps from the first of both events to the second.  They are followed
 for all first events and all numbers at the begin at once: a row of them is carried from set to set.
 
-    right     [class, number at the begin - least]: what the second event and what comes after it are worth
-    carried   [place in the layer, class of the last step, number at the begin - least, first class]
+    right     [number at the begin - least]: what the second event and what comes after it are worth
+    carried   [place in the layer, kind of the last step, number at the begin - least, first kind]
 
 Sets of one size are a layer: a way of d steps goes from one to the next, so that two of them are kept.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
-from cepctl.engines.order_laws.cells import next_set
-from cepctl.engines.order_laws.tied_ticks import ties_of
+
+_NEGLIGIBLE = 1e-15
+"""Events at one tick are left out from a number on that is less probable than this: no sum shows it."""
 
 
 @inner
-def add_ties(cell, forward, least, backward, least_end, ticks, tied):
-    """Add to `tied`, shape (k, k), how probable it is, of events of both classes together.
+def mean_powers(ticks, most):
+    """The mean over t of x^p y^q for p + q <= most, shape (most + 1, most + 1).
 
-    Values are those of `passes`.
+    Of 4 ticks, that of x is (0 + 1 + 2 + 3) / 4^2 = 3/8, and so that of y.
     """
-    most = least_end + backward.shape[1] - 1 - least
-    if most < 2:
-        return
-    weights = ties_of(ticks, most)
+    binomial = np.zeros((most + 1, most + 1))
+    for k in range(most + 1):
+        binomial[k, 0] = 1.0
+        for j in range(1, k + 1):
+            binomial[k, j] = binomial[k - 1, j - 1] + binomial[k - 1, j]
+    one = np.zeros((most + 1, most + 1))
+    one[0, 0] = 1.0
+    found, length = one, np.int64(1)
+    bit = np.int64(1)
+    while bit <= ticks // 2:
+        bit *= 2
+    while bit > 1:
+        bit //= 2
+        found = _joined(found, length, found, length, binomial)
+        length *= 2
+        if ticks & bit:
+            found = _joined(found, length, one, np.int64(1), binomial)
+            length += 1
+    return found
+
+
+@inner
+def _joined(first, before, second, after, binomial):
+    """The table of a cell whose first part has `before` ticks and whose second part has `after`."""
+    most = len(binomial) - 1
+    ticks = before + after
+    part, rest = before / ticks, after / ticks
+    powers, others = _powers(part, most), _powers(rest, most)
+    found = np.zeros((most + 1, most + 1))
+    for p in range(most + 1):
+        q = most - p
+        early, late = 0.0, 0.0
+        for k in range(q + 1):
+            early += binomial[q, k] * powers[p + k] * others[q - k] * first[p, k]
+        for k in range(p + 1):
+            late += binomial[p, k] * others[q + k] * powers[p - k] * second[k, q]
+        found[p, q] = part * early + rest * late
+    scale = ticks / (ticks - 1.0)
+    for total in range(most - 1, -1, -1):
+        for p in range(total + 1):
+            found[p, total - p] = (found[p + 1, total - p] + found[p, total - p + 1]) * scale
+    return found
+
+
+@inner
+def _powers(base, most):
+    """base^0 to base^most."""
+    found = np.ones(most + 1)
+    for k in range(1, most + 1):
+        found[k] = found[k - 1] * base
+    return found
+
+
+@inner
+def most_at_once(ticks, most):
+    """How many of `most` events can be at one tick of a cell with a probability that counts.
+
+    Of 16 events of a day of 86,400 seconds four: any five are at one second with less than 1e-16.
+    """
+    chance = float(most)
+    for size in range(1, most):
+        # of any size + 1 events, whichever tick the first of them has
+        chance *= (most - size) / ((size + 1.0) * ticks)
+        if chance < _NEGLIGIBLE:
+            return size
+    return max(most, 1)
+
+
+@inner
+def ties_of(ticks, most):
+    """Weights of ways: d + 1 events in a row, and whichever others, are at one tick.
+
+    By how many are before and how many come after them, `most` together, and by d from 1 on; for forward and
+    backward values on both sides of the d + 1 events.  Two events of 4 ticks are at one with 1/4, and each
+    order of theirs has half of that: found[0, 1, 0] = 1/8.
+    """
+    at_once = min(most_at_once(ticks, most), most)
+    found = np.zeros((most, at_once, most))
+    if at_once < 2:
+        return found
+    means = mean_powers(ticks, most - 2)
+    share = np.ones(at_once + 1)
+    for size in range(2, at_once + 1):
+        share[size] = share[size - 1] / (size * ticks)
+    # Of exactly so many at the tick first; then of more to the right, then of more to the left.
+    for size in range(at_once, 1, -1):
+        for before in range(most - size + 1):
+            for after in range(most - size - before + 1):
+                value = means[before, after] * share[size]
+                if after > 0 and size < at_once:
+                    value += after * found[before, size, after - 1]
+                found[before, size - 1, after] = value
+    for size in range(at_once - 1, 1, -1):
+        for before in range(1, most - size + 1):
+            for after in range(most - size - before + 1):
+                found[before, size - 1, after] += before * found[before - 1, size, after]
+    return found
+
+
+class _Layers(NamedTuple):
+    """Sets by how many events have happened in them: `order`, those of a size from `begin` of it on.
+
+    `place`: of each in its layer; `widest`: the most that a layer has.
+    """
+
+    begin: np.ndarray
+    order: np.ndarray
+    place: np.ndarray
+    widest: int
+
+
+@inner
+def add_ties(through, backward, least_end, ticks, tied):
+    """Add to `tied`, shape (k, k), how probable it is, of events of both kinds together, times Z.
+
+    For forward and backward values see `key_passes.py`.  Of a and b on 4 ticks, each order with half of the
+    weight, the forward value before both and the backward value after them are 1, so are both rates: the
+    weight 1/8 of two at one tick is what is added for a before b, and for b before a.
+    """
+    most = least_end + backward.shape[1] - 1 - through.least
+    weights = ties_of(ticks, max(most, 0))
     depth = weights.shape[1] - 1
     if depth < 1:
         return
-    firsts, digits = _firsts_of(cell, forward, least), digits_of(cell)
-    right = np.empty((len(cell.kinds), forward.shape[1]))
-    for s in range(len(cell.sizes)):
-        numbers = min(forward.shape[1], cell.sizes[s] - least)
-        if numbers > 0 and _fill_right(cell, s, least, backward, least_end, weights, 1, numbers, right):
-            _add_next(cell, s, digits[s], firsts, right, numbers, tied)
-    if depth > 1:
-        _add_farther(cell, digits, firsts, least, backward, least_end, weights, depth, right, tied)
+    firsts, layers = _firsts_of(through), _layers_of(through.sizes)
+    width, kinds = through.forward.shape[1], len(through.stride)
+    carried = np.zeros((2, layers.widest if depth > 1 else 0, kinds, width * kinds))
+    for start in range(through.least + 1, through.least + most):
+        numbers = min(width, start - through.least)
+        row, right = np.empty(numbers * kinds), np.empty(numbers)
+        for d in range(1, min(depth, through.least + most - start) + 1):
+            size = start + d - 1
+            for s in layers.order[layers.begin[size] : layers.begin[size + 1]]:
+                for b in range(kinds):
+                    if through.digits[s, b] == through.digits[-1, b]:
+                        continue
+                    if d == 1:
+                        _begin(through, firsts, s, b, row)
+                    else:
+                        _go_on(through, carried[d % 2, layers.place[s]], s, b, row)
+                    _fill_right(through, backward, least_end, weights[:, d], size - d, s, b, right)
+                    for e in range(numbers):
+                        for a in range(kinds):
+                            tied[a, b] += right[e] * row[e * kinds + a]
+                    if d < depth and size + 1 < through.least + most:
+                        place = layers.place[s + through.stride[b]]
+                        for i in range(len(row)):
+                            carried[(d + 1) % 2, place, b, i] = through.rates[s, b] * row[i]
 
 
 @inner
-def _firsts_of(cell, forward, least):
-    """What goes out of each set to an event of each class, by number at the begin, shape (s, k, e)."""
-    found = np.zeros((len(cell.sizes), len(cell.kinds), forward.shape[1]))
+def _firsts_of(through):
+    """What goes out of each set to an event of each kind, by number at the begin, shape (s, k, e)."""
+    width = through.forward.shape[1]
+    found = np.zeros((len(through.sizes), len(through.stride), width))
     for s in range(len(found)):
-        for k in range(cell.opens[s]):
-            i = cell.open[s, k]
-            for e in range(min(forward.shape[1], cell.sizes[s] - least + 1)):
-                taken = 0.0
-                for last in range(forward.shape[2]):
-                    taken += forward[s, e, last] * cell.followed[i, last]
-                found[s, i, e] = taken * cell.rates[s, i]
+        for i in range(len(through.stride)):
+            for e in range(width if through.rates[s, i] != 0.0 else 0):
+                for c in range(through.follow.shape[1]):
+                    found[s, i, e] += through.forward[s, e, c] * through.follow[i, c]
+                found[s, i, e] *= through.rates[s, i]
     return found
 
 
 @inner
-def _fill_right(cell, s, least, backward, least_end, weights, d, numbers, right):
-    """Fill `right` for the second events that can happen after a set, d steps after the first ones."""
-    some = False
-    after = least_end - cell.sizes[s] - 1
-    for k in range(cell.opens[s]):
-        i = cell.open[s, k]
-        for e in range(numbers):
-            before = cell.sizes[s] - d - least - e
-            total = 0.0
-            for x in range(max(-after, 0), backward.shape[1]):
-                total += weights[before, d, after + x] * backward[s + cell.strides[i], x, cell.landing[i]]
-            right[i, e] = total * cell.rates[s, i]
-            some = some or total != 0.0
-    return some
+def _begin(through, firsts, s, b, row):
+    """Fill the row of the ways from a first event right before a set to an event of kind b after it."""
+    kinds = len(through.stride)
+    for a in range(kinds):
+        before, factor = s - through.stride[a], through.follow[b, through.landing[a]]
+        for e in range(len(row) // kinds):
+            row[e * kinds + a] = firsts[before, a, e] * factor if through.digits[s, a] > 0 else 0.0
 
 
 @inner
-def _add_next(cell, s, happened, firsts, right, numbers, tied):
-    """Add the ways of one step: the set s is that between both events."""
-    for a in range(len(cell.kinds)):
-        if happened[a] > 0:
-            own = firsts[s - cell.strides[a], a]
-            for k in range(cell.opens[s]):
-                b = cell.open[s, k]
-                total = 0.0
-                for e in range(numbers):
-                    total += own[e] * right[b, e]
-                tied[a, b] += total * cell.follow[cell.landing[a], b]
+def _go_on(through, carried, s, b, row):
+    """Fill the row of the ways that are carried to a set, to an event of kind b after it."""
+    row[:] = 0.0
+    for c in range(len(through.stride)):
+        factor = through.follow[b, through.landing[c]]
+        for i in range(len(row) if through.digits[s, c] > 0 else 0):
+            row[i] += factor * carried[c, i]
 
 
 @inner
-def _add_farther(cell, digits, firsts, least, backward, least_end, weights, depth, right, tied):
-    """Add the ways of two steps or more, begun in one layer after the other."""
-    begin, order, place, widest = layers_of(cell)
-    end = least_end + backward.shape[1] - 1
-    width, kinds = firsts.shape[2], len(cell.kinds)
-    carried = np.zeros((2, widest, kinds, width * kinds))
-    row = np.empty(width * kinds)
-    for start in range(least + 2, end):
-        for s in order[begin[start] : begin[start + 1]]:
-            _carry_first(cell, s, digits[s], firsts, carried[0, place[s]])
-        for d in range(2, min(depth, end - start + 1) + 1):
-            size = start + d - 2
-            own, following = carried[d % 2], carried[(d + 1) % 2]
-            numbers = min(width, size - d - least + 1)
-            for s in order[begin[size] : begin[size + 1]]:
-                _fill_right(cell, s, least, backward, least_end, weights, d, numbers, right)
-                goes_on = d < depth and size + 1 < end
-                _step_on(cell, s, digits, own, right, numbers, goes_on, place, following, row, tied)
+def _fill_right(through, backward, least_end, weights, size, s, b, right):
+    """Fill `right` for an event of kind b after a set; `size`: of the sets before first events."""
+    after = least_end - through.sizes[s] - 1
+    for e in range(len(right)):
+        right[e] = 0.0
+        for x in range(max(-after, 0), backward.shape[1] if through.rates[s, b] != 0.0 else 0):
+            later = backward[s + through.stride[b], x, through.landing[b]]
+            right[e] += weights[size - through.least - e, after + x] * later
+        right[e] *= through.rates[s, b]
 
 
 @inner
-def _carry_first(cell, s, happened, firsts, found):
-    """Fill what is carried to a set by a first event and the one right after it."""
-    kinds = len(cell.kinds)
-    found[:] = 0.0
-    for c in range(kinds):
-        if happened[c] == 0:
-            continue
-        middle = s - cell.strides[c]
-        for a in range(kinds):
-            if happened[a] - (a == c) > 0:
-                factor = cell.follow[cell.landing[a], c] * cell.rates[middle, c]
-                first = firsts[middle - cell.strides[a], a]
-                for e in range(len(first)):
-                    found[c, e * kinds + a] = first[e] * factor
-
-
-@inner
-def _step_on(cell, s, digits, own, right, numbers, goes_on, place, following, row, tied):
-    """Add the ways that end with one more step out of a set; if others go on, carry them to the next."""
-    kinds, at = len(cell.kinds), place[s]
-    room = numbers * kinds
-    for b in range(kinds):
-        if digits[s, b] == cell.counts[b]:
-            continue
-        row[:room] = 0.0
-        if cell.rates[s, b] != 0.0:
-            for c in range(kinds):
-                if digits[s, c] > 0:
-                    factor = cell.follow[cell.landing[c], b]
-                    for i in range(room):
-                        row[i] += factor * own[at, c, i]
-            for e in range(numbers):
-                for a in range(kinds):
-                    tied[a, b] += right[b, e] * row[e * kinds + a]
-        if goes_on:
-            rate, after = cell.rates[s, b], place[s + cell.strides[b]]
-            for i in range(room):
-                following[after, b, i] = rate * row[i]
-
-
-@inner
-def digits_of(cell):
-    """How many events of each class have happened in each set, shape (s, k)."""
-    found = np.zeros((len(cell.sizes), len(cell.kinds)), dtype=np.int64)
-    for s in range(1, len(found)):
-        found[s] = found[s - 1]
-        next_set(found[s], cell.counts)
-    return found
-
-
-@inner
-def layers_of(cell):
-    """Sets by how many events have happened in them.
-
-    Where those of each number begin, the sets in that order, the place of each in its layer, and the most
-    that a layer has.
-    """
-    begin = np.zeros(cell.sizes[-1] + 2, dtype=np.int64)
-    order, place = np.empty_like(cell.sizes), np.empty_like(cell.sizes)
-    for s in range(len(cell.sizes)):
-        place[s] = begin[cell.sizes[s] + 1]
-        begin[cell.sizes[s] + 1] += 1
+def _layers_of(sizes):
+    """Sets by how many events have happened in them."""
+    begin, order = np.zeros(sizes[-1] + 2, dtype=np.int64), np.empty_like(sizes)
+    place = np.empty_like(sizes)
+    for s in range(len(sizes)):
+        place[s] = begin[sizes[s] + 1]
+        begin[sizes[s] + 1] += 1
     widest = begin.max()
     begin = np.cumsum(begin)
-    for s in range(len(cell.sizes)):
-        order[begin[cell.sizes[s]] + place[s]] = s
-    return begin, order, place, widest
+    for s in range(len(sizes)):
+        order[begin[sizes[s]] + place[s]] = s
+    return _Layers(begin, order, place, widest)

@@ -5,7 +5,8 @@ comes right before and right after it is known, so the orders of a key are those
 itself.
 
     name here      meaning
-    code           number of a step among those that the law names, 0 for every other
+    code           number of a step among those that the law names; the next one is that of all others, and
+                   the one after that stands for both ends of a key
     cluster        -1 for an event of no open run: what is before it and after it is certain, or no law says
 """
 
@@ -20,38 +21,15 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
-from cepctl.engines.confidence.orders.cells import LawTables
-from cepctl.engines.confidence.orders.steps import key_of_event, steps_of
+from cepctl.engines.confidence.orders.steps import codes_of, key_of_event, step_codes
 from cepctl.engines.kernels.kernel import kernel
-from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
 from cepctl.engines.order_laws.pieces import OpenRuns
-from cepctl.engines.order_laws.table import sets_alive
+from cepctl.engines.order_laws.kinds import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 MOST_EVENTS = 1_000
 """Of one cluster: each row passes through all of it."""
-
-
-@dataclass(frozen=True)
-class Factors:
-    """The factors of one law by codes of steps, shape (codes, codes); BEGIN and END have codes as well."""
-
-    codes: dict[str, int]
-    following: Reals
-    before: Reals
-
-    @classmethod
-    def of(cls, law: OrderLaw) -> Factors:
-        """The factors that a law states, 1 for all others."""
-        named = dict.fromkeys(
-            [BEGIN, END, *(step for pair in (*law.following, *law.before) for step in pair)]
-        )
-        codes = {step: number for number, step in enumerate(named, start=1)}
-        following, before = np.ones((2, len(codes) + 1, len(codes) + 1))
-        for table, stated in ((following, law.following), (before, law.before)):
-            for (first, second), factor in stated.items():
-                table[codes[first], codes[second]] = factor
-        return cls(codes, following, before)
 
 
 @dataclass(frozen=True)
@@ -60,8 +38,8 @@ class KeyOrders:
 
     `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
     those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
-    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.
-    `names`: for each law the attribute that makes its keys.
+    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.  By law:
+    `factors`, the `steps` that it tells apart, by code, and in `names` the attribute that makes its keys.
     """
 
     masses: Masses
@@ -73,6 +51,7 @@ class KeyOrders:
     before: Indexes
     after: Indexes
     factors: tuple[Factors, ...]
+    steps: tuple[list[str], ...]
     names: tuple[pl.Series, ...]
 
     def __len__(self) -> int:
@@ -117,9 +96,12 @@ class KeyOrders:
     @cached_property
     def tables(self) -> LawTables:
         """The factors of all laws."""
-        step = np.repeat(np.arange(len(self)), np.diff(self.starts)), self.codes[self.order]
-        _, repeats = np.unique(np.column_stack(step), axis=0, return_counts=True)
-        return _tables_of(self.factors, int(repeats.max(initial=1)))
+        return LawTables.of(self.factors)
+
+    def codes_of(self, law: int) -> dict[str, int]:
+        """The code of each step that a law names, and of both ends of a key."""
+        named = self.steps[law][:-1]
+        return {step: code for code, step in enumerate(named)} | dict.fromkeys((BEGIN, END), len(named) + 1)
 
     def name_of(self, number: int) -> str:
         """The key of a cluster."""
@@ -137,16 +119,12 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
         If two laws speak of one event.
     """
     law, key = key_of_event(laws, frame)
-    factors = tuple(Factors.of(each) for each in laws)
+    steps = tuple(step_codes(each) for each in laws)
+    factors = tuple(map(Factors.of_law, laws, steps))
     codes = np.zeros(len(law), dtype=np.int64)
     for number, each in enumerate(laws):
         own = np.flatnonzero(law == number)
-        texts = steps_of(each, frame[own])
-        known = pl.DataFrame(
-            {"text": list(factors[number].codes), "code": list(factors[number].codes.values())}
-        )
-        found = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
-        codes[own] = found.get_column("code").fill_null(0).to_numpy()
+        codes[own] = codes_of(each, frame[own])
     under = np.flatnonzero(key >= 0)
     order = under[np.lexsort((masses.upper[under], masses.lower[under], key[under]))]
     if not len(order):
@@ -160,7 +138,7 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
     cluster = np.full(len(law), -1, dtype=np.int64)
     cluster[order[is_open]] = numbers
     begins, sizes = np.flatnonzero(first), np.bincount(numbers)
-    ends = begins + sizes - 1
+    ends = np.array([each.steps for each in factors])[law]
     return KeyOrders(
         masses,
         cluster,
@@ -168,27 +146,22 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
         np.concatenate([[0], np.cumsum(sizes)]),
         codes,
         law,
-        _neighbours(key, order, codes, law, factors, begins, -1),
-        _neighbours(key, order, codes, law, factors, ends, 1),
+        _beside(key, order, codes, ends, begins, begins - 1),
+        _beside(key, order, codes, ends, begins, begins + sizes),
         factors,
+        steps,
         tuple(frame.get_column(each.by) for each in laws),
     )
 
 
-def _tables_of(factors: Sequence[Factors], most: int) -> LawTables:
-    """The factors of laws by number and codes, and their roots up to the degree `most`."""
-    size = max(len(each.before) for each in factors)
-    following, before = np.ones((2, len(factors), size, size))
-    alike = np.zeros((len(factors), size), dtype=np.int64)
-    for number, each in enumerate(factors):
-        codes = len(each.before)
-        following[number, :codes, :codes], before[number, :codes, :codes] = each.following, each.before
-        _, first, same = np.unique(each.following, axis=0, return_index=True, return_inverse=True)
-        alike[number, :codes] = first[same.reshape(-1)]
-    values, value = np.unique(before, return_inverse=True)
-    # Python's own power is the same on every machine, which NumPy's is not.
-    roots = [[float(each) ** (1.0 / max(degree, 1)) for each in values] for degree in range(most + 1)]
-    return LawTables(following, alike, value.reshape(before.shape), np.array(roots))
+def _beside(
+    key: Indexes, order: Indexes, codes: Indexes, ends: Indexes, own: Indexes, place: Indexes
+) -> Indexes:
+    """The code of what stands at a place beside events of its own, that of `ends` where their key has none."""
+    there = (place >= 0) & (place < len(order))
+    beside = order[np.where(there, place, own)]
+    same = there & (key[beside] == key[order[own]])
+    return np.asarray(np.where(same, codes[beside], ends[order[own]]))
 
 
 @kernel
@@ -196,23 +169,9 @@ def _find_speaking(laws, starts, codes, law, before, after, found):
     """Fill which clusters have an order of more weight than another."""
     for cluster in range(len(found)):
         own = np.unique(codes[starts[cluster] : starts[cluster + 1]])
-        following, number = laws.following[law[cluster]], law[cluster]
+        following, preceding = laws.following[law[cluster]], laws.before[law[cluster]]
         for one in own:
             speaks = following[before[cluster], one] != 1.0 or following[one, after[cluster]] != 1.0
             for other in own:
-                speaks = speaks or following[one, other] != 1.0
-                speaks = speaks or laws.roots[1, laws.value[number, one, other]] != 1.0
+                speaks = speaks or following[one, other] != 1.0 or preceding[one, other] != 1.0
             found[cluster] = found[cluster] or speaks
-
-
-def _neighbours(
-    key: Indexes, order: Indexes, codes: Indexes, law: Indexes, factors: Sequence[Factors], edge: Indexes,
-    step: int,
-) -> Indexes:  # fmt: skip
-    """The code of what stands beside the first or last event of each cluster."""
-    place = edge + step
-    inside = (place >= 0) & (place < len(order))
-    beside = order[np.where(inside, place, edge)]
-    outer = np.array([each.codes[BEGIN if step < 0 else END] for each in factors])[law[order[edge]]]
-    same = inside & (key[beside] == key[order[edge]])
-    return np.asarray(np.where(same, codes[beside], outer))

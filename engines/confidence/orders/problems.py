@@ -1,4 +1,4 @@
-"""Questions and the clusters that decide them, as problems of kinds: columns for a kernel, each problem once.
+"""Questions and the clusters that decide them, as problems of kinds, each problem once.
 
 Questions that are others moved in time, in whatever key, are one problem.
 """
@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Numbers, Reals
-from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.confidence.orders.asked import Asked
-from cepctl.engines.confidence.orders.cells import Kinds
 from cepctl.engines.confidence.orders.key_orders import KeyOrders
-from cepctl.engines.confidence.orders.sweep import sweep
+from cepctl.engines.confidence.orders.sweep import Questions, sweep
+from cepctl.engines.order_laws.kinds import Kinds, Roots, Slots, habits, kinds_of
 from cepctl.errors import QueryTooLargeError
+
+_PAIRS_AT_ONCE = 1 << 20
+"""Pairs of kinds whose factors are held in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,24 @@ def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -
     QueryTooLargeError
         If the factors of a law are so large that their products are no numbers.
     """
-    kinds = _kinds_of(orders, asked, decided)
-    first, problem = _once(orders, kinds, asked.plan)
+    kinds, slots = _kinds_of(orders, asked, decided)
+    first, number = _once(orders, kinds, slots, asked.plan)
     value, exponent = np.empty(len(first)), np.empty(len(first), dtype=np.int64)
-    sweep(
-        orders.masses.buckets, orders.tables, _taken(kinds, first), asked.plans, asked.plan[first],
-        asked.machine, most, value, exponent,
-    )  # fmt: skip
+    pairs = np.diff(kinds.pairs[kinds.starts])[first]
+    for part in np.split(
+        np.arange(len(first)), np.flatnonzero(np.diff(np.cumsum(pairs) // _PAIRS_AT_ONCE)) + 1
+    ):
+        some, own = kinds.take(first[part]), slots.take(first[part])
+        factors = Roots.of(some, own, habits(some)).under(orders.tables)
+        questions = Questions(asked.machine, asked.plans, asked.plan[first[part]])
+        found = np.empty(len(part)), np.empty(len(part), dtype=np.int64)
+        sweep(
+            orders.masses.buckets, orders.tables, some._replace(factors=factors), own, questions, most, *found
+        )
+        value[part], exponent[part] = found
     if not np.isfinite(value).all():
         raise out_of_range()
-    return Weights(np.where(value < 0.0, np.nan, value)[problem], exponent[problem])
+    return Weights(np.where(value < 0.0, np.nan, value)[number], exponent[number])
 
 
 def out_of_range() -> QueryTooLargeError:
@@ -71,8 +82,9 @@ def out_of_range() -> QueryTooLargeError:
     )
 
 
-def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> Kinds:
-    slots = np.searchsorted(decided.question, np.arange(len(asked) + 1))
+def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Kinds, Slots]:
+    """The kinds of each question, and the clusters that are its keys."""
+    starts = np.searchsorted(decided.question, np.arange(len(asked) + 1))
     question, event, letter = _events_of(orders, asked, decided)
     pairs, pair = (
         decided.question * len(orders) + decided.cluster,
@@ -82,22 +94,13 @@ def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> Kinds:
     slot = np.full(len(event), -1)
     if len(pairs):
         inside = (orders.cluster[event] >= 0) & (pairs[place] == pair)
-        slot[inside] = (place - slots[question])[inside]
+        slot[inside] = (place - starts[question])[inside]
     code = np.where(slot >= 0, orders.codes[event], 0)
-    masses = orders.masses
-    told = [letter, code, slot, orders.alike[event], masses.upper[event], masses.lower[event], question]
-    order = np.lexsort(told)
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = np.any([column[order][1:] != column[order][:-1] for column in told], axis=0)
-    begins = np.flatnonzero(new)
-    chosen = order[begins]
-    count = np.diff(np.append(begins, len(order)))
-    starts = np.searchsorted(question[chosen], np.arange(len(asked) + 1))
+    told, alike = (slot, code, letter), orders.alike[event]
+    kinds, _ = kinds_of(orders.masses, question, len(asked), event, told, alike)
     cluster = decided.cluster
-    return Kinds(
-        starts, event[chosen], count, slot[chosen], code[chosen], letter[chosen], slots,
-        orders.before[cluster], orders.after[cluster], orders.law[orders.order[orders.starts[cluster]]],
-    )  # fmt: skip
+    law = orders.law[orders.order[orders.starts[cluster]]]
+    return kinds, Slots(starts, orders.before[cluster], orders.after[cluster], law)
 
 
 def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Indexes, Indexes, Indexes]:
@@ -115,22 +118,19 @@ def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Index
     return question[new], event[new], letter[new]
 
 
-def _once(orders: KeyOrders, kinds: Kinds, plan: Indexes) -> tuple[Indexes, Indexes]:
+def _once(orders: KeyOrders, kinds: Kinds, slots: Slots, plan: Indexes) -> tuple[Indexes, Indexes]:
     """The first of all questions that are the same problem, and the number of each among these."""
-    lower, upper = orders.masses.lower[kinds.event], orders.masses.upper[kinds.event]
-    run, _ = places_in_runs(np.diff(kinds.starts))
-    since = lower[kinds.starts[:-1]][run] if len(lower) else lower
-    told = [lower - since, upper - since, orders.shapes[kinds.event], kinds.slot, kinds.code, kinds.letter]
+    since = kinds.lower[np.minimum(kinds.starts[kinds.problem], len(kinds.lower) - 1)]
+    told = [
+        kinds.lower - since, kinds.upper - since, orders.shapes[kinds.event], kinds.slot, kinds.code,
+        kinds.letter, kinds.members,
+    ]  # fmt: skip
     parts = [
-        _numbers(np.column_stack([*told, kinds.members]), kinds.starts),
-        _numbers(np.column_stack([kinds.begin, kinds.end, kinds.law]), kinds.slots),
+        _numbers(np.column_stack(told), kinds.starts),
+        _numbers(np.column_stack([slots.begin, slots.end, slots.law]), slots.starts),
         plan,
     ]
-    every = parts[0]
-    for part in parts[1:]:
-        every = np.unique(every * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
-    _, first, number = np.unique(every, return_index=True, return_inverse=True)
-    return first, number
+    return distinct_rows(np.column_stack(parts))
 
 
 def _numbers(rows: Numbers, starts: Indexes) -> Indexes:
@@ -139,17 +139,3 @@ def _numbers(rows: Numbers, starts: Indexes) -> Indexes:
     offsets = pa.py_buffer(starts.astype(np.int64) * rows.shape[1] * 8)
     texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, [None, offsets, data])
     return np.asarray(texts.dictionary_encode().indices.to_numpy(), dtype=np.int64)
-
-
-def _taken(kinds: Kinds, problems: Indexes) -> Kinds:
-    """The kinds of some problems."""
-    sizes, slots = np.diff(kinds.starts)[problems], np.diff(kinds.slots)[problems]
-    run, place = places_in_runs(sizes)
-    chosen = kinds.starts[problems][run] + place
-    run, place = places_in_runs(slots)
-    keys = kinds.slots[problems][run] + place
-    return Kinds(
-        np.concatenate([[0], np.cumsum(sizes)]), kinds.event[chosen], kinds.members[chosen],
-        kinds.slot[chosen], kinds.code[chosen], kinds.letter[chosen], np.concatenate([[0], np.cumsum(slots)]),
-        kinds.begin[keys], kinds.end[keys], kinds.law[keys],
-    )  # fmt: skip

@@ -58,6 +58,31 @@ def steps_of(law: OrderLaw, frame: pl.DataFrame) -> pl.Series:
     return steps
 
 
+_OTHERS = "$"
+"""No step that is named can be this one."""
+
+
+def step_codes(law: OrderLaw) -> list[str]:
+    """The steps that a law tells apart, by their codes: those that it names, and one for all others."""
+    named = {each for pair in (*law.following, *law.before) for each in pair} - {BEGIN, END}
+    return [*sorted(named), _OTHERS]
+
+
+def codes_of(law: OrderLaw, frame: pl.DataFrame) -> Indexes:
+    """The code of each event's step.
+
+    Raises
+    ------
+    EventSchemaError
+        If a step means the begin or the end of a key.
+    """
+    named = step_codes(law)[:-1]
+    steps = steps_of(law, frame)
+    return steps.replace_strict(
+        named, range(len(named)), default=len(named), return_dtype=pl.Int64
+    ).to_numpy()
+
+
 def _texts(values: pl.Series) -> pl.Series:
     """The values as text, as calibrate and learn write them: by Arrow."""
     if values.dtype == pl.String:

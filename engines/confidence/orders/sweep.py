@@ -1,8 +1,9 @@
 """The weights of all orders of some events by which a question is answered yes, in one pass over time.
 
 What is kept between two pieces of time says which of the events alive have happened, which step came last in
-each key, and how far the question is (`questions.py` makes a machine of it); `sets.py` says how a piece
-changes it.  Sums are scaled by powers of two, so that no product of factors leaves the floats.
+each key, and how far the question is (`questions.py` makes a machine of it); how a piece changes it is said in
+`cepctl.engines.order_laws.stretches`.  Sums are scaled by powers of two, so that no product of factors leaves
+the floats.
 
     name here      meaning
     way            how some events of rows are held at single ticks
@@ -18,17 +19,11 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.confidence.orders.cells import cells_of, ends_of, own_of
-from cepctl.engines.confidence.orders.sets import (
-    carried,
-    digits_of,
-    no_digits,
-    pass_by_count,
-    pass_by_ticks,
-)
-from cepctl.engines.confidence.orders.ways import ways_of
+from cepctl.engines.confidence.orders.ways import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.key_passes import scale
+from cepctl.engines.order_laws.cells import problem_of
+from cepctl.engines.order_laws.sets import carried, closing, combinations, lasts_of, sets_of
+from cepctl.engines.order_laws.stretches import passed, scale
 
 
 class Machine(NamedTuple):
@@ -50,113 +45,105 @@ class Machine(NamedTuple):
     hopes: Flags
 
 
+class Questions(NamedTuple):
+    """Of each of P questions which events are held, as a plan of `plans`; all have one machine."""
+
+    machine: Machine
+    plans: Plans
+    plan: Indexes
+
+
 @kernel
-def sweep(buckets, laws, kinds, plans, plan, machine, most, found, exponents):
+def sweep(buckets, laws, kinds, slots, questions, most, found, exponents):
     """Fill `found` and `exponents`: the sum of each problem is found 2^exponent, -1 beyond `most` steps.
 
-    `plan`, shape (P,): which events are held.
+    Of a and b on 1..4 and next(A, B) = 4 that is 5/2, and whether a comes first at an earlier tick 3/2.
     """
+    machine, plans = questions.machine, questions.plans
     for p in range(len(found)):
-        own = own_of(buckets, kinds, p, machine.own)
-        cells = cells_of(buckets, laws, own, machine.happened.shape[1])
-        ends = ends_of(laws, kinds, p, own)
-        kind_of = np.full(machine.happened.shape[1], -1, dtype=np.int64)
-        for k in range(len(own.own)):
-            if own.own[k] >= 0:
-                kind_of[own.own[k]] = k
-        ways = ways_of(buckets, own, cells.cut, plans, plan[p], kind_of)
-        steps = len(ways.weight) * _steps(own, cells, len(ends.close) * len(machine.rests))
+        plan = questions.plan[p]
+        problem = problem_of(buckets, kinds, slots, p, machine.own, machine.happened.shape[1])
+        ways = ways_of(buckets, problem, plans, plan)
+        steps = len(ways.weight) * len(machine.rests) * _steps(laws, problem)
         if len(ways.weight) == 0 or steps > most:
             found[p], exponents[p] = -1.0, 0
         else:
-            found[p], exponents[p] = _summed(own, cells, ends, ways, plans, plan[p], machine)
+            found[p], exponents[p] = _summed(laws, problem, ways, plans, plan, machine)
 
 
 @inner
-def _steps(own, cells, combinations):
-    """About how many steps one way takes."""
+def _steps(laws, problem):
+    """About how many steps one way takes, by state of the machine."""
     total = 0.0
-    for c in range(len(cells.cut) - 1):
+    for c in range(len(problem.cut) - 1):
         sets, placed, read, rows = 1.0, 0.0, 0, 0
-        for i in range(cells.starts[c], cells.starts[c + 1]):
-            k = cells.kind[i]
-            if own.own[k] < 0:
-                sets *= own.members[k] + 1.0
-            if cells.density[i] > 0.0:
-                placed += own.members[k]
-                read += own.members[k] if own.letter[k] >= 0 else 0
-                rows += own.own[k] >= 0
+        for i in range(problem.starts[c], problem.starts[c + 1]):
+            k = problem.kind[i]
+            if problem.own[k] < 0:
+                sets *= problem.members[k] + 1.0
+            if problem.density[i] > 0.0:
+                placed += problem.members[k]
+                read += problem.members[k] if problem.letter[k] >= 0 else 0
+                rows += problem.own[k] >= 0
         passes = placed * (placed + 1.0) / 2.0 if rows > 0 and read > 1 else placed
-        total += sets * passes * (cells.starts[c + 1] - cells.starts[c])
-    return total * combinations
+        _, lasts = lasts_of(laws, problem, c)
+        total += sets * passes * combinations(lasts) * (problem.starts[c + 1] - problem.starts[c])
+    return total
 
 
 @inner
-def _summed(own, cells, ends, ways, plans, plan, machine):
+def _summed(laws, problem, ways, plans, plan, machine):
     """The sum over all ways.
 
     What comes before the first difference between two of them is done once, and so is what comes after the
     last: there their states are summed first.
     """
-    first = np.zeros((len(machine.rests), len(ends.close)))
+    first, none = np.zeros((len(machine.rests), 1)), sets_of(laws, problem, machine.happened, -1)
     first[0, 0] = 1.0
-    held = _held(own, plans, plan)
-    kept, kept_digits, kept_exponent, begin = first, no_digits(len(machine.rests), len(ends.close)), 0, 0
-    joined = _no_states(len(cells.cut) * machine.read.shape[1])
+    held = _held(problem, plans, plan)
+    kept, kept_sets, kept_cell, kept_exponent, begin = first, none, -1, 0, 0
+    joined = _no_states(len(problem.cut) * machine.read.shape[1])
     for way in range(len(ways.weight)):
         same = _same_pieces(ways, plans, plan, way) if way + 1 < len(ways.weight) else -1
-        states, digits, exponent, start = kept, kept_digits, kept_exponent, begin
+        states, sets, cell, exponent, start = kept, kept_sets, kept_cell, kept_exponent, begin
         if same < start:
-            kept, kept_digits, begin = first, no_digits(len(machine.rests), len(ends.close)), 0
-            kept_exponent = 0
+            kept, kept_sets, kept_cell, kept_exponent, begin = first, none, -1, 0, 0
         pieces = ways.cut.shape[1] - 1
         after = min(ways.last[way] + 1, pieces) if len(held) > 0 else pieces
         for piece in range(start, after):
             if piece == same:
-                kept, kept_digits, kept_exponent, begin = states, digits, exponent, piece
+                kept, kept_sets, kept_cell, kept_exponent, begin = states, sets, cell, exponent, piece
             length = _length(ways, way, piece)
             if length == 0.0:
                 continue
-            cell = np.searchsorted(cells.cut, ways.cut[way, piece], side="right") - 1
             status = _status(ways.mark[way], plans, plan, piece)
             at_tick = _held_at(held, ways, way, plans, plan, piece)
-            if cell != digits.cell:
-                later = digits_of(own, cells, ends, machine.happened, cell)
-                (states, power), digits = carried(states, own, machine.happened, digits, later), later
-                exponent += power
-            states = _passed(states, own, cells, digits, machine, status, length, held, at_tick)
+            own = np.searchsorted(problem.cut, ways.cut[way, piece], side="right") - 1
+            if own != cell:
+                later = sets_of(laws, problem, machine.happened, own)
+                (states, power), sets = carried(states, problem, machine.happened, sets, later), later
+                cell, exponent = own, exponent + power
+            states = _passed(states, problem, cell, sets, machine, status, length, held, at_tick)
             exponent += scale(states)
-        cell, status = len(cells.cut) - 1, 0
+        cell, status = len(problem.cut) - 1, 0
         if after < pieces:
-            cell = np.searchsorted(cells.cut, ways.cut[way, after], side="right") - 1
+            cell = np.searchsorted(problem.cut, ways.cut[way, after], side="right") - 1
             status = _status(ways.mark[way], plans, plan, after)
-        later = _digits_at(own, cells, ends, machine, cell)
-        states, power = carried(states, own, machine.happened, digits, later)
-        _join(joined, status * len(cells.cut) + cell, states, ways.weight[way], exponent + power)
-    return _finished(own, cells, ends, machine, held, joined)
+        later = sets_of(laws, problem, machine.happened, cell)
+        states, power = carried(states, problem, machine.happened, sets, later)
+        _join(joined, status * len(problem.cut) + cell, states, ways.weight[way], exponent + power)
+    return _finished(laws, problem, machine, held, joined)
 
 
 @inner
-def _digits_at(own, cells, ends, machine, cell):
-    """The sets of a cell, none after the last."""
-    if cell == len(cells.cut) - 1:
-        return no_digits(len(machine.rests), len(ends.close))
-    return digits_of(own, cells, ends, machine.happened, cell)
-
-
-@inner
-def _held(own, plans, plan):
+def _held(problem, plans, plan):
     """The kinds that are held, by anchor."""
-    found = np.full(plans.starts[plan + 1] - plans.starts[plan], -1, dtype=np.int64)
-    for a in range(len(found)):
-        for k in range(len(own.own)):
-            if own.own[k] == plans.own[plans.starts[plan] + a]:
-                found[a] = k
-    return found
+    return problem.rows[plans.own[plans.starts[plan] : plans.starts[plan + 1]]]
 
 
 @inner
 def _no_states(count):
+    """States that are not there yet, by place."""
     found = [(np.zeros((0, 0)), 0)]
     for _ in range(count - 1):
         found.append((np.zeros((0, 0)), 0))
@@ -176,49 +163,59 @@ def _join(joined, place, states, weight, exponent):
 
 
 @inner
-def _finished(own, cells, ends, machine, held, joined):
+def _finished(laws, problem, machine, held, joined):
     """The sum of what is left of all ways, those of one status together."""
-    total, most = 0.0, 0
+    cells, nothing_held = len(problem.cut) - 1, np.zeros(len(held), dtype=np.bool_)
+    sums = _no_states(1)
     for status in range(machine.read.shape[1]):
         states, exponent = np.zeros((0, 0)), 0
-        digits = no_digits(len(machine.rests), len(ends.close))
-        for cell in range(len(cells.cut)):
-            place = status * len(cells.cut) + cell
+        sets = sets_of(laws, problem, machine.happened, -1)
+        for cell in range(cells + 1):
+            place = status * (cells + 1) + cell
             if len(states) == 0 and len(joined[place][0]) == 0:
                 continue
-            later = _digits_at(own, cells, ends, machine, cell)
+            later = sets_of(laws, problem, machine.happened, cell)
             if len(states) > 0:
-                states, power = carried(states, own, machine.happened, digits, later)
+                states, power = carried(states, problem, machine.happened, sets, later)
                 _join(joined, place, states, 1.0, exponent + power)
-            (states, exponent), digits = joined[place], later
-            if cell < len(cells.cut) - 1:
-                length = tick_count(cells.cut[cell], cells.cut[cell + 1] - 1)
-                none = np.zeros(len(held), dtype=np.bool_)
-                states = _passed(states, own, cells, digits, machine, status, length, held, none)
+            (states, exponent), sets = joined[place], later
+            if cell < cells:
+                length = tick_count(problem.cut[cell], problem.cut[cell + 1] - 1)
+                states = _passed(states, problem, cell, sets, machine, status, length, held, nothing_held)
                 exponent += scale(states)
         if len(states) > 0:
-            value = _closed(states, ends, machine)
-            if value != 0.0:
-                total, most = _sum_of(total, most, value, exponent)
-    return total, most
+            value, closes = np.zeros((1, 1)), closing(laws, problem, sets)
+            for a in range(len(machine.rests)):
+                if machine.accepted[a]:
+                    value[0, 0] += (states[a] * closes).sum()
+            if value[0, 0] != 0.0:
+                _join(sums, 0, value, 1.0, exponent)
+    value, exponent = sums[0]
+    return value.sum(), exponent
 
 
 @inner
-def _passed(states, own, cells, digits, machine, status, length, held, at_tick):
-    """The states after a piece of some cell."""
-    target, ticked = _moves(own, cells, machine, digits.cell, status)
-    mass = _masses(cells, digits, length, held, at_tick, target)
-    if ticked:
-        states = pass_by_ticks(states, digits, target, machine.rests, mass, length)
-    else:
-        states = pass_by_count(states, digits, target, machine.rests, mass)
-    sets = len(digits.rates)
+def _passed(states, problem, cell, sets, machine, status, length, held, at_tick):
+    """The states after a piece of a cell."""
+    target, ticked = _moves(problem, cell, machine, status)
+    ticks = length if ticked else 1.0
+    mass = np.zeros(target.shape)
+    for i in range(target.shape[1]):
+        place = problem.starts[cell] + i
+        each = problem.density[place] * (1.0 if ticked else length)
+        for anchor in range(len(held)):
+            if sets.kind[i] == held[anchor]:
+                each = 1.0 if at_tick[anchor] else 0.0
+        for a in range(target.shape[0]):
+            if target[a, i] >= 0:
+                mass[a, i] = each * problem.over[place] * sets.gates[a, i]
+    states, size = passed(states, sets, target, mass, machine.rests, ticks), len(sets.rates)
     for a in range(len(machine.rests)):
         hopes = machine.hopes[a, status]
-        for each in range(len(held)):
-            hopes = hopes and (not at_tick[each] or machine.happened[a, own.own[held[each]]])
+        for anchor in range(len(held)):
+            hopes = hopes and (not at_tick[anchor] or machine.happened[a, problem.own[held[anchor]]])
         if not hopes:
-            states[a * sets : (a + 1) * sets] = 0.0
+            states[a * size : (a + 1) * size] = 0.0
     return states
 
 
@@ -276,57 +273,20 @@ def _held_at(held, ways, way, plans, plan, piece):
 
 
 @inner
-def _moves(own, cells, machine, cell, status):
+def _moves(problem, cell, machine, status):
     """To which state each kind alive leads from each, -1 for none; whether ticks are told apart.
 
     They are where the question reads two events, one of them of a row.
     """
-    begin = cells.starts[cell]
-    count, states = cells.starts[cell + 1] - begin, len(machine.rests)
-    target = np.empty((states, count), dtype=np.int64)
+    begin, states = problem.starts[cell], len(machine.rests)
+    target = np.empty((states, problem.starts[cell + 1] - begin), dtype=np.int64)
     read, rows = 0, False
-    for i in range(count):
-        k = cells.kind[begin + i]
-        letter = machine.read[own.letter[k], status] if own.letter[k] >= 0 else -1
+    for i in range(target.shape[1]):
+        k = problem.kind[begin + i]
+        letter = machine.read[problem.letter[k], status] if problem.letter[k] >= 0 else -1
         for a in range(states):
             target[a, i] = a if letter < 0 else machine.moves[a, letter]
-        if letter >= 0 and cells.density[begin + i] > 0.0:
-            read += own.members[k]
-            rows = rows or own.own[k] >= 0
+        if letter >= 0 and problem.density[begin + i] > 0.0:
+            read += problem.members[k]
+            rows = rows or problem.own[k] >= 0
     return target, rows and read > 1
-
-
-@inner
-def _masses(cells, digits, length, held, at_tick, target):
-    """The mass of one more event of each kind alive in a piece, by state, times factors of what is over."""
-    begin = cells.starts[digits.cell]
-    mass = np.zeros(target.shape)
-    for i in range(target.shape[1]):
-        each = cells.density[begin + i] * length
-        for a in range(len(held)):
-            if digits.kind[i] == held[a]:
-                each = 1.0 if at_tick[a] else 0.0
-        for a in range(target.shape[0]):
-            if target[a, i] >= 0:
-                mass[a, i] = each * cells.over[begin + i] * digits.gates[a, i]
-    return mass
-
-
-@inner
-def _closed(states, ends, machine):
-    total = 0.0
-    for a in range(len(machine.rests)):
-        if machine.accepted[a]:
-            for c in range(len(ends.close)):
-                total += states[a, c] * ends.close[c]
-    return total
-
-
-@inner
-def _sum_of(total, most, value, exponent):
-    """The sum of two numbers times powers of two, as one of each."""
-    if total == 0.0:
-        return value, exponent
-    if exponent > most:
-        return ldexp(total, max(most - exponent, -2000)) + value, exponent
-    return total + ldexp(value, max(exponent - most, -2000)), most

@@ -70,37 +70,37 @@ def _room(ways, cuts, marks):
 
 
 @inner
-def ways_of(buckets, own, cut, plans, plan, kind_of):
+def ways_of(buckets, problem, plans, plan):
     """All ways to hold the anchors of a plan; none where they are too many."""
     first, end = plans.starts[plan], plans.starts[plan + 1]
     marks = plans.first_offset[end] - plans.first_offset[first]
-    ways = _room(1, len(cut), marks)
-    ways.cut[0] = cut
+    ways = _room(1, len(problem.cut), marks)
+    ways.cut[0] = problem.cut
     for anchor in range(first, end):
         offsets = plans.offsets[plans.first_offset[anchor] : plans.first_offset[anchor + 1]]
         changes = plans.changes[plans.first_change[anchor] : plans.first_change[anchor + 1]]
         at_zero = np.empty(anchor + 1 - first, dtype=np.int64)
         held = np.empty(anchor + 1 - first, dtype=np.int64)
         for each in range(first, anchor + 1):
-            held[each - first] = kind_of[plans.own[each]]
+            held[each - first] = problem.rows[plans.own[each]]
             for i in range(plans.first_offset[each], plans.first_offset[each + 1]):
                 if plans.offsets[i] == 0:
                     at_zero[each - first] = i - plans.first_offset[first]
         begin = plans.first_offset[anchor] - plans.first_offset[first]
-        count = _hold(buckets, own, ways, held, at_zero, offsets, changes, begin, _room(0, 0, 0), False)
+        count = _hold(buckets, problem, ways, held, at_zero, offsets, changes, begin, _room(0, 0, 0), False)
         width = ways.cut.shape[1] + len(offsets) + 1
         if count * width > _MOST_CUTS:
             return _room(0, 0, 0)
         found = _room(count, width, marks)
-        _hold(buckets, own, ways, held, at_zero, offsets, changes, begin, found, True)
+        _hold(buckets, problem, ways, held, at_zero, offsets, changes, begin, found, True)
         ways = found
     return ways
 
 
 @inner
-def _hold(buckets, own, ways, held, at_zero, offsets, changes, first_mark, found, fills):
+def _hold(buckets, problem, ways, held, at_zero, offsets, changes, first_mark, found, fills):
     """Fill the ways to hold one more anchor, the last of `held`; how many they are."""
-    event, at, nested = own.event[held[-1]], 0, len(changes) > 0
+    event, at, nested = problem.event[held[-1]], 0, len(changes) > 0
     for way in range(len(ways.weight)):
         cut = ways.cut[way]
         for piece in range(len(cut) - 1):
@@ -110,7 +110,7 @@ def _hold(buckets, own, ways, held, at_zero, offsets, changes, first_mark, found
             bounds = _bounds(cut, cut[piece], cut[piece + 1], offsets, changes)
             for i in range(len(bounds) - 1):
                 begin, ticks = bounds[i], bounds[i + 1] - bounds[i]
-                degree = _degree(buckets, own, cut, ways.mark[way], held, at_zero, offsets, nested, begin)
+                degree = _degree(buckets, problem, cut, ways.mark[way], held, at_zero, offsets, nested, begin)
                 count = _node_count(ticks, degree, nested)
                 if fills:
                     shifts, weights = _nodes(ticks, degree, nested)
@@ -170,20 +170,20 @@ def _bounds(cut, first, end, offsets, changes):
 
 
 @inner
-def _degree(buckets, own, cut, marks, held, at_zero, offsets, nested, begin):
+def _degree(buckets, problem, cut, marks, held, at_zero, offsets, nested, begin):
     """A bound of the degree of what is summed: how many other events happen in pieces that move."""
     degree = 1 if nested else 0
-    for k in range(len(own.event)):
+    for k in range(len(problem.event)):
         moves = nested
         for offset in offsets:
             place = np.searchsorted(cut, begin + offset, side="right") - 1
             if 0 <= place < len(cut) - 1 and not moves:
-                moves = density_at(buckets, own.event[k], cut[place]) > 0.0
+                moves = density_at(buckets, problem.event[k], cut[place]) > 0.0
                 for b in range(len(held) - 1):
                     if held[b] == k:
                         moves = cut[place] == cut[marks[at_zero[b]]]
         if moves and k != held[-1]:
-            degree += own.members[k]
+            degree += problem.members[k]
     return degree
 
 

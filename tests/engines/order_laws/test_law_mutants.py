@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Numbers
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import key_passes, passes, scaled_sets, table, ties
-from cepctl.engines.order_laws.classes import Classes, habits
-from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws import cells, key_passes, stretches, table, ties
+from cepctl.engines.order_laws.kinds import Kinds, habits
 from cepctl.engines.order_laws.table import measure_keys
 from tests.engines.agreement import check
 from tests.engines.order_laws.law_keys import factors_of, keys_of, stamped_keys
@@ -45,23 +45,21 @@ def rewritten(owner: Any, name: str, old: str, new: str) -> Callable[..., Any]:
     return found
 
 
-def _of_the_whole_key(keys: Keys, classes: Classes) -> Indexes:
+def of_the_whole_key(kinds: Kinds, stamps: Masses | None = None) -> Numbers:
     """The m of each pair if all events of a step in the key shared a tick."""
-    first, second = classes.pair_classes
-    event = classes.columns.event
-    group = keys.key * 10 + keys.step
-    times = np.bincount(group)
-    found: Indexes = np.maximum(times[group[event[first]]], times[group[event[second]]])
-    return found
+    first, second = kinds.pair_kinds
+    group = (kinds.problem * 10 + kinds.slot + 1) * 10 + kinds.code
+    times = np.bincount(group, kinds.members).astype(np.int64)
+    return np.maximum(times[group[first]], times[group[second]])
 
 
 def _without(column: bool) -> Callable[..., Any]:
     """What measures without the factors of `^`, or without those of `$`."""
 
-    def measured(buckets: Any, classes: Any, roots: Any, following: Any, *others: Any) -> None:
-        changed = following.copy()
-        changed[(slice(None), -1) if column else -1] = 1.0
-        key_passes.measure(buckets, classes, roots, changed, *others)
+    def measured(buckets: Any, laws: Any, *others: Any) -> None:
+        changed = laws.following.copy()
+        changed[(0, slice(None), -1) if column else (0, -1)] = 1.0
+        key_passes.measure(buckets, laws._replace(following=changed), *others)
 
     return measured
 
@@ -69,40 +67,40 @@ def _without(column: bool) -> Callable[..., Any]:
 MUTANTS = [
     Mutant("^ is forgotten", table, "measure", _without(column=False)),
     Mutant("$ is forgotten", table, "measure", _without(column=True)),
-    Mutant("all repeats of a key count as one habit", table, "habits", _of_the_whole_key),
+    Mutant("all repeats of a key count as one habit", table, "habits", of_the_whole_key),
     Mutant(
         "no repeats count as one habit",
         table,
         "habits",
-        lambda keys, classes: np.ones_like(habits(keys, classes)),
+        lambda kinds, stamps: np.ones_like(habits(kinds, stamps)),
     ),
     Mutant(
         "each order has all ticks of a tie",
-        scaled_sets,
-        "forward_of",
-        rewritten(passes, "forward_of", "1.0 / (cell.sizes[s] - least - e + 1.0)", "1.0"),
+        key_passes,
+        "passed",
+        rewritten(stretches, "passed", "1.0 / held", "1.0"),
     ),
     Mutant(
         "a tie counts in one order",
-        scaled_sets,
-        "forward_of",
+        stretches,
+        "one_more",
         rewritten(
-            passes,
-            "forward_of",
-            "share = 1.0 / (cell.sizes[s] - least - e + 1.0)",
-            "share = 1.0 if s < cell.strides[-1] else 0.0",
+            stretches,
+            "one_more",
+            "weight = mass[a, i] * sets.rates[d, i]",
+            "weight = mass[a, i] * sets.rates[d, i] * (d < sets.stride[-1])",
         ),
     ),
     Mutant(
         "ties do not count among strict orders",
         key_passes,
         "add_ties",
-        rewritten(ties, "add_ties", "ties_of(ticks, most)", "ties_of(1 << 60, most)"),
+        rewritten(ties, "add_ties", "ties_of(ticks, ", "ties_of(1 << 60, "),
     ),
     Mutant(
         "what has ended is forgotten",
-        key_passes,
-        "ended_factors",
+        cells,
+        "_fill_over",
         lambda *_: None,
     ),
 ]

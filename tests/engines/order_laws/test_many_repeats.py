@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import scaled_sets
+from cepctl.engines.order_laws import sets
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.order_laws.table import measure_keys
 from tests.engines.order_laws.test_wide_tables import DAY, one_key, random_keys
@@ -58,7 +58,7 @@ def test_dividing_each_set_by_a_power_of_two_changes_nothing(monkeypatch: pytest
     keys, factors = random_keys()
     with only("interpreted"):
         plain = measure_keys(keys, factors, expected=True, pairs=True)
-        monkeypatch.setattr(scaled_sets, "_MOST_EXPONENT", -1)
+        monkeypatch.setattr(sets, "_MOST_EXPONENT", -1)
         divided = measure_keys(keys, factors, expected=True, pairs=True)
     assert divided.log_z == pytest.approx(plain.log_z, rel=1e-14)
     assert divided.following == pytest.approx(plain.following, rel=1e-12)

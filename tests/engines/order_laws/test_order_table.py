@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import exp, log
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.table import Measured, measure_keys, sets_alive
+from cepctl.engines.order_laws.kinds import sets_alive
+from cepctl.engines.order_laws.table import Measured, measure_keys
 from cepctl.order_laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, factors_of, habits, keys_of, stamped_keys, uniform
 from tests.engines.order_laws.order_worlds import Habits, Stamped, enumerated
@@ -145,10 +147,11 @@ def test_a_key_of_more_sets_than_the_limit_is_beyond_and_the_others_are_not() ->
     assert sorted(set(measured.pairs.first) | set(measured.pairs.second)) == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_a_marked_event_is_told_apart_from_those_that_are_alike() -> None:
+def test_an_event_with_a_stamp_of_its_own_is_told_apart_from_those_that_are_alike() -> None:
     keys = keys_of([uniform("A", 0, 4)] * 5)
     assert sets_alive(keys).tolist() == [6]
-    assert sets_alive(keys, np.array([True, False, False, False, False])).tolist() == [10]
+    stamps = keys_of([uniform("A", 0, 5), *[uniform("A", 0, 4)] * 4]).masses
+    assert sets_alive(replace(keys, stamps=stamps)).tolist() == [10]
 
 
 def test_so_many_sets_that_no_number_tells_them_are_infinitely_many() -> None:

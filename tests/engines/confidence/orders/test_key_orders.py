@@ -50,7 +50,7 @@ def test_a_cluster_knows_what_comes_right_before_and_after_it() -> None:
     drawn = events(Event("a", "A", 0, 5, k="1"), Event("b", "B", 3, 6, k="1"), Event("z", "A", 9, 9, k="1"))
     orders = key_orders((LAW,), drawn.frame, drawn.masses)
     assert orders is not None
-    codes = orders.factors[0].codes
+    codes = orders.codes_of(0)
     assert (orders.before.tolist(), orders.after.tolist()) == ([codes["^"]], [codes["A"]])
     assert orders.name_of(0) == "k = 1"
 

@@ -12,17 +12,19 @@ the bound without the law ends a search     a row that the law lifts over the th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from cepctl.engines.confidence.orders import cells, key_orders, sets, sweep
+from cepctl.engines.confidence.orders import problems, sweep
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
+from cepctl.engines.order_laws import stretches
+from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.runners import slices
 from cepctl.engines.runners.reach import Reach, Relevance, reach_of
 from cepctl.engines.worlds import order_weights
@@ -30,7 +32,7 @@ from cepctl.engines.worlds.engine import match_table
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 from cepctl.plan.plan import Plan
 from tests.engines.confidence.orders import test_keys_stay_whole as whole
-from tests.engines.order_laws.test_law_mutants import rewritten
+from tests.engines.order_laws.test_law_mutants import of_the_whole_key, rewritten
 from tests.plans import Event, event_table, plan_of
 
 THREE = (Event("a", "A", 1, 4, k="1"), Event("b", "B", 1, 4, k="1"), Event("c", "C", 3, 6, k="1"))
@@ -79,13 +81,13 @@ class Fault:
 
 def _without(end: str) -> Any:
     """Factors that forget one end of a key."""
-    stated = key_orders.Factors.of
+    stated = Factors.of_law
 
-    def of(law: OrderLaw) -> key_orders.Factors:
+    def of_law(law: OrderLaw, steps: Sequence[str]) -> Factors:
         kept = {pair: factor for pair, factor in law.following.items() if end not in pair}
-        return stated(replace(law, following=kept | {(BEGIN, BEGIN): 1.0, (END, END): 1.0}))
+        return stated(replace(law, following=kept), steps)
 
-    return staticmethod(of)
+    return staticmethod(of_law)
 
 
 def _in_one_order(key: order_weights.KeyUnderLaw, pattern: tuple[int, ...]) -> Any:
@@ -108,25 +110,14 @@ def _bounded_without_law(prepared: PreparedAlternative, threshold: Any) -> Prepa
 _above = PreparedAlternative.above
 _condition: Any = vars(Relevance)["_condition"]
 FAULTS = [
-    Fault("^ is forgotten", key_orders.Factors, "of", _without(BEGIN), rows_hold),
-    Fault("$ is forgotten", key_orders.Factors, "of", _without(END), rows_hold),
-    Fault(
-        "m counts all repeats of a run",
-        cells,
-        "_repeats",
-        rewritten(
-            cells,
-            "_repeats",
-            "own.lower[j] <= own.upper[i]:\n            if overlap(own, i, j):",
-            "True:\n            if True:",
-        ),
-        rows_hold,
-    ),
+    Fault("^ is forgotten", Factors, "of_law", _without(BEGIN), rows_hold),
+    Fault("$ is forgotten", Factors, "of_law", _without(END), rows_hold),
+    Fault("m counts all repeats of a run", problems, "habits", of_the_whole_key, rows_hold),
     Fault(
         "each order has all ticks of a tie",
         sweep,
-        "pass_by_count",
-        rewritten(sets, "pass_by_count", "/= placed", "/= 1.0"),
+        "passed",
+        rewritten(stretches, "passed", "1.0 / held", "1.0"),
         rows_hold,
     ),
     Fault(

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.engines.confidence.orders import set_powers
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
+from cepctl.engines.order_laws import sets
 from cepctl.engines.worlds.engine import match_table
 from cepctl.order_laws.law import OrderLaw
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
@@ -56,6 +56,6 @@ def test_dividing_each_set_of_a_row_by_a_power_of_two_changes_nothing(
             found = match_events(drawn.plan, drawn.table)
         assert_same_rows(match_table(drawn.plan, drawn.table), found)
 
-    monkeypatch.setattr(set_powers, "_MOST_EXPONENT", -1)
+    monkeypatch.setattr(sets, "_MOST_EXPONENT", -1)
     check(lawful_cases(chain_cases()), agree, FEW_EXAMPLES)
     check(lawful_cases(negation_cases()), agree, FEW_EXAMPLES)

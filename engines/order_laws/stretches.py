@@ -1,0 +1,105 @@
+"""One event more, and the sum over all numbers of events that happen in a stretch of time.
+
+Events at one tick have the mean over their orders: k of them in one given order count 1 / k!.  A stretch of n
+ticks is summed by its b distinct ticks, C(n, b).  Where nothing tells its ticks apart that is the same as one
+tick with the mass of all: k events in one order have n^k / k!.  All terms are positive: nothing cancels.
+
+    states     by place and by combination of what keys ended with (`sets.py`)
+    layer      the places to which some order has led, and their states, without the others
+    target     where the machine stands after an event of each kind, by its state; -1 for nowhere
+    mass       of one event more, shape (A, n) as `target`; 0 where that is nowhere
+    rests      where the machine stands when a tick has ended
+"""
+
+from __future__ import annotations
+
+from math import frexp, ldexp
+
+import numpy as np
+
+from cepctl.engines.kernels.kernel import inner
+
+
+@inner
+def layer_of(states):
+    """The places to which some order has led, and their states."""
+    places, count = np.empty(len(states), dtype=np.int64), 0
+    for x in range(len(states)):
+        if states[x].any():
+            places[count] = x
+            count += 1
+    return places[:count], states[places[:count]]
+
+
+@inner
+def one_more(layer, sets, target, mass, row):
+    """The layer after one event more, in every possible way.
+
+    `row`, shape (places,): -1 everywhere, before and after.
+    """
+    places, states = layer
+    size, kinds = len(sets.rates), len(sets.kind)
+    found, count = np.empty(min(len(places) * kinds, len(row)), dtype=np.int64), 0
+    for x in places:
+        a, d = x // size, x % size
+        for i in range(kinds):
+            if mass[a, i] * sets.rates[d, i] != 0.0:
+                place = target[a, i] * size + d + sets.stride[i]
+                if row[place] < 0:
+                    row[place] = count
+                    found[count] = place
+                    count += 1
+    values = np.zeros((count, states.shape[1]))
+    for n in range(len(places)):
+        a, d = places[n] // size, places[n] % size
+        for i in range(kinds):
+            weight = mass[a, i] * sets.rates[d, i]
+            if weight != 0.0:
+                later = values[row[target[a, i] * size + d + sets.stride[i]]]
+                for c in range(states.shape[1]):
+                    if states[n, c] != 0.0:
+                        later[sets.landing[i, c]] += states[n, c] * weight * sets.follow[i, c]
+    for x in found[:count]:
+        row[x] = -1
+    return found[:count], values
+
+
+@inner
+def passed(states, sets, target, mass, rests, length):
+    """The states after a stretch of so many ticks, each with the masses given.
+
+    Two events on 4 ticks, of mass 1/4 at each, where no law speaks: at two ticks there are C(4, 2) = 6
+    choices of 1/16 for each of two orders, at one 4 choices of 1/16, half for each order: 12/16 + 4/16 = 1.
+    """
+    size, total, begun, ticks = len(sets.rates), states.copy(), layer_of(states), 0
+    row = np.full(len(states), -1, dtype=np.int64)
+    while len(begun[0]) > 0 and ticks != length:
+        after, group, held = np.zeros_like(states), begun, 0
+        share = (length - ticks) / (ticks + 1.0)
+        while len(group[0]) > 0:
+            group = one_more(group, sets, target, mass, row)
+            held += 1
+            for n in range(len(group[0])):
+                rest = rests[group[0][n] // size]
+                for c in range(states.shape[1]):
+                    group[1][n, c] *= share if held == 1 else 1.0 / held
+                    if rest >= 0:
+                        after[rest * size + group[0][n] % size, c] += group[1][n, c]
+        total += after
+        begun, ticks = layer_of(after), ticks + 1
+    return total
+
+
+@inner
+def scale(values):
+    """Divide values by a power of two, whose exponent is returned."""
+    most = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            most = max(most, abs(values[i, j]))
+    exponent = frexp(most)[1]
+    factor = ldexp(1.0, -exponent)
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] *= factor
+    return exponent
