@@ -14,7 +14,7 @@ from cepctl.arrays import Flags, Indexes, Numbers
 from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Keys
-from cepctl.engines.order_laws.kinds import sets_alive
+from cepctl.engines.order_laws.table import sets_alive
 from cepctl.learning.keys import TaughtKeys
 
 

@@ -17,7 +17,6 @@ from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
 from cepctl.order_laws.law import OrderLaw
@@ -164,5 +163,5 @@ class _Asked:
         changed[place] = 1.0
         following, before = (changed, factors.before) if kind == "next" else (factors.following, changed)
         every = list(self.orders.factors)
-        every[number] = Factors(following, before)
+        every[number] = replace(factors, following=following, before=before)
         return replace(self.orders, factors=tuple(every))

@@ -105,7 +105,7 @@ def factor_before(problem, i, j):
 
 @inner
 def _fill_over(problem):
-    """Fill the factor of each kind alive in a cell after all events, but those of rows, that are over then."""
+    """Fill the factor of each kind alive in a cell after all events that are over then, but those of rows."""
     factor = np.ones(len(problem.event))
     for c in range(len(problem.cut) - 1):
         alive, after = problem.kind[problem.starts[c] : problem.starts[c + 1]], problem.cut[c + 1]

@@ -20,14 +20,16 @@ import numpy as np
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.cells import problem_of
-from cepctl.engines.order_laws.sets import carried, carried_back, closing, sets_of
-from cepctl.engines.order_laws.stretches import layer_of, one_more, passed, scale
+from cepctl.engines.order_laws.sets import carried, carried_back, closing, dot, sets_of
+from cepctl.engines.order_laws.stretches import layer_of, one_more, scale
 from cepctl.engines.order_laws.ties import add_ties
 
 _MOST_TICKS = 1 << 60
 """Of so many ticks no two events share one with a probability that a sum shows."""
 _ROUNDING = 1e-13
 """Of a probability: what is left of it where no more should be."""
+_MOST_KEPT = 1 << 21
+"""Numbers of the cells of a key that are kept for the way back; others are made again."""
 NEGLIGIBLE = 2.0**-400
 """A forward value so small adds nothing to those of its set, but what it is worth may leave the floats."""
 
@@ -71,27 +73,32 @@ def _measured(laws, problem, steps, found):
     """Z of a key and the exponent of its power of two; `steps` and `found` are added to."""
     cells, answered = len(problem.cut) - 1, np.zeros((1, 0), dtype=np.bool_)
     states, exponent, entries = np.ones((1, 1)), 0, [np.ones((1, 1))]
-    sets = sets_of(laws, problem, answered, -1)
+    sets, kept, room = sets_of(laws, problem, answered, -1), [], _MOST_KEPT
     for cell in range(cells):
         later = sets_of(laws, problem, answered, cell)
         (states, power), sets = carried(states, problem, answered, sets, later), later
         entries.append(states)
-        mass, target = _masses(problem, cell), np.zeros((1, len(sets.kind)), dtype=np.int64)
-        states = passed(states, sets, target, mass, target[0, :1], 1.0)
+        through, states = _through(sets, states, _masses(problem, cell))
+        room -= through.forward.size + 4 * sets.rates.size
+        if room > 0 and len(found) > 0:
+            kept.append((sets, through))
         exponent += power + scale(states)
     later = sets_of(laws, problem, answered, cells)
     states, power = carried(states, problem, answered, sets, later)
     closes = closing(laws, problem, later)
-    total = (states[0] * closes).sum()
+    total = dot(states[0], closes)
     if total == 0.0 or len(found) == 0 or not isfinite(total):
         return total, exponent + power
     for c in range(len(steps) and len(closes)):
         steps[later.last[0, c], problem.end[0]] += states[0, c] * closes[c] / total
     worth, happened = closes.reshape((1, len(closes))), np.zeros(len(problem.event))
     for cell in range(cells - 1, -1, -1):
-        sets = sets_of(laws, problem, answered, cell)
+        if cell < len(kept):
+            sets, through = kept[cell]
+        else:
+            sets = sets_of(laws, problem, answered, cell)
+            through, _ = _through(sets, entries[cell + 1], _masses(problem, cell))
         worth = carried_back(worth, problem, sets, later)
-        through = _through(sets, entries[cell + 1], _masses(problem, cell))
         _add_ended(problem, sets.kind, problem.cut[cell + 1], happened, found)
         worth = _back(problem, cell, sets, through, worth, steps, happened, found)
         scale(worth)
@@ -109,7 +116,7 @@ def _masses(problem, cell):
 
 @inner
 def _through(sets, entry, mass):
-    """The ways through a cell from the states at its begin."""
+    """The ways through a cell from the states at its begin, and the states at its end."""
     digits = np.empty(sets.rates.shape, dtype=np.int64)
     for i in range(digits.shape[1]):
         end = sets.stride[i + 1] if i + 1 < digits.shape[1] else len(digits)
@@ -119,7 +126,7 @@ def _through(sets, entry, mass):
     least, width = span_of(entry, sizes)
     forward = np.zeros((len(sizes), width, entry.shape[1]))
     target, row = np.zeros(mass.shape, dtype=np.int64), np.full(len(sizes), -1, dtype=np.int64)
-    layer, happened = layer_of(entry), 0
+    layer, happened, left = layer_of(entry), 0, np.zeros_like(entry)
     while len(layer[0]) > 0:
         for n in range(len(layer[0])):
             s = layer[0][n]
@@ -127,16 +134,16 @@ def _through(sets, entry, mass):
                 if happened > 0:
                     layer[1][n, c] /= happened
                 forward[s, sizes[s] - happened - least, c] = layer[1][n, c]
+                left[s, c] += layer[1][n, c]
         layer = one_more(layer, sets, target, mass, row)
         happened += 1
-    return Through(
-        sets.stride, digits, sizes, sets.rates * mass, sets.follow, sets.landing[:, 0], forward, least
-    )  # fmt: skip
+    rates, landing = sets.rates * mass, sets.landing[:, 0]
+    return Through(sets.stride, digits, sizes, rates, sets.follow, landing, forward, least), left
 
 
 @inner
 def span_of(values, sizes):
-    """The smallest number of events of the sets that have a value, and how many there are up to the largest."""
+    """The fewest events of the sets that have a value, and how many numbers there are up to the most."""
     least, most = -1, -1
     for s in range(len(sizes)):
         if values[s].any():

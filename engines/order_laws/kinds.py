@@ -71,6 +71,12 @@ class Kinds(NamedTuple):
         """The problem of each kind."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
+    def sets_alive(self) -> Reals:
+        """The most sets of events that are alive in a cell of each problem; infinite from 2^62."""
+        most = np.ones(len(self.starts) - 1)
+        _count_sets(self, most)
+        return most
+
     def take(self, problems: Indexes) -> Kinds:
         """Those of some problems, still without factors."""
         starts, chosen = _runs_of(self.starts, problems)
@@ -151,16 +157,6 @@ def _runs_of(starts: Indexes, problems: Indexes) -> tuple[Indexes, Indexes]:
     sizes = np.diff(starts)[problems]
     run, place = places_in_runs(sizes)
     return np.concatenate([[0], np.cumsum(sizes)]), starts[problems][run] + place
-
-
-def sets_alive(keys: Keys) -> Reals:
-    """The most sets of events that are alive in a cell of each key, shape (k,): the work before any of it.
-
-    Events of one kind count once.  Infinite from 2^62.
-    """
-    most = np.ones(keys.count)
-    _count_sets(kinds_of_keys(keys).kinds, most)
-    return most
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
-from cepctl.engines.order_laws.kinds import sets_alive
+from cepctl.engines.order_laws.table import sets_alive
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,15 @@ def closing(laws, problem, sets):
 
 
 @inner
+def dot(values, factors):
+    """The sum of values times factors, in their order."""
+    total = 0.0
+    for i in range(len(values)):
+        total += values[i] * factors[i]
+    return total
+
+
+@inner
 def _rates(problem, kind, stride, sets):
     """The factor of one more event of a kind by the events of a set, times how many of it are left.
 

@@ -38,30 +38,26 @@ def one_more(layer, sets, target, mass, row):
     `row`, shape (places,): -1 everywhere, before and after.
     """
     places, states = layer
-    size, kinds = len(sets.rates), len(sets.kind)
-    found, count = np.empty(min(len(places) * kinds, len(row)), dtype=np.int64), 0
-    for x in places:
-        a, d = x // size, x % size
-        for i in range(kinds):
-            if mass[a, i] * sets.rates[d, i] != 0.0:
-                place = target[a, i] * size + d + sets.stride[i]
-                if row[place] < 0:
-                    row[place] = count
-                    found[count] = place
-                    count += 1
-    values = np.zeros((count, states.shape[1]))
+    size, kinds, count = len(sets.rates), len(sets.kind), 0
+    room = min(len(places) * kinds, len(row))
+    found, values = np.empty(room, dtype=np.int64), np.empty((room, states.shape[1]))
     for n in range(len(places)):
-        a, d = places[n] // size, places[n] % size
+        a = places[n] // size
+        d = places[n] - a * size
         for i in range(kinds):
             weight = mass[a, i] * sets.rates[d, i]
-            if weight != 0.0:
-                later = values[row[target[a, i] * size + d + sets.stride[i]]]
-                for c in range(states.shape[1]):
-                    if states[n, c] != 0.0:
-                        later[sets.landing[i, c]] += states[n, c] * weight * sets.follow[i, c]
+            if weight == 0.0:
+                continue
+            place = target[a, i] * size + d + sets.stride[i]
+            if row[place] < 0:
+                row[place], found[count], values[count] = count, place, 0.0
+                count += 1
+            later = values[row[place]]
+            for c in range(states.shape[1]):
+                later[sets.landing[i, c]] += states[n, c] * weight * sets.follow[i, c]
     for x in found[:count]:
         row[x] = -1
-    return found[:count], values
+    return found[:count], values[:count]
 
 
 @inner

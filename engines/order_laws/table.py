@@ -30,7 +30,6 @@ from cepctl.engines.order_laws.kinds import (
     Slots,
     habits,
     kinds_of_keys,
-    sets_alive,
 )
 
 _LN_2 = log(2.0)
@@ -86,6 +85,11 @@ class Measured:
     pairs: OrderPairs | None
 
 
+def sets_alive(keys: Keys) -> Reals:
+    """The most sets of events that are alive in a cell of each key, shape (k,): the work before any of it."""
+    return kinds_of_keys(keys).kinds.sets_alive()
+
+
 def in_parts(keys: Keys, count: int = 16) -> list[Indexes]:
     """The numbers of all keys in so many parts of about the same work: the dearest first, dealt in turn."""
     order = np.argsort(-(sets_alive(keys) * np.diff(keys.starts)), kind="stable")
@@ -125,15 +129,16 @@ class KeyTables:
     @classmethod
     def of(cls, keys: Keys, limit: int = DEFAULT_LIMIT) -> KeyTables:
         """Of keys; those of more than `limit` sets alive in a cell are not measured."""
-        sets = sets_alive(keys)
+        found, kept = kinds_of_keys(keys), keys
+        sets = found.kinds.sets_alive()
         beyond = sets > limit
         within = np.flatnonzero(~beyond)
-        kept = keys.take(within)
-        found = kinds_of_keys(kept)
+        if len(within) < keys.count:
+            kept = keys.take(within)
+            found = kinds_of_keys(kept)
         m = habits(found.kinds, kept.stamps)
-        return cls(
-            keys, sets, beyond, within, kept, found, m, Roots.of(found.kinds, _slots(kept.count, 0), m)
-        )
+        roots = Roots.of(found.kinds, _slots(kept.count, 0), m)
+        return cls(keys, sets, beyond, within, kept, found, m, roots)
 
     def measure(
         self, factors: Factors, *, folds: Indexes | None = None, expected: bool = False, pairs: bool = False

@@ -25,7 +25,7 @@ from cepctl.engines.confidence.orders.steps import codes_of, key_of_event, step_
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
 from cepctl.engines.order_laws.pieces import OpenRuns
-from cepctl.engines.order_laws.kinds import sets_alive
+from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 MOST_EVENTS = 1_000
@@ -38,8 +38,9 @@ class KeyOrders:
 
     `cluster`, shape (n,): the number of each event's cluster.  `order` lists the events of clusters by these,
     those of cluster c from `starts`[c] on.  `codes`, `law`, shape (n,): code of each event's step, and number
-    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.  By law:
-    `factors`, the `steps` that it tells apart, by code, and in `names` the attribute that makes its keys.
+    of its law, -1 for none.  `before`, `after`, per cluster: the codes of the steps that surround it.  For
+    each law: its `factors`, the `steps` that it tells apart, in order of their codes, and in `names` the
+    attribute that makes its keys.
     """
 
     masses: Masses
@@ -157,7 +158,7 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
 def _beside(
     key: Indexes, order: Indexes, codes: Indexes, ends: Indexes, own: Indexes, place: Indexes
 ) -> Indexes:
-    """The code of what stands at a place beside events of its own, that of `ends` where their key has none."""
+    """The code of what stands at a place beside events, that of `ends` where their key has none."""
     there = (place >= 0) & (place < len(order))
     beside = order[np.where(there, place, own)]
     same = there & (key[beside] == key[order[own]])

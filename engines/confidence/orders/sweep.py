@@ -1,7 +1,7 @@
 """The weights of all orders of some events by which a question is answered yes, in one pass over time.
 
 What is kept between two pieces of time says which of the events alive have happened, which step came last in
-each key, and how far the question is (`questions.py` makes a machine of it); how a piece changes it is said in
+each key, and how far the question is (`questions.py` makes a machine of it); how a piece changes it says
 `cepctl.engines.order_laws.stretches`.  Sums are scaled by powers of two, so that no product of factors leaves
 the floats.
 
@@ -22,7 +22,7 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.orders.ways import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.cells import problem_of
-from cepctl.engines.order_laws.sets import carried, closing, combinations, lasts_of, sets_of
+from cepctl.engines.order_laws.sets import carried, closing, combinations, dot, lasts_of, sets_of
 from cepctl.engines.order_laws.stretches import passed, scale
 
 
@@ -187,11 +187,11 @@ def _finished(laws, problem, machine, held, joined):
             value, closes = np.zeros((1, 1)), closing(laws, problem, sets)
             for a in range(len(machine.rests)):
                 if machine.accepted[a]:
-                    value[0, 0] += (states[a] * closes).sum()
+                    value[0, 0] += dot(states[a], closes)
             if value[0, 0] != 0.0:
                 _join(sums, 0, value, 1.0, exponent)
     value, exponent = sums[0]
-    return value.sum(), exponent
+    return value[0, 0] if len(value) > 0 else 0.0, exponent
 
 
 @inner
