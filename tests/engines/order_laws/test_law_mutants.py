@@ -77,12 +77,12 @@ MUTANTS = [
     Mutant(
         "each order has all ticks of a tie",
         key_passes,
-        "passed",
-        rewritten(stretches, "passed", "1.0 / held", "1.0"),
+        "_through",
+        rewritten(key_passes, "_through", "/= happened", "/= 1.0"),
     ),
     Mutant(
         "a tie counts in one order",
-        stretches,
+        key_passes,
         "one_more",
         rewritten(
             stretches,
