@@ -8,7 +8,6 @@ from math import sqrt
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.calibration.pairs_under_law import earlier
 from cepctl.calibration.rows import Rows
 from cepctl.calibration.scores import LEAST
 from cepctl.engines.columns.numbering import places_in_runs
@@ -42,10 +41,8 @@ class OpenPairs:
         size = max(int(each.max(initial=-1)) for each in (first, second, keys.rows)) + 1
         event = np.full(size, -1)
         event[keys.rows] = np.arange(len(keys.rows))
-        inner = keys.runs.is_open[pieces.event]
-        piece, place = np.full(len(keys.rows) + 1, -1), np.full(len(keys.rows) + 1, -1)
-        piece[pieces.event[inner]] = pieces.piece[inner]
-        place[pieces.event[inner]] = places_in_runs(np.diff(pieces.starts))[1][inner]
+        piece, place = np.full((2, len(keys.rows) + 1), -1)
+        piece[pieces.event], place[pieces.event] = places_in_runs(np.diff(pieces.starts))
         kept = np.flatnonzero(rows.is_open & (piece[event[first]] >= 0))
         one, other = event[first[kept]], event[second[kept]]
         return cls(
@@ -65,7 +62,7 @@ class OpenPairs:
         found = measure_keys(measured, factors, pairs=True).pairs
         assert found is not None
         begin = measured.starts[np.searchsorted(asked, self.kind[some])]
-        return earlier(found, begin + self.first[some], begin + self.second[some], len(measured.step))
+        return found.before(begin + self.first[some], begin + self.second[some])
 
 
 @dataclass(frozen=True)

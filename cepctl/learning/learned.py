@@ -15,7 +15,6 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import overlapping_pairs, pair_rows
 from cepctl.calibration.truth import TrueEvents, numbered_texts
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT
 from cepctl.errors import NoLawError
 from cepctl.learning.fitting import fitted
 from cepctl.learning.held_out import Comparison, OpenPairs
@@ -23,6 +22,7 @@ from cepctl.learning.keys import TaughtKeys
 from cepctl.learning.likelihood import Lessons, Likelihood
 from cepctl.learning.pieces import Pieces
 from cepctl.memory import MemoryBudget
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 from cepctl.order_laws.writing import Evidence, law_text
 from cepctl.schema import TimeUnit
@@ -158,7 +158,7 @@ def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
         some = np.sort(able[looked : looked + lesson.most - len(found)])
         here = keys.only(some)
         pieces = Pieces.of(here)
-        within = pieces.within(here, DEFAULT_LIMIT)
+        within = pieces.within(here, MOST_SETS_ALIVE)
         found, looked = np.concatenate([found, some[np.unique(within.key)]]), looked + len(some)
         counts = (np.bincount(each.key, minlength=len(some)) for each in (pieces, within))
         beyond += int(np.greater(*counts).sum())

@@ -21,12 +21,13 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.concurrency import in_turn
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors
+from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.order_laws.table import KeyTables, in_parts
 from cepctl.learning.factors import OpenFactors
 from cepctl.learning.keys import TaughtKeys
 from cepctl.learning.pieces import Pieces
 from cepctl.learning.true_counts import true_counts
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Lessons:
     @classmethod
     def of(cls, keys: TaughtKeys, fold: Indexes, folds: int) -> Lessons:
         """Of keys in folds, as far as their pieces are within the limit; `fold`: of each key."""
-        pieces, factors = Pieces.of(keys).within(keys, DEFAULT_LIMIT), OpenFactors.of(keys)
+        pieces, factors = Pieces.of(keys).within(keys, MOST_SETS_ALIVE), OpenFactors.of(keys)
         own = fold[pieces.key]
         tied = np.flatnonzero(pieces.tied)
         true = Kinds.of(pieces.true_kinds()[tied], own[tied], folds)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Numbers
 from cepctl.engines.columns.masses import Masses, alike_events
-from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.order_laws.keys import Keys
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.learning.keys import TaughtKeys
@@ -23,13 +23,16 @@ class Pieces:
     """p pieces of keys: piece i has the events from starts[i] to starts[i + 1].
 
     `event`: the place of each in the keys, shape (n,), within a piece in one order for all of its kind.
-    `rank`: of each by its true tick, within its piece, shape (n,).  `key`: of each piece; `tied`: whether it
-    has events of two steps at one true tick; `kind`: equal for pieces that are alike; shape (p,).
+    `rank`: of each by its true tick, within its piece, shape (n,).  `before`, `after`: the codes that
+    surround each piece; `key`: its key; `tied`: whether it has events of two steps at one true tick; `kind`:
+    equal for pieces that are alike; shape (p,).
     """
 
     event: Indexes
     starts: Indexes
     rank: Indexes
+    before: Indexes
+    after: Indexes
     key: Indexes
     tied: Flags
     kind: Indexes
@@ -40,7 +43,7 @@ class Pieces:
     @classmethod
     def of(cls, keys: TaughtKeys) -> Pieces:
         """The pieces of all keys."""
-        begin, end = keys.runs.pieces()
+        begin, end, before, after = keys.runs.pieces(keys.step, np.full(len(keys.step), len(keys.steps)))
         piece, place = places_in_runs(end - begin)
         event = begin[piece] + place
         code = _codes(keys, piece, event)
@@ -51,9 +54,11 @@ class Pieces:
             event=event,
             starts=starts,
             rank=_ranks(piece, keys.tick[event]),
+            before=before,
+            after=after,
             key=keys.key[begin],
             tied=_tied(keys, piece, event, len(begin)),
-            kind=_kinds(code, starts),
+            kind=_numbered(np.column_stack([before, after, _kinds(code, starts)])),
         )
 
     def only(self, some: Indexes) -> Pieces:
@@ -62,7 +67,8 @@ class Pieces:
         run, place = places_in_runs(sizes)
         at = self.starts[some][run] + place
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        return Pieces(self.event[at], starts, self.rank[at], self.key[some], self.tied[some], self.kind[some])
+        of_pieces = self.before, self.after, self.key, self.tied, self.kind
+        return Pieces(self.event[at], starts, self.rank[at], *(each[some] for each in of_pieces))
 
     def within(self, keys: TaughtKeys, limit: int) -> Pieces:
         """Those with no more sets alive in a cell than the limit, by their stamps and true ranks."""
@@ -82,10 +88,10 @@ class Pieces:
         at = self.starts[some][run] + place
         starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[some])])
         event = self.event[at]
-        stamps = keys.masses.take(event)
+        stamps, around = keys.masses.take(event), (self.before[some], self.after[some])
         if at_true_ranks:
-            return Keys(Masses.at(self.rank[at]), starts, keys.step[event], stamps=stamps)
-        return Keys(stamps, starts, keys.step[event])
+            return Keys(Masses.at(self.rank[at]), starts, keys.step[event], stamps, around)
+        return Keys(stamps, starts, keys.step[event], around=around)
 
     def true_kinds(self) -> Indexes:
         """Numbers that are equal for pieces that are alike in their true ranks, too; shape (p,)."""
@@ -98,10 +104,8 @@ def _codes(keys: TaughtKeys, piece: Indexes, event: Indexes) -> Indexes:
     fresh = np.append(True, keys.runs.run[1:] != keys.runs.run[:-1])[: len(keys.runs.run)]
     begin = keys.lower[fresh][run]
     number = run - run[np.searchsorted(piece, piece)]
-    told = keys.runs.is_open[event]
-    lower, upper = (np.where(told, each[event] - begin, 0) for each in (keys.lower, keys.upper))
-    columns = [keys.step[event], _uneven(keys, event), upper, lower, number]
-    return np.asarray(_numbered(np.stack(columns[::-1], 1)))
+    lower, upper = keys.lower[event] - begin, keys.upper[event] - begin
+    return _numbered(np.column_stack([number, lower, upper, _uneven(keys, event), keys.step[event]]))
 
 
 def _uneven(keys: TaughtKeys, event: Indexes) -> Numbers:
@@ -112,8 +116,7 @@ def _uneven(keys: TaughtKeys, event: Indexes) -> Numbers:
 
 def _numbered(rows: Numbers) -> Indexes:
     """The number of each row among those that differ, in ascending order."""
-    found: Indexes = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return found
+    return distinct_rows(rows).which
 
 
 def _ranks(piece: Indexes, tick: Numbers) -> Indexes:

@@ -32,11 +32,13 @@ def true_counts(keys: TaughtKeys, pieces: Pieces, factors: OpenFactors, some: Fl
 
 def _add_following(true: Keys, found: Reals) -> None:
     order = np.lexsort((true.step, true.masses.lower, true.key))
-    step, key, end = true.step[order], true.key[order], len(found) - 1
+    step, key = true.step[order], true.key[order]
     together = key[1:] == key[:-1]
+    assert true.around is not None
+    before, after = true.around
     np.add.at(found, (step[:-1][together], step[1:][together]), 1.0)
-    np.add.at(found, (np.full(true.count, end), step[true.starts[:-1]]), 1.0)
-    np.add.at(found, (step[true.starts[1:] - 1], np.full(true.count, end)), 1.0)
+    np.add.at(found, (before, step[true.starts[:-1]]), 1.0)
+    np.add.at(found, (step[true.starts[1:] - 1], after), 1.0)
 
 
 def _add_before(true: Keys, found: Reals) -> None:

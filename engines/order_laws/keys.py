@@ -18,9 +18,6 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
-DEFAULT_LIMIT = 1 << 16
-"""Sets of events, alive in a cell of time, up to which a key is measured."""
-
 
 @dataclass(frozen=True)
 class Keys:
@@ -37,12 +34,16 @@ class Keys:
     stamps
         By which m counts the events that share a tick; `masses` if None.  Where these are true ticks, the
         stamps are what the law sees.
+    around
+        The codes of what comes right before and after the events of each key, shape (k,) each; its ends if
+        None.
     """
 
     masses: Masses
     starts: Indexes
     step: Indexes
     stamps: Masses | None = None
+    around: tuple[Indexes, Indexes] | None = None
 
     @property
     def count(self) -> int:
@@ -61,7 +62,8 @@ class Keys:
         events = self.starts[:-1][keys][run] + place
         starts = np.concatenate([[0], np.cumsum(sizes)])
         stamps = None if self.stamps is None else self.stamps.take(events)
-        return Keys(self.masses.take(events), starts, self.step[events], stamps)
+        around = None if self.around is None else (self.around[0][keys], self.around[1][keys])
+        return Keys(self.masses.take(events), starts, self.step[events], stamps, around)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ pairs of one step.  It would change ln Z by a constant, and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
 
@@ -23,7 +24,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.key_passes import measure
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys, LawTables
+from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
 from cepctl.engines.order_laws.kinds import (
     KindsOfEvents,
     Roots,
@@ -31,6 +32,7 @@ from cepctl.engines.order_laws.kinds import (
     habits,
     kinds_of_keys,
 )
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 
 _LN_2 = log(2.0)
 
@@ -55,6 +57,30 @@ class OrderPairs:
     in_order: Reals
     earlier: Reals
     later: Reals
+
+    @classmethod
+    def joined(cls, parts: Iterable[OrderPairs]) -> OrderPairs:
+        """All pairs of one part or more, of the same events."""
+        return cls(*map(np.concatenate, zip(*(vars(each).values() for each in parts), strict=True)))
+
+    def before(self, first: Indexes, second: Indexes) -> Reals:
+        """P(the tick of `first` is before that of `second`), shape (n,); NaN of what is none of the pairs.
+
+        Examples
+        --------
+        >>> pairs = OrderPairs(*np.array([[0], [2]]), *np.array([[0.8], [0.75], [0.125]]))
+        >>> pairs.before(np.array([0, 2, 0]), np.array([2, 0, 1])).tolist()
+        [0.75, 0.125, nan]
+        """
+        if not len(self.first):
+            return np.full(len(first), np.nan)
+        size = int(max(each.max(initial=0) for each in (self.first, self.second, first, second))) + 1
+        known = np.concatenate([self.first * size + self.second, self.second * size + self.first])
+        order = np.argsort(known)
+        wanted = first * size + second
+        at = order[np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)]
+        values = np.concatenate([self.earlier, self.later])
+        return np.where(known[at] == wanted, values[at], np.nan)
 
 
 @dataclass(frozen=True)
@@ -99,7 +125,7 @@ def in_parts(keys: Keys, count: int = 16) -> list[Indexes]:
 def measure_keys(
     keys: Keys,
     factors: Factors,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = MOST_SETS_ALIVE,
     *,
     folds: Indexes | None = None,
     expected: bool = False,
@@ -127,7 +153,7 @@ class KeyTables:
     roots: Roots
 
     @classmethod
-    def of(cls, keys: Keys, limit: int = DEFAULT_LIMIT) -> KeyTables:
+    def of(cls, keys: Keys, limit: int = MOST_SETS_ALIVE) -> KeyTables:
         """Of keys; those of more than `limit` sets alive in a cell are not measured."""
         found, kept = kinds_of_keys(keys), keys
         sets = found.kinds.sets_alive()
@@ -137,7 +163,7 @@ class KeyTables:
             kept = keys.take(within)
             found = kinds_of_keys(kept)
         m = habits(found.kinds, kept.stamps)
-        roots = Roots.of(found.kinds, _slots(kept.count, 0), m)
+        roots = Roots.of(found.kinds, _slots(kept, 0), m)
         return cls(keys, sets, beyond, within, kept, found, m, roots)
 
     def measure(
@@ -162,7 +188,7 @@ class KeyTables:
         found = np.zeros((2 if pairs else 1 if expected else 0, 2, len(self.m)))
         fold = fold[self.within]
         kinds = self.kinds.kinds._replace(factors=self.roots.under(laws))
-        slots = _slots(kept.count, factors.steps)
+        slots = _slots(kept, factors.steps)
         measure(kept.masses.buckets, laws, kinds, slots, fold, values, exponents, following, found)
         log_z = np.full(self.keys.count, np.nan)
         log_z[self.within] = [
@@ -209,10 +235,11 @@ class KeyTables:
         )
 
 
-def _slots(keys: int, end: int) -> Slots:
-    """Of problems of one key each, with the code of its ends."""
-    ends = np.full(keys, end)
-    return Slots(np.arange(keys + 1), ends, ends, np.zeros_like(ends))
+def _slots(keys: Keys, edge: int) -> Slots:
+    """Of problems of one key each, all under one law; `edge`: the code of both ends of a key."""
+    ends = np.full(keys.count, edge)
+    begin, end = (ends, ends) if keys.around is None else keys.around
+    return Slots(np.arange(keys.count + 1), begin, end, np.zeros_like(ends))
 
 
 def _ln(value: float) -> float:

@@ -14,8 +14,9 @@ from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws.keys import DEFAULT_LIMIT, Factors, Keys
+from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.table import Measured, measure_keys
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.order_laws.law import OrderLaw
 
 SEED = 20
@@ -117,7 +118,7 @@ def _single_rows(setup: Setup, width: int, window: int | None) -> Row:
     def measured() -> np.ndarray:
         orders = key_orders((law,), frame, keys.masses)
         assert orders is not None
-        return LawfulOrders(orders, DEFAULT_LIMIT, "refuse").probabilities(rows, window)
+        return LawfulOrders(orders, MOST_SETS_ALIVE, "refuse").probabilities(rows, window)
 
     timing, found = timed(setup, measured)
     pairs = measure_keys(keys, Factors.of_law(law, steps), pairs=True).pairs

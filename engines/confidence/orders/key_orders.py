@@ -24,7 +24,7 @@ from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
 from cepctl.engines.confidence.orders.steps import codes_of, key_of_event, step_codes
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
-from cepctl.engines.order_laws.pieces import OpenRuns
+from cepctl.engines.order_laws.pieces import pieces_of
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
@@ -62,10 +62,16 @@ class KeyOrders:
         """The events of a cluster."""
         return self.order[self.starts[number] : self.starts[number + 1]]
 
+    @property
+    def keys(self) -> Keys:
+        """The clusters as keys, which are measured each by itself."""
+        order = self.order
+        return Keys(self.masses.take(order), self.starts, self.codes[order], around=(self.before, self.after))
+
     @cached_property
     def sets(self) -> Reals:
         """How many sets of events may have happened in one cell of time, at most, shape (clusters,)."""
-        return sets_alive(Keys(self.masses.take(self.order), self.starts, self.codes[self.order]))
+        return sets_alive(self.keys)
 
     @cached_property
     def speaks(self) -> Flags:
@@ -76,13 +82,16 @@ class KeyOrders:
         _find_speaking(self.tables, *columns, found)
         return found
 
-    def beyond(self, limit: int) -> Flags:
-        """Clusters in which the law weighs an order, and of which a cell has more sets alive than the limit.
+    def wide(self, limit: int) -> Flags:
+        """Clusters in which the law weighs an order, with more sets alive in a cell than the limit."""
+        return np.asarray(self.speaks & (self.sets > limit))
 
-        Calibrate judges pairs by the same (`cepctl.engines.order_laws.pieces`).  Of too many events each row
-        would take too long.
+    def beyond(self, limit: int) -> Flags:
+        """Clusters that are too much work for rows: wide ones, and those of too many events for each row.
+
+        Calibrate leaves out pairs of those that are wide.
         """
-        return np.asarray(self.speaks & ((self.sets > limit) | (np.diff(self.starts) > MOST_EVENTS)))
+        return np.asarray(self.wide(limit) | (self.speaks & (np.diff(self.starts) > MOST_EVENTS)))
 
     @cached_property
     def alike(self) -> Indexes:
@@ -127,42 +136,27 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
         own = np.flatnonzero(law == number)
         codes[own] = codes_of(each, frame[own])
     under = np.flatnonzero(key >= 0)
-    order = under[np.lexsort((masses.upper[under], masses.lower[under], key[under]))]
-    if not len(order):
+    order = under[np.argsort(key[under], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(key[order]))])
+    edge = np.array([each.steps for each in factors])[law[order]]
+    pieces, event = pieces_of(Keys(masses.take(order), starts, codes[order]), edge)
+    if not pieces.count or pieces.around is None:
         return None
-    is_open = OpenRuns.of(key[order], masses.lower[order], masses.upper[order], codes[order]).is_open
-    if not is_open.any():
-        return None
-    first = is_open.copy()
-    first[1:] &= (key[order[1:]] != key[order[:-1]]) | ~is_open[:-1]
-    numbers = np.cumsum(first)[is_open] - 1
+    order = order[event]
     cluster = np.full(len(law), -1, dtype=np.int64)
-    cluster[order[is_open]] = numbers
-    begins, sizes = np.flatnonzero(first), np.bincount(numbers)
-    ends = np.array([each.steps for each in factors])[law]
+    cluster[order] = pieces.key
     return KeyOrders(
         masses,
         cluster,
-        order[is_open],
-        np.concatenate([[0], np.cumsum(sizes)]),
+        order,
+        pieces.starts,
         codes,
         law,
-        _beside(key, order, codes, ends, begins, begins - 1),
-        _beside(key, order, codes, ends, begins, begins + sizes),
+        *pieces.around,
         factors,
         steps,
         tuple(frame.get_column(each.by) for each in laws),
     )
-
-
-def _beside(
-    key: Indexes, order: Indexes, codes: Indexes, ends: Indexes, own: Indexes, place: Indexes
-) -> Indexes:
-    """The code of what stands at a place beside events, that of `ends` where their key has none."""
-    there = (place >= 0) & (place < len(order))
-    beside = order[np.where(there, place, own)]
-    same = there & (key[beside] == key[order[own]])
-    return np.asarray(np.where(same, codes[beside], ends[order[own]]))
 
 
 @kernel

@@ -50,7 +50,8 @@ def of_the_whole_key(kinds: Kinds, stamps: Masses | None = None) -> Numbers:
     first, second = kinds.pair_kinds
     group = (kinds.problem * 10 + kinds.slot + 1) * 10 + kinds.code
     times = np.bincount(group, kinds.members).astype(np.int64)
-    return np.maximum(times[group[first]], times[group[second]])
+    found: Numbers = np.maximum(times[group[first]], times[group[second]])
+    return found
 
 
 def _without(column: bool) -> Callable[..., Any]:
