@@ -95,12 +95,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.xes": {"io.contract", "io.source"},
     "uncertainty": {"order_laws", "language", "polars_expressions"},
     "engines.pattern": {"language", "plan", "engines.columns"},
-    "engines.order_laws": {"order_laws", "plan", "engines.columns", "engines.pattern"},
     "engines.worlds": {"order_laws", "language", "plan", "engines.rows"},
     "io.clues": {"io.contract", "io.source"},
     "io.trial": {"io.contract", "io.templates"},
     "io.formats": {"io.contract", "io.source", "io.clues", "io.trial"},
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
+    "engines.order_laws": {"order_laws", "engines.columns", "engines.confidence"},
     "ingestion": {
         "order_laws",
         "interrupts",

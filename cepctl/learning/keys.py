@@ -17,7 +17,7 @@ from cepctl.calibration.draws import drawn
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.order_laws.pieces import OpenRuns
+from cepctl.engines.order_laws.keys import OpenRuns
 
 
 @dataclass(frozen=True)

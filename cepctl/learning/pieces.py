@@ -1,4 +1,4 @@
-"""Pieces of the keys that teach (cepctl.engines.order_laws.pieces), each measured as a key by itself.
+"""Pieces of the keys that teach (cepctl.engines.order_laws.keys), each measured as a key by itself.
 
 Many are alike: pieces of the same steps and stamps, whatever the day, are of one *kind*, and one of them is
 measured for all.
@@ -67,8 +67,8 @@ class Pieces:
         run, place = places_in_runs(sizes)
         at = self.starts[some][run] + place
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        of_pieces = self.before, self.after, self.key, self.tied, self.kind
-        return Pieces(self.event[at], starts, self.rank[at], *(each[some] for each in of_pieces))
+        before, after, key, kind = (each[some] for each in (self.before, self.after, self.key, self.kind))
+        return Pieces(self.event[at], starts, self.rank[at], before, after, key, self.tied[some], kind)
 
     def within(self, keys: TaughtKeys, limit: int) -> Pieces:
         """Those with no more sets alive in a cell than the limit, by their stamps and true ranks."""

@@ -1,7 +1,10 @@
-"""Events by key, and the factors of a law for their steps, as columns: what the table of a key is made of.
+"""Events by key, the factors of a law for their steps, and the pieces in which the order of events is open.
 
-keys       events side by side by key: when each happened, and which step it is
-factors    following[x, y] and before[x, y] for the steps that occur, which are numbered
+Events of a key whose intervals touch each other, one after the other, are a *run*: those of two runs are in
+certain order.  A run with events of two steps is open, in every other one all orders have the same steps.
+Under every law what comes before an event whose place is certain, and what comes after it, are independent.
+So a key is measured in pieces: open runs that follow one on the other, of which it is known what comes right
+before them and right after them.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
@@ -141,3 +144,66 @@ class LawTables(NamedTuple):
                 _, first, same = np.unique(each.following, axis=0, return_index=True, return_inverse=True)
                 alike[number, : each.steps + 1] = first[same.reshape(-1)]
         return cls(following, before, alike)
+
+
+class PieceEnds(NamedTuple):
+    """Of each piece its first event, the event after its last, and the codes that surround it, shape (p,)."""
+
+    begin: Indexes
+    end: Indexes
+    before: Indexes
+    after: Indexes
+
+
+@dataclass(frozen=True)
+class OpenRuns:
+    """The runs of n events, which stand by key and by their first tick.
+
+    `key`: of each event; `run`: its number, which rises by one from run to run; `is_open`: whether the order
+    in its run is open; shape (n,) each.
+    """
+
+    key: Indexes
+    run: Indexes
+    is_open: Flags
+
+    @classmethod
+    def of(cls, key: Indexes, lower: Ticks, upper: Ticks, step: Indexes) -> OpenRuns:
+        """The runs of events; `step`: a number of each event's step."""
+        # Keys are put one after the other on one line, on which ticks are numbered.
+        ticks, place = np.unique(np.concatenate([lower, upper]), return_inverse=True)
+        begin, end = np.split(place.reshape(-1), 2) + key * len(ticks)
+        gap = np.append(True, begin[1:] > np.maximum.accumulate(end)[:-1])[: len(end)]
+        run = np.cumsum(gap) - 1
+        first = np.flatnonzero(gap)
+        if not len(first):
+            return cls(key, run, np.zeros(0, dtype=bool))
+        is_open = np.minimum.reduceat(step, first) < np.maximum.reduceat(step, first)
+        return cls(key, run, np.asarray(is_open[run]))
+
+    def pieces(self, step: Indexes, edge: Indexes) -> PieceEnds:
+        """The pieces of n events; `step`: the code of each, `edge`: that of both ends of its key."""
+        count, is_open = len(self.key), self.is_open
+        first = np.append(True, self.key[1:] != self.key[:-1])[:count]
+        last = np.append(first[1:], True)[:count]
+        begin = np.flatnonzero(is_open & (first | ~np.append(False, is_open[:-1])[:count]))
+        end = np.flatnonzero(is_open & (last | ~np.append(is_open[1:], False)[:count])) + 1
+        before = np.where(first, edge, np.roll(step, 1))[begin]
+        after = np.where(last, edge, np.roll(step, -1))[end - 1]
+        return PieceEnds(begin, end, before, after)
+
+
+def pieces_of(keys: Keys, edge: Indexes) -> tuple[Keys, Indexes]:
+    """The pieces of keys whose events are in any order, each as a key; the place of each of their events.
+
+    `edge`: of each event the code of both ends of its key.
+    """
+    lower, upper, key = keys.masses.lower, keys.masses.upper, keys.key
+    order = np.lexsort((upper, lower, key))
+    runs = OpenRuns.of(key[order], lower[order], upper[order], keys.step[order])
+    ends = runs.pieces(keys.step[order], edge[order])
+    piece, place = places_in_runs(ends.end - ends.begin)
+    event = order[ends.begin[piece] + place]
+    starts = np.concatenate([[0], np.cumsum(ends.end - ends.begin)])
+    around = ends.before, ends.after
+    return Keys(keys.masses.take(event), starts, keys.step[event], around=around), event

@@ -81,8 +81,9 @@ class Kinds(NamedTuple):
         """Those of some problems, still without factors."""
         starts, chosen = _runs_of(self.starts, problems)
         pairs = np.concatenate([[0], np.cumsum(np.diff(self.pairs)[chosen])])
-        columns = (column[chosen] for column in self[1:-2])
-        return Kinds(starts, *columns, pairs, np.ones((2, 0)))
+        event, members, slot, code, letter, lower, upper = (column[chosen] for column in self[1:8])
+        factors = np.ones((2, 0))
+        return Kinds(starts, event, members, slot, code, letter, lower, upper, pairs, factors)
 
 
 class KindsOfEvents(NamedTuple):
@@ -105,9 +106,10 @@ def kinds_of(
     columns = [problem, lower, upper, alike, *told, *([] if apart is None else [apart])]
     first, number = distinct_rows(np.column_stack(columns))
     problem, lower, upper = problem[first], lower[first], upper[first]
+    slot, code, letter = (each[first] for each in told)
     kinds = Kinds(
         np.searchsorted(problem, np.arange(problems + 1)), event[first],
-        np.bincount(number, minlength=len(first)), *(each[first] for each in told), lower, upper,
+        np.bincount(number, minlength=len(first)), slot, code, letter, lower, upper,
         _pair_starts(problem, lower, upper), np.ones((2, 0)),
     )  # fmt: skip
     return KindsOfEvents(kinds, number)
@@ -244,7 +246,8 @@ class Roots:
         ways = (np.column_stack([law, *both, m]) for both in ((x, y), (y, x)))
         rows = np.concatenate([*ways])
         there, place = distinct_rows(rows)
-        return cls(*rows[there].T, place.reshape(2, -1))
+        law, x, y, m = rows[there].T
+        return cls(law, x, y, m, place.reshape(2, -1))
 
     def under(self, laws: LawTables) -> Reals:
         """The factors of each pair, shape (2, p)."""

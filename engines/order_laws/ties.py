@@ -1,11 +1,9 @@
 """How probable it is that an event of one kind comes before one of another in the order, at the same tick.
 
 The ticks of k events in one order in a cell of n ticks are those of k independent uniform ones, sorted.  With
-t ticks of n before a tick, x = t / n and y = (n - 1 - t) / n, the mean over t of x^p y^q is a table: of a
-cell in two parts it follows from those of both by the binomial theorem, so that n is built of its binary
-digits, without work for each tick.  Each sum is of positive terms; x + y = (n - 1) / n gives all p + q < k
-from p + q = k.  So d + 1 events in a row are at one tick with a weight that depends on how many come before
-and after them, and on nothing else.
+t ticks of n before a tick, x = t / n and y = (n - 1 - t) / n, those of p events before it and q after it are
+where they should be with x^p y^q, a polynomial in t, for which few ticks stand.  So d + 1 events in a row are
+at one tick with a weight that depends on how many come before and after them, and on nothing else.
 
 What is left is a sum over the ways of d steps from the first of both events to the second.  They are followed
 for all first events and all numbers at the begin at once: a row of them is carried from set to set.
@@ -22,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cepctl.engines.confidence.quadrature import node_count, place_nodes
 from cepctl.engines.kernels.kernel import inner
 
 _NEGLIGIBLE = 1e-15
@@ -32,58 +31,20 @@ _NEGLIGIBLE = 1e-15
 def mean_powers(ticks, most):
     """The mean over t of x^p y^q for p + q <= most, shape (most + 1, most + 1).
 
-    Of 4 ticks, that of x is (0 + 1 + 2 + 3) / 4^2 = 3/8, and so that of y.
+    Of 4 ticks, that of x is (0 + 1 + 2 + 3) / 4^2 = 3/8, and so is that of y.
     """
-    binomial = np.zeros((most + 1, most + 1))
-    for k in range(most + 1):
-        binomial[k, 0] = 1.0
-        for j in range(1, k + 1):
-            binomial[k, j] = binomial[k - 1, j - 1] + binomial[k - 1, j]
-    one = np.zeros((most + 1, most + 1))
-    one[0, 0] = 1.0
-    found, length = one, np.int64(1)
-    bit = np.int64(1)
-    while bit <= ticks // 2:
-        bit *= 2
-    while bit > 1:
-        bit //= 2
-        found = _joined(found, length, found, length, binomial)
-        length *= 2
-        if ticks & bit:
-            found = _joined(found, length, one, np.int64(1), binomial)
-            length += 1
-    return found
-
-
-@inner
-def _joined(first, before, second, after, binomial):
-    """The table of a cell whose first part has `before` ticks and whose second part has `after`."""
-    most = len(binomial) - 1
-    ticks = before + after
-    part, rest = before / ticks, after / ticks
-    powers, others = _powers(part, most), _powers(rest, most)
-    found = np.zeros((most + 1, most + 1))
-    for p in range(most + 1):
-        q = most - p
-        early, late = 0.0, 0.0
-        for k in range(q + 1):
-            early += binomial[q, k] * powers[p + k] * others[q - k] * first[p, k]
-        for k in range(p + 1):
-            late += binomial[p, k] * others[q + k] * powers[p - k] * second[k, q]
-        found[p, q] = part * early + rest * late
-    scale = ticks / (ticks - 1.0)
-    for total in range(most - 1, -1, -1):
-        for p in range(total + 1):
-            found[p, total - p] = (found[p + 1, total - p] + found[p, total - p + 1]) * scale
-    return found
-
-
-@inner
-def _powers(base, most):
-    """base^0 to base^most."""
-    found = np.ones(most + 1)
-    for k in range(1, most + 1):
-        found[k] = found[k - 1] * base
+    found, count = np.zeros((most + 1, most + 1)), node_count(ticks, most)
+    nodes, weights = np.empty(count, dtype=np.int64), np.empty(count)
+    place_nodes(ticks, most, nodes, weights)
+    for node in range(count):
+        x, y = nodes[node] / ticks, (ticks - 1 - nodes[node]) / ticks
+        own = weights[node] / ticks
+        for p in range(most + 1):
+            value = own
+            for q in range(most + 1 - p):
+                found[p, q] += value
+                value *= y
+            own *= x
     return found
 
 

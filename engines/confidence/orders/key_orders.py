@@ -1,6 +1,6 @@
 """Which events a law of order leaves in doubt: steps, factors, and the clusters in which orders are open.
 
-Open runs of a key (`cepctl.engines.order_laws.pieces`) with no other event between them make a cluster: what
+Open runs of a key (`cepctl.engines.order_laws.keys`) with no other event between them make a cluster: what
 comes right before and right after it is known, so the orders of a key are those of its clusters, each by
 itself.
 
@@ -18,18 +18,21 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
-from cepctl.engines.confidence.orders.steps import codes_of, key_of_event, step_codes
+from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.kernels.kernel import kernel
-from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
-from cepctl.engines.order_laws.pieces import pieces_of
+from cepctl.engines.order_laws.keys import Factors, Keys, LawTables, pieces_of
 from cepctl.engines.order_laws.table import sets_alive
+from cepctl.errors import EventSchemaError
 from cepctl.order_laws.law import BEGIN, END, OrderLaw
 
 MOST_EVENTS = 1_000
 """Of one cluster: each row passes through all of it."""
+_OTHERS = "$"
+"""No step that is named can be this one."""
 
 
 @dataclass(frozen=True)
@@ -128,13 +131,13 @@ def key_orders(laws: Sequence[OrderLaw], frame: pl.DataFrame, masses: Masses) ->
     EventSchemaError
         If two laws speak of one event.
     """
-    law, key = key_of_event(laws, frame)
-    steps = tuple(step_codes(each) for each in laws)
+    law, key = _key_of_event(laws, frame)
+    steps = tuple(_step_codes(each) for each in laws)
     factors = tuple(map(Factors.of_law, laws, steps))
     codes = np.zeros(len(law), dtype=np.int64)
     for number, each in enumerate(laws):
         own = np.flatnonzero(law == number)
-        codes[own] = codes_of(each, frame[own])
+        codes[own] = _codes_of(each, frame[own])
     under = np.flatnonzero(key >= 0)
     order = under[np.argsort(key[under], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(np.bincount(key[order]))])
@@ -170,3 +173,79 @@ def _find_speaking(laws, starts, codes, law, before, after, found):
             for other in own:
                 speaks = speaks or following[one, other] != 1.0 or preceding[one, other] != 1.0
             found[cluster] = found[cluster] or speaks
+
+
+def _key_of_event(laws: Sequence[OrderLaw], frame: pl.DataFrame) -> tuple[Indexes, Indexes]:
+    """Number of each event's law and of its key, -1 for none, shape (n,).
+
+    Raises
+    ------
+    EventSchemaError
+        If two laws speak of one event.
+    """
+    law, key = np.full((2, frame.height), -1, dtype=np.int64)
+    known = 0
+    for number, each in enumerate(laws):
+        numbers = numbers_of(frame.get_column(each.by))
+        under = numbers >= 0
+        twice = np.flatnonzero(under & (law >= 0))
+        if len(twice):
+            first = laws[law[twice[0]]]
+            raise EventSchemaError(
+                f"event '{_id(frame, twice)}' has a {first.by} and a {each.by}, and is under the laws of "
+                "order of both; leave one of the laws out"
+            )
+        law[under], key[under] = number, numbers[under] + known
+        known += int(numbers.max(initial=-1)) + 1
+    return law, key
+
+
+def _steps_of(law: OrderLaw, frame: pl.DataFrame) -> pl.Series:
+    """The step of each event: the texts of its attributes joined by +, a null empty.
+
+    Raises
+    ------
+    EventSchemaError
+        If a step means the begin or the end of a key.
+    """
+    texts = frame.select(_texts(frame.get_column(each)).alias(each) for each in law.step)
+    steps = texts.select(pl.concat_str(pl.all(), separator="+").alias("step")).to_series()
+    meant = np.flatnonzero(steps.is_in([BEGIN, END]).to_numpy())
+    if len(meant):
+        raise EventSchemaError(
+            f"event '{_id(frame, meant)}' has the step '{steps[int(meant[0])]}', by which a law of order "
+            "means the begin or the end of a key; rename it, or name other attributes as step"
+        )
+    return steps
+
+
+def _step_codes(law: OrderLaw) -> list[str]:
+    """The steps that a law tells apart, by their codes: those that it names, and one for all others."""
+    named = {each for pair in (*law.following, *law.before) for each in pair} - {BEGIN, END}
+    return [*sorted(named), _OTHERS]
+
+
+def _codes_of(law: OrderLaw, frame: pl.DataFrame) -> Indexes:
+    """The code of each event's step.
+
+    Raises
+    ------
+    EventSchemaError
+        If a step means the begin or the end of a key.
+    """
+    named = _step_codes(law)[:-1]
+    steps = _steps_of(law, frame)
+    return steps.replace_strict(
+        named, range(len(named)), default=len(named), return_dtype=pl.Int64
+    ).to_numpy()
+
+
+def _texts(values: pl.Series) -> pl.Series:
+    """The values as text, as calibrate and learn write them: by Arrow."""
+    if values.dtype == pl.String:
+        return values.fill_null("")
+    return pl.Series(values.to_arrow().cast(pa.string())).fill_null("")
+
+
+def _id(frame: pl.DataFrame, rows: Indexes) -> str:
+    return str(frame.get_column("event_id")[int(rows[0])])

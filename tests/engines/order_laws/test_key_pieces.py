@@ -15,8 +15,7 @@ from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws.keys import Keys
-from cepctl.engines.order_laws.pieces import pieces_of
+from cepctl.engines.order_laws.keys import Keys, pieces_of
 from cepctl.engines.order_laws.table import OrderPairs, measure_keys
 from cepctl.order_laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, factors_of, habits, keys_of, uniform
