@@ -20,7 +20,7 @@ import numpy as np
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.cells import problem_of
-from cepctl.engines.order_laws.sets import carried, carried_back, closing, dot, sets_of
+from cepctl.engines.order_laws.sets import Walk, begun, carried_back, closing, come_to, dot, sets_of
 from cepctl.engines.order_laws.stretches import layer_of, one_more, scale
 from cepctl.engines.order_laws.ties import add_ties
 
@@ -72,24 +72,23 @@ def measure(buckets, laws, kinds, slots, fold, values, exponents, counts, found)
 def _measured(laws, problem, steps, found):
     """Z of a key and the exponent of its power of two; `steps` and `found` are added to."""
     cells, answered = len(problem.cut) - 1, np.zeros((1, 0), dtype=np.bool_)
-    states, exponent, entries = np.ones((1, 1)), 0, [np.ones((1, 1))]
-    sets, kept, room = sets_of(laws, problem, answered, -1), [], _MOST_KEPT
+    walk, kept, room = begun(laws, problem, answered), [], _MOST_KEPT
+    entries = [walk.states]
     for cell in range(cells):
-        later = sets_of(laws, problem, answered, cell)
-        (states, power), sets = carried(states, problem, answered, sets, later), later
-        entries.append(states)
-        through, states = _through(sets, states, _masses(problem, cell))
-        room -= through.forward.size + 4 * sets.rates.size
+        walk = come_to(laws, problem, answered, walk, cell)
+        entries.append(walk.states)
+        through, states = _through(walk.sets, walk.states, _masses(problem, cell))
+        room -= through.forward.size + 4 * walk.sets.rates.size
         if room > 0 and len(found) > 0:
-            kept.append((sets, through))
-        exponent += power + scale(states)
-    later = sets_of(laws, problem, answered, cells)
-    states, power = carried(states, problem, answered, sets, later)
-    closes = closing(laws, problem, later)
+            kept.append((walk.sets, through))
+        power = scale(states)
+        walk = Walk(states, walk.sets, cell, walk.exponent + power)
+    walk = come_to(laws, problem, answered, walk, cells)
+    states, closes, later = walk.states, closing(laws, problem, walk.sets), walk.sets
     total = dot(states[0], closes)
     if total == 0.0 or len(found) == 0 or not isfinite(total):
-        return total, exponent + power
-    for c in range(len(steps) and len(closes)):
+        return total, walk.exponent
+    for c in range(len(closes) if len(steps) > 0 else 0):
         steps[later.last[0, c], problem.end[0]] += states[0, c] * closes[c] / total
     worth, happened = closes.reshape((1, len(closes))), np.zeros(len(problem.event))
     for cell in range(cells - 1, -1, -1):
@@ -103,7 +102,7 @@ def _measured(laws, problem, steps, found):
         worth = _back(problem, cell, sets, through, worth, steps, happened, found)
         scale(worth)
         later = sets
-    return total, exponent + power
+    return total, walk.exponent
 
 
 @inner

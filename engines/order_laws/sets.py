@@ -312,6 +312,33 @@ def carried(states, problem, happened, before, after):
     return found, int(most)
 
 
+class Walk(NamedTuple):
+    """How far a sum has come: states in the sets of a cell, divided by a power of two."""
+
+    states: np.ndarray
+    sets: Sets
+    cell: int
+    exponent: int
+
+
+@inner
+def begun(laws, problem, happened):
+    """Before the first cell, where nothing has happened."""
+    states = np.zeros((len(happened), 1))
+    states[0, 0] = 1.0
+    return Walk(states, sets_of(laws, problem, happened, -1), -1, 0)
+
+
+@inner
+def come_to(laws, problem, happened, walk, cell):
+    """A sum that has come to a cell: the one in which it is, or a later one."""
+    if cell == walk.cell:
+        return walk
+    sets = sets_of(laws, problem, happened, cell)
+    states, power = carried(walk.states, problem, happened, walk.sets, sets)
+    return Walk(states, sets, cell, walk.exponent + power)
+
+
 @inner
 def carried_back(worth, problem, before, after):
     """What the sets of a cell are worth, by what those of the next one are, divided by a power of two."""

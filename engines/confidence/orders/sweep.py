@@ -21,8 +21,9 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.orders.ways import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.cells import problem_of
-from cepctl.engines.order_laws.sets import carried, closing, combinations, dot, lasts_of, sets_of
+from cepctl.engines.order_laws.cells import Problem, problem_of
+from cepctl.engines.order_laws.keys import LawTables
+from cepctl.engines.order_laws.sets import Walk, begun, closing, combinations, come_to, dot, lasts_of
 from cepctl.engines.order_laws.stretches import passed, scale
 
 
@@ -68,7 +69,9 @@ def sweep(buckets, laws, kinds, slots, questions, most, found, exponents):
         if len(ways.weight) == 0 or steps > most:
             found[p], exponents[p] = -1.0, 0
         else:
-            found[p], exponents[p] = _summed(laws, problem, ways, plans, plan, machine)
+            held = problem.rows[plans.own[plans.starts[plan] : plans.starts[plan + 1]]]
+            task = _Task(laws, problem, machine, plans, plan, held)
+            found[p], exponents[p] = _summed(task, ways)
 
 
 @inner
@@ -91,117 +94,100 @@ def _steps(laws, problem):
     return total
 
 
+class _Task(NamedTuple):
+    """What all ways to answer a question have in common; `held`: the kind of each anchor of its plan."""
+
+    laws: LawTables
+    problem: Problem
+    machine: Machine
+    plans: Plans
+    plan: int
+    held: np.ndarray
+
+
 @inner
-def _summed(laws, problem, ways, plans, plan, machine):
+def _summed(task, ways):
     """The sum over all ways.
 
     What comes before the first difference between two of them is done once, and so is what comes after the
     last: there their states are summed first.
     """
-    first, none = np.zeros((len(machine.rests), 1)), sets_of(laws, problem, machine.happened, -1)
-    first[0, 0] = 1.0
-    held = _held(problem, plans, plan)
-    kept, kept_sets, kept_cell, kept_exponent, begin = first, none, -1, 0, 0
-    joined = _no_states(len(problem.cut) * machine.read.shape[1])
+    problem, happened = task.problem, task.machine.happened
+    cells, first = len(problem.cut) - 1, begun(task.laws, problem, happened)
+    kept, begin = first, 0
+    nothing = Walk(first.states[:0], first.sets, -1, 0)
+    joined = [nothing]
+    for _ in range((cells + 1) * task.machine.read.shape[1] - 1):
+        joined.append(nothing)
     for way in range(len(ways.weight)):
-        same = _same_pieces(ways, plans, plan, way) if way + 1 < len(ways.weight) else -1
-        states, sets, cell, exponent, start = kept, kept_sets, kept_cell, kept_exponent, begin
+        same = _same_pieces(task, ways, way) if way + 1 < len(ways.weight) else -1
+        walk, start = kept, begin
         if same < start:
-            kept, kept_sets, kept_cell, kept_exponent, begin = first, none, -1, 0, 0
+            kept, begin = first, 0
         pieces = ways.cut.shape[1] - 1
-        after = min(ways.last[way] + 1, pieces) if len(held) > 0 else pieces
+        after = min(ways.last[way] + 1, pieces) if len(task.held) > 0 else pieces
         for piece in range(start, after):
             if piece == same:
-                kept, kept_sets, kept_cell, kept_exponent, begin = states, sets, cell, exponent, piece
+                kept, begin = walk, piece
             length = _length(ways, way, piece)
-            if length == 0.0:
-                continue
-            status = _status(ways.mark[way], plans, plan, piece)
-            at_tick = _held_at(held, ways, way, plans, plan, piece)
-            own = np.searchsorted(problem.cut, ways.cut[way, piece], side="right") - 1
-            if own != cell:
-                later = sets_of(laws, problem, machine.happened, own)
-                (states, power), sets = carried(states, problem, machine.happened, sets, later), later
-                cell, exponent = own, exponent + power
-            states = _passed(states, problem, cell, sets, machine, status, length, held, at_tick)
-            exponent += scale(states)
-        cell, status = len(problem.cut) - 1, 0
+            if length > 0.0:
+                walk = come_to(task.laws, problem, happened, walk, _cell_of(problem, ways, way, piece))
+                at_tick = _held_at(task, ways, way, piece)
+                walk = _passed(task, walk, _status(task, ways, way, piece), length, at_tick)
+        cell, status = cells, 0
         if after < pieces:
-            cell = np.searchsorted(problem.cut, ways.cut[way, after], side="right") - 1
-            status = _status(ways.mark[way], plans, plan, after)
-        later = sets_of(laws, problem, machine.happened, cell)
-        states, power = carried(states, problem, machine.happened, sets, later)
-        _join(joined, status * len(problem.cut) + cell, states, ways.weight[way], exponent + power)
-    return _finished(laws, problem, machine, held, joined)
+            cell, status = _cell_of(problem, ways, way, after), _status(task, ways, way, after)
+        walk = come_to(task.laws, problem, happened, walk, cell)
+        _join(joined, status * (cells + 1) + cell, walk, ways.weight[way])
+    return _finished(task, joined, nothing)
 
 
 @inner
-def _held(problem, plans, plan):
-    """The kinds that are held, by anchor."""
-    return problem.rows[plans.own[plans.starts[plan] : plans.starts[plan + 1]]]
-
-
-@inner
-def _no_states(count):
-    """States that are not there yet, by place."""
-    found = [(np.zeros((0, 0)), 0)]
-    for _ in range(count - 1):
-        found.append((np.zeros((0, 0)), 0))
-    return found
-
-
-@inner
-def _join(joined, place, states, weight, exponent):
-    """Add states times a weight and a power of two to what is known at a place."""
-    known, most = joined[place]
-    if len(known) == 0:
-        joined[place] = states * weight, exponent
-    elif exponent > most:
-        joined[place] = known * ldexp(1.0, max(most - exponent, -2000)) + states * weight, exponent
-    else:
-        joined[place] = known + states * (weight * ldexp(1.0, max(exponent - most, -2000))), most
-
-
-@inner
-def _finished(laws, problem, machine, held, joined):
-    """The sum of what is left of all ways, those of one status together."""
-    cells, nothing_held = len(problem.cut) - 1, np.zeros(len(held), dtype=np.bool_)
-    sums = _no_states(1)
+def _finished(task, joined, nothing):
+    """The sum of what is left of all ways, those of one status together; the exponent of its power of two."""
+    problem, machine = task.problem, task.machine
+    cells, not_held = len(problem.cut) - 1, np.zeros(len(task.held), dtype=np.bool_)
+    sums = [nothing]
     for status in range(machine.read.shape[1]):
-        states, exponent = np.zeros((0, 0)), 0
-        sets = sets_of(laws, problem, machine.happened, -1)
+        walk = nothing
         for cell in range(cells + 1):
             place = status * (cells + 1) + cell
-            if len(states) == 0 and len(joined[place][0]) == 0:
-                continue
-            later = sets_of(laws, problem, machine.happened, cell)
-            if len(states) > 0:
-                states, power = carried(states, problem, machine.happened, sets, later)
-                _join(joined, place, states, 1.0, exponent + power)
-            (states, exponent), sets = joined[place], later
-            if cell < cells:
+            if len(walk.states) > 0:
+                _join(joined, place, come_to(task.laws, problem, machine.happened, walk, cell), 1.0)
+            walk = joined[place]
+            if len(walk.states) > 0 and cell < cells:
                 length = tick_count(problem.cut[cell], problem.cut[cell + 1] - 1)
-                states = _passed(states, problem, cell, sets, machine, status, length, held, nothing_held)
-                exponent += scale(states)
-        if len(states) > 0:
-            value, closes = np.zeros((1, 1)), closing(laws, problem, sets)
+                walk = _passed(task, walk, status, length, not_held)
+        if len(walk.states) > 0:
+            value, closes = np.zeros((1, 1)), closing(task.laws, problem, walk.sets)
             for a in range(len(machine.rests)):
                 if machine.accepted[a]:
-                    value[0, 0] += dot(states[a], closes)
+                    value[0, 0] += dot(walk.states[a], closes)
             if value[0, 0] != 0.0:
-                _join(sums, 0, value, 1.0, exponent)
-    value, exponent = sums[0]
-    return value[0, 0] if len(value) > 0 else 0.0, exponent
+                _join(sums, 0, Walk(value, walk.sets, cells, walk.exponent), 1.0)
+    found = sums[0]
+    return found.states[0, 0] if len(found.states) > 0 else 0.0, found.exponent
 
 
 @inner
-def _passed(states, problem, cell, sets, machine, status, length, held, at_tick):
-    """The states after a piece of a cell."""
-    target, ticked = _moves(problem, cell, machine, status)
-    ticks = length if ticked else 1.0
+def _join(joined, place, walk, weight):
+    """Add states times a weight to what is known at a place."""
+    known = joined[place]
+    exponent = max(known.exponent, walk.exponent) if len(known.states) > 0 else walk.exponent
+    states = walk.states * (weight * ldexp(1.0, max(walk.exponent - exponent, -2000)))
+    if len(known.states) > 0:
+        states = known.states * ldexp(1.0, max(known.exponent - exponent, -2000)) + states
+    joined[place] = Walk(states, walk.sets, walk.cell, exponent)
+
+
+@inner
+def _passed(task, walk, status, length, at_tick):
+    """What comes of a sum in a piece of its cell; `at_tick`: which anchors are held there."""
+    problem, machine, sets, held = task.problem, task.machine, walk.sets, task.held
+    target, ticked = _moves(problem, walk.cell, machine, status)
     mass = np.zeros(target.shape)
     for i in range(target.shape[1]):
-        place = problem.starts[cell] + i
+        place = problem.starts[walk.cell] + i
         each = problem.density[place] * (1.0 if ticked else length)
         for anchor in range(len(held)):
             if sets.kind[i] == held[anchor]:
@@ -209,21 +195,29 @@ def _passed(states, problem, cell, sets, machine, status, length, held, at_tick)
         for a in range(target.shape[0]):
             if target[a, i] >= 0:
                 mass[a, i] = each * problem.over[place] * sets.gates[a, i]
-    states, size = passed(states, sets, target, mass, machine.rests, ticks), len(sets.rates)
+    states = passed(walk.states, sets, target, mass, machine.rests, length if ticked else 1.0)
+    size = len(sets.rates)
     for a in range(len(machine.rests)):
         hopes = machine.hopes[a, status]
         for anchor in range(len(held)):
             hopes = hopes and (not at_tick[anchor] or machine.happened[a, problem.own[held[anchor]]])
         if not hopes:
             states[a * size : (a + 1) * size] = 0.0
-    return states
+    power = scale(states)
+    return Walk(states, sets, walk.cell, walk.exponent + power)
 
 
 @inner
-def _same_pieces(ways, plans, plan, way):
+def _cell_of(problem, ways, way, piece):
+    """The cell in which a piece of a way is."""
+    return np.searchsorted(problem.cut, ways.cut[way, piece], side="right") - 1
+
+
+@inner
+def _same_pieces(task, ways, way):
     """How many pieces of a way the next one has, too, in the same status."""
     for piece in range(ways.cut.shape[1] - 1):
-        same = _status(ways.mark[way], plans, plan, piece) == _status(ways.mark[way + 1], plans, plan, piece)
+        same = _status(task, ways, way, piece) == _status(task, ways, way + 1, piece)
         for end in (piece, piece + 1):
             same = same and ways.cut[way, end] == ways.cut[way + 1, end]
             same = same and not ways.moves[way, end] and not ways.moves[way + 1, end]
@@ -250,24 +244,24 @@ def _length(ways, way, piece):
 
 
 @inner
-def _status(marks, plans, plan, piece):
+def _status(task, ways, way, piece):
     """Of a piece, the bits of window ends: after the last tick for a first event, before that for a last."""
-    status, begin = 0, plans.first_offset[plans.starts[plan]]
-    for mark in range(len(marks)):
-        outside = (piece >= marks[mark]) == (plans.offsets[begin + mark] > 0)
-        if plans.bits[begin + mark] >= 0 and outside:
-            status |= 1 << plans.bits[begin + mark]
+    status, begin = 0, task.plans.first_offset[task.plans.starts[task.plan]]
+    for mark in range(ways.mark.shape[1]):
+        outside = (piece >= ways.mark[way, mark]) == (task.plans.offsets[begin + mark] > 0)
+        if task.plans.bits[begin + mark] >= 0 and outside:
+            status |= 1 << task.plans.bits[begin + mark]
     return status
 
 
 @inner
-def _held_at(held, ways, way, plans, plan, piece):
+def _held_at(task, ways, way, piece):
     """Which anchors are held in a piece."""
-    found, begin = np.zeros(len(held), dtype=np.bool_), plans.first_offset[plans.starts[plan]]
-    for a in range(len(held)):
-        place = plans.starts[plan] + a
-        for i in range(plans.first_offset[place], plans.first_offset[place + 1]):
-            if plans.offsets[i] == 0 and _begins(ways, way, piece, i - begin):
+    found, start = np.zeros(len(task.held), dtype=np.bool_), task.plans.starts[task.plan]
+    begin = task.plans.first_offset[start]
+    for a in range(len(found)):
+        for i in range(task.plans.first_offset[start + a], task.plans.first_offset[start + a + 1]):
+            if task.plans.offsets[i] == 0 and _begins(ways, way, piece, i - begin):
                 found[a] = True
     return found
 
