@@ -193,11 +193,11 @@ def _worth_of(through, after, taken, flows):
     for s in range(len(worth) - 1, -1, -1):
         for e in range(min(width, through.sizes[s] - least + 1)):
             worth[s, e] = after[s]
+            share = 1.0 / (through.sizes[s] - least - e + 1.0)
             for i in range(flows.shape[1]):
                 if through.rates[s, i] == 0.0:
                     continue
-                share = through.rates[s, i] / (through.sizes[s] - least - e + 1.0)
-                gain = worth[s + through.stride[i], e, through.landing[i]] * share
+                gain = worth[s + through.stride[i], e, through.landing[i]] * (through.rates[s, i] * share)
                 for c in range(worth.shape[2]):
                     if forward[s, e, c] > NEGLIGIBLE:
                         step = gain * through.follow[i, c]
@@ -229,10 +229,10 @@ def _backward_of(through, after):
         for x in range(max(size + 1 - least, 0), width):
             for i in range(len(through.stride)):
                 if through.rates[s, i] != 0.0:
-                    later = values[s + through.stride[i], x, through.landing[i]]
+                    later = values[s + through.stride[i], x, through.landing[i]] * through.rates[s, i]
+                    later /= least + x - size
                     for c in range(values.shape[2]):
-                        step = through.rates[s, i] * through.follow[i, c]
-                        values[s, x, c] += later * step / (least + x - size)
+                        values[s, x, c] += later * through.follow[i, c]
     return values, least
 
 

@@ -112,6 +112,12 @@ class Factors:
         """How many steps there are."""
         return len(self.before)
 
+    @cached_property
+    def alike(self) -> Indexes:
+        """For each step and `^`, the first whose following factors are the same, shape (s + 1,)."""
+        _, first, same = np.unique(self.following, axis=0, return_index=True, return_inverse=True)
+        return np.asarray(first[same.reshape(-1)])
+
 
 class LawTables(NamedTuple):
     """The factors of L laws, of up to n steps and the ends of a key, as kernels read them.
@@ -141,8 +147,7 @@ class LawTables(NamedTuple):
             following[number, : each.steps + 1, : each.steps + 1] = each.following
             before[number, : each.steps, : each.steps] = each.before
             if not each_last:
-                _, first, same = np.unique(each.following, axis=0, return_index=True, return_inverse=True)
-                alike[number, : each.steps + 1] = first[same.reshape(-1)]
+                alike[number, : each.steps + 1] = each.alike
         return cls(following, before, alike)
 
 

@@ -189,7 +189,8 @@ def habits(kinds: Kinds, stamps: Masses | None = None) -> Numbers:
     lower, upper = kinds.lower, kinds.upper
     if stamps is not None:
         lower, upper = stamps.lower[kinds.event], stamps.upper[kinds.event]
-    _, group = distinct_rows(np.column_stack([kinds.problem, kinds.slot, kinds.code]))
+    slots, codes = (int(each.max(initial=0)) + 2 for each in (kinds.slot, kinds.code))
+    group = (kinds.problem * slots + kinds.slot + 1) * codes + kinds.code
     begin, end = _on_one_line(np.zeros_like(group), lower, upper)
     size = int(end.max(initial=0)) + 1
     begun, ended = (_Counted.of(group * size + each, kinds.members) for each in (begin, end))

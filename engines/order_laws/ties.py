@@ -121,21 +121,22 @@ def add_ties(through, backward, least_end, ticks, tied):
         return
     firsts, layers = _firsts_of(through), _layers_of(through.sizes)
     width, kinds = through.forward.shape[1], len(through.stride)
-    carried = np.zeros((2, layers.widest if depth > 1 else 0, kinds, width * kinds))
+    carried = np.zeros((2, layers.widest if depth > 1 else 1, kinds, width * kinds))
     for start in range(through.least + 1, through.least + most):
         numbers = min(width, start - through.least)
         row, right = np.empty(numbers * kinds), np.empty(numbers)
         for d in range(1, min(depth, through.least + most - start) + 1):
-            size = start + d - 1
+            size, own_weights = start + d - 1, weights[:, d]
             for s in layers.order[layers.begin[size] : layers.begin[size + 1]]:
+                own = carried[d % 2, layers.place[s] if d > 1 else 0]
                 for b in range(kinds):
                     if through.digits[s, b] == through.digits[-1, b]:
                         continue
                     if d == 1:
                         _begin(through, firsts, s, b, row)
                     else:
-                        _go_on(through, carried[d % 2, layers.place[s]], s, b, row)
-                    _fill_right(through, backward, least_end, weights[:, d], size - d, s, b, right)
+                        _go_on(through, own, s, b, row)
+                    _fill_right(through, backward, least_end, own_weights, size - d, s, b, right)
                     for e in range(numbers):
                         for a in range(kinds):
                             tied[a, b] += right[e] * row[e * kinds + a]
