@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.rows import Rows
-from cepctl.calibration.shown import ShownRows
+from cepctl.calibration.rows import Rows, ShownRows
 from cepctl.calibration.truth import NO_KEY
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events

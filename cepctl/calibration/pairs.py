@@ -1,30 +1,38 @@
 """Pairs of events of one key with different steps: how probable it is that the smaller step comes first.
 
 Pairs whose intervals do not overlap are certain: they are counted, and need not be listed.  Of the others
-the probability is that of `SEQ(* a, * b)`, measured as the engine measures its matches.
+the probability is that of `SEQ(* a, * b)`, measured as the engine measures its matches; under a law of order
+all pairs of a key are measured at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.rows import Rows
-from cepctl.calibration.shown import ShownRows
+from cepctl.calibration.rows import Rows, ShownRows
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.masses import masses_of
 from cepctl.engines.columns.numbering import places_in_runs
+from cepctl.engines.concurrency import in_turn, usable_cores
+from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
+from cepctl.engines.order_laws.table import OrderPairs, in_parts, measure_keys
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.memory import MemoryBudget, size_text
+from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan import analyze
 from cepctl.plan.event_schema import EventSchema
@@ -76,9 +84,7 @@ def pair_rows(
     )
     if law is None:
         return found
-    from cepctl.calibration.pairs_under_law import before_under_law
-
-    lawful, beyond = before_under_law(blurred, law, first, second)
+    lawful, beyond = _before_under_law(blurred, law, first, second)
     return found.under_law(np.where(np.isnan(lawful), found.stated, lawful), beyond)
 
 
@@ -182,3 +188,35 @@ def _can_precede(table: pa.Table, first: Indexes, second: Indexes) -> Flags:
     """Pairs that can be in order by their intervals; the engine is asked for no others."""
     lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
     return np.asarray(lower[first] < upper[second])
+
+
+def _before_under_law(
+    blurred: BlurredEvents, law: OrderLaw, first: Indexes, second: Indexes
+) -> tuple[Reals, Flags]:
+    """P(`first` happens before `second`) for n pairs of events of one key whose intervals overlap.
+
+    NaN of pairs of which the law says nothing, and of those whose cluster is beyond the limit; also which
+    these are.  All of shape (n,).
+    """
+    columns = list(dict.fromkeys(["event_id", law.by, *law.step]))
+    frame = cast(pl.DataFrame, pl.from_arrow(blurred.table.select(columns)))
+    orders = key_orders((law,), frame, masses_of(blurred.table))
+    if orders is None:
+        return np.full(len(first), np.nan), np.zeros(len(first), dtype=bool)
+    wide, cluster = np.append(orders.wide(MOST_SETS_ALIVE), False), orders.cluster
+    beyond = wide[np.where(cluster[first] == cluster[second], cluster[first], -1)]
+    return _pairs_of(orders).before(first, second), beyond
+
+
+def _pairs_of(orders: KeyOrders) -> OrderPairs:
+    """All pairs of all clusters, by rows of events; each part of them on a core of its own."""
+    parts = (partial(_measured, orders, part) for part in in_parts(orders.keys))
+    return OrderPairs.joined(in_turn(parts, usable_cores()))
+
+
+def _measured(orders: KeyOrders, part: Indexes) -> OrderPairs:
+    """The pairs of some clusters."""
+    pairs = measure_keys(orders.keys.take(part), orders.factors[0], pairs=True).pairs
+    assert pairs is not None
+    event = np.concatenate([orders.events_of(number) for number in part.tolist()])
+    return replace(pairs, first=event[pairs.first], second=event[pairs.second])

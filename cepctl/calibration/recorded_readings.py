@@ -131,8 +131,7 @@ def drawn_offsets(
 
     `draw`: a number in [0, 1) for each clock by its name, and for what it is drawn.
     """
-    from cepctl.calibration.draws import chosen, places
-    from cepctl.calibration.tied_offsets import tied_offsets
+    from cepctl.calibration.draws import chosen, places, tied_offsets
     from cepctl.clocks import parse_offset
 
     tied = recorded.tied_clocks(by, unit)

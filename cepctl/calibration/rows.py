@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.calibration.blurring import BlurredEvents
 
 NEARLY = 1e-9
 """A row is open whose stated probability is farther than this from 0 and from 1."""
@@ -22,6 +24,36 @@ class ShownEvent:
     tick: int
     lower: int
     upper: int
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """The events of rows, told for the few that are shown: row i has those of `bound` from offsets[i] on.
+
+    `events`: id, step, `lower` and `upper` of each event; `tick`: its true tick.
+    """
+
+    events: pa.Table
+    tick: Ticks
+    offsets: Indexes
+    bound: Indexes
+
+    @classmethod
+    def of(
+        cls, blurred: BlurredEvents, steps: pa.ChunkedArray, offsets: Indexes, bound: Indexes
+    ) -> ShownRows:
+        """The rows of blurred events with these steps."""
+        events = blurred.table.select(["event_id", "lower", "upper"]).append_column("step", steps)
+        return cls(events, blurred.truth.tick, offsets, bound)
+
+    def __call__(self, rows: Indexes) -> list[tuple[ShownEvent, ...]]:
+        """The events of some rows."""
+        return [self._events(self.bound[self.offsets[row] : self.offsets[row + 1]]) for row in rows.tolist()]
+
+    def _events(self, places: Indexes) -> tuple[ShownEvent, ...]:
+        some = self.events.take(pa.array(places)).to_pylist()
+        ticks = self.tick[places].tolist()
+        return tuple(ShownEvent(**each, tick=tick) for each, tick in zip(some, ticks, strict=True))
 
 
 @dataclass(frozen=True)

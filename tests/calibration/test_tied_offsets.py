@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cepctl
-from cepctl.calibration.tied_offsets import tied_offsets
+from cepctl.calibration.draws import tied_offsets
 from cepctl.clock_ties import Clocks, ClockTie, tied
 
 NAMES = ("n#1", "n#2", "n#3")
