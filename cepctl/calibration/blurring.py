@@ -251,9 +251,9 @@ def _in_order(truth: TrueEvents, assigned: Assigned, instants: Ticks, unit: Time
         pa.table({"lower": lower, "event_id": truth.table.column("event_id")}),
         [("lower", "ascending"), ("event_id", "ascending")],
     )
-    told = {"lower": pa.array(lower), "upper": pa.array(upper), "pmf": pmf}
-    told["time"] = pa.array(instants).cast(time_type(unit))
-    table = event_table(truth.table, told, clock if clocks else None).take(order)
+    times = {"lower": pa.array(lower), "upper": pa.array(upper), "pmf": pmf}
+    times["time"] = pa.array(instants).cast(time_type(unit))
+    table = event_table(truth.table, times, clock if clocks else None).take(order)
     at = order.to_numpy()
     ordered = replace(truth, table=truth.table.take(order), tick=truth.tick[at], key=truth.key[at])
     return BlurredEvents(ordered, table, clocks)
@@ -273,13 +273,13 @@ def _offsets_of_clocks(found: Stamped) -> dict[str, Offset]:
 
 
 def event_table(
-    table: pa.Table, told: Mapping[str, pa.Array | pa.ChunkedArray], clock: pa.Array | None
+    table: pa.Table, times: Mapping[str, pa.Array | pa.ChunkedArray], clock: pa.Array | None
 ) -> pa.Table:
-    """An event table with other times: `told` are `lower` and `upper`, and `pmf`, `time`."""
+    """An event table with other times: `times` are `lower` and `upper`, and `pmf`, `time`."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name, kind in FIXED_COLUMNS.items():
         kept = table.column(name) if name in ("event_id", "event_type", "source", "time") else None
-        columns[name] = told.get(name, pa.nulls(len(table), kind) if kept is None else kept)
+        columns[name] = times.get(name, pa.nulls(len(table), kind) if kept is None else kept)
     if clock is not None:
         columns[CLOCK] = clock
     return pa.table(columns | {name: table.column(name) for name in _attributes(table)})
@@ -287,5 +287,5 @@ def event_table(
 
 def at_true_ticks(truth: TrueEvents) -> pa.Table:
     """The events at their true ticks, sorted by these and id."""
-    told = {"lower": pa.array(truth.tick), "upper": pa.array(truth.tick)}
-    return event_table(truth.table, told, None).sort_by([("lower", "ascending"), ("event_id", "ascending")])
+    times = {"lower": pa.array(truth.tick), "upper": pa.array(truth.tick)}
+    return event_table(truth.table, times, None).sort_by([("lower", "ascending"), ("event_id", "ascending")])

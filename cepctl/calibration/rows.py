@@ -28,7 +28,9 @@ class ShownEvent:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """The events of rows, told for the few that are shown: row i has those of `bound` from offsets[i] on.
+    """The events of rows, looked up for the few that are shown.
+
+    Row i has those of `bound` from offsets[i] to offsets[i + 1].
 
     `events`: id, step, `lower` and `upper` of each event; `tick`: its true tick.
     """

@@ -35,8 +35,8 @@ def write_dataset(table: pa.Table, clocks: Clocks, unit: TimeUnit, folder: Locat
         **clocks_metadata(clocks),
     }
     place = f"{directory}/{part_name(0)}"
-    told = table.replace_schema_metadata(metadata)
-    pq.write_table(told, place, filesystem=filesystem, row_group_size=_ROW_GROUP_EVENTS)
+    described = table.replace_schema_metadata(metadata)
+    pq.write_table(described, place, filesystem=filesystem, row_group_size=_ROW_GROUP_EVENTS)
     with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
         pass
 

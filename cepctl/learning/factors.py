@@ -99,10 +99,10 @@ def _neighbours(keys: TaughtKeys) -> Iterator[tuple[Indexes, Indexes]]:
     runs, size = _StepRuns.of(keys), len(keys.steps)
     last = np.append(runs.key[1:] != runs.key[:-1], True)[: len(runs.key)]
     first = np.append(True, last[:-1])[: len(last)]
-    told = np.flatnonzero((first & runs.is_open)[runs.run])
-    yield np.full(len(told), size), runs.step[told]
-    told = np.flatnonzero((last & runs.is_open)[runs.run])
-    yield runs.step[told], np.full(len(told), size)
+    begins = np.flatnonzero((first & runs.is_open)[runs.run])
+    yield np.full(len(begins), size), runs.step[begins]
+    ends = np.flatnonzero((last & runs.is_open)[runs.run])
+    yield runs.step[ends], np.full(len(ends), size)
     either = np.append(runs.is_open[:-1] | runs.is_open[1:], False)[: len(last)] & ~last
     one = np.flatnonzero(either[runs.run])
     following = runs.run[one] + 1

@@ -197,10 +197,10 @@ def _add_before(true: Keys, found: Reals) -> None:
     m = habits(kinds)
     lower, upper, rank = true.stamps.lower, true.stamps.upper, true.masses.lower
     for one, other in _pairs(true.starts):
-        told = (true.step[one] != true.step[other]) & (rank[one] != rank[other])
-        told &= (lower[one] <= upper[other]) & (lower[other] <= upper[one])
-        first = np.where(rank[one] < rank[other], one, other)[told]
-        second = (one + other)[told] - first
+        counts = (true.step[one] != true.step[other]) & (rank[one] != rank[other])
+        counts &= (lower[one] <= upper[other]) & (lower[other] <= upper[one])
+        first = np.where(rank[one] < rank[other], one, other)[counts]
+        second = (one + other)[counts] - first
         least, most = (each(kind[first], kind[second]) for each in (np.minimum, np.maximum))
         pair = kinds.pairs[least] + most - least
         np.add.at(found, (true.step[first], true.step[second]), 1.0 / m[pair])

@@ -155,11 +155,11 @@ def span_of(values, sizes):
 def _back(problem, cell, sets, through, after, steps, happened, found):
     """Add what a cell tells; what the sets at its begin are worth, by what those at its end are."""
     kinds = len(sets.kind)
-    taken, flows = np.zeros(sets.follow.shape), np.zeros(sets.rates.shape)
-    before, total = _worth_of(through, after, taken, flows)
+    expected, flows = np.zeros(sets.follow.shape), np.zeros(sets.rates.shape)
+    before, total = _worth_of(through, after, expected, flows)
     for i in range(kinds if len(steps) > 0 else 0):
-        for c in range(taken.shape[1]):
-            steps[sets.last[0, c], problem.code[sets.kind[i]]] += taken[i, c] / total
+        for c in range(expected.shape[1]):
+            steps[sets.last[0, c], problem.code[sets.kind[i]]] += expected[i, c] / total
     in_order = np.zeros((kinds, kinds))
     _add_by_happened(through, problem.members[sets.kind], flows, in_order)
     for i in range(kinds):
@@ -181,10 +181,10 @@ def _back(problem, cell, sets, through, after, steps, happened, found):
 
 
 @inner
-def _worth_of(through, after, taken, flows):
+def _worth_of(through, after, expected, flows):
     """What the sets at the begin of a cell are worth, and what all of it is.
 
-    Adds what is taken on the way, in units of that sum: to `taken`, shape (k, l), steps to a kind from a last
+    Adds the steps on the way, in units of that sum: to `expected`, shape (k, l), steps to a kind from a last
     step; to `flows`, shape (s, k), steps out of a set to events of a kind.
     """
     forward, least, width = through.forward, through.least, through.forward.shape[1]
@@ -202,7 +202,7 @@ def _worth_of(through, after, taken, flows):
                     if forward[s, e, c] > NEGLIGIBLE:
                         step = gain * through.follow[i, c]
                         worth[s, e, c] += step
-                        taken[i, c] += forward[s, e, c] * step
+                        expected[i, c] += forward[s, e, c] * step
                         flows[s, i] += forward[s, e, c] * step
         e = through.sizes[s] - least
         if 0 <= e < width:

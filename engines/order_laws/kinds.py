@@ -94,19 +94,19 @@ class KindsOfEvents(NamedTuple):
 
 
 def kinds_of(
-    masses: Masses, problem: Indexes, problems: int, event: Indexes, told: tuple[Indexes, Indexes, Indexes],
+    masses: Masses, problem: Indexes, problems: int, event: Indexes, labels: tuple[Indexes, Indexes, Indexes],
     alike: Indexes, apart: Indexes | None = None,
 ) -> KindsOfEvents:  # fmt: skip
     """The kinds of n events of some problems.
 
-    `event`: the row of each in `masses`; `told`: slot, code and letter of each; `alike`: equal for those of
+    `event`: the row of each in `masses`; `labels`: slot, code and letter of each; `alike`: equal for those of
     one mass; `apart`: differs where events are no kind for another reason.
     """
     lower, upper = masses.lower[event], masses.upper[event]
-    columns = [problem, lower, upper, alike, *told, *([] if apart is None else [apart])]
+    columns = [problem, lower, upper, alike, *labels, *([] if apart is None else [apart])]
     first, number = distinct_rows(np.column_stack(columns))
     problem, lower, upper = problem[first], lower[first], upper[first]
-    slot, code, letter = (each[first] for each in told)
+    slot, code, letter = (each[first] for each in labels)
     kinds = Kinds(
         np.searchsorted(problem, np.arange(problems + 1)), event[first],
         np.bincount(number, minlength=len(first)), slot, code, letter, lower, upper,
@@ -120,8 +120,8 @@ def kinds_of_keys(keys: Keys) -> KindsOfEvents:
     nothing = np.zeros_like(keys.key)
     alike = _alike_in_keys(keys.key, keys.masses)
     apart = None if keys.stamps is None else _alike_in_keys(keys.key, keys.stamps)
-    told = nothing, keys.step, nothing - 1
-    return kinds_of(keys.masses, keys.key, keys.count, np.arange(len(keys.key)), told, alike, apart)
+    labels = nothing, keys.step, nothing - 1
+    return kinds_of(keys.masses, keys.key, keys.count, np.arange(len(keys.key)), labels, alike, apart)
 
 
 def _alike_in_keys(key: Indexes, masses: Masses) -> Indexes:

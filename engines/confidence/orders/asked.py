@@ -4,7 +4,6 @@ Questions that are alike in how their events follow each other have one machine;
 and with which letter, is a column for all of them.
 
     name here      meaning
-    told           an event of a question's rows, or a rival of some: told apart from others like it
     mark           a tick at which a window ends: of an event of a row, and so many ticks from it
 """
 
@@ -70,7 +69,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.events)
 
-    def taken(self, rows: Indexes) -> Rows:
+    def take(self, rows: Indexes) -> Rows:
         """Some of them, each once."""
         kept, number = renumbered(self.row, rows)
         return Rows(self.events[rows], number, self.rival[kept], self.gaps[kept])
@@ -145,12 +144,12 @@ def asked_of_any(masses: Masses, rows: Rows, window: int) -> Asked | None:
     np.bitwise_or.at(gaps, (np.searchsorted(events, rows.rival), rows.row), rows.gaps)
     number = np.full(len(events), -1)
     number[np.searchsorted(events, own)] = np.arange(len(own))
-    told = np.column_stack([number, gaps])
-    distinct, letter = distinct_rows(told)
+    meanings = np.column_stack([number, gaps])
+    distinct, letter = distinct_rows(meanings)
     anchors = _anchors(structure, *_limits(masses, rows, window), window)
     if len(anchors) > _MOST_ANCHORS:
         return None
-    letters: list[Letter] = [(each[0], tuple(each[1:])) for each in told[distinct].tolist()]
+    letters: list[Letter] = [(each[0], tuple(each[1:])) for each in meanings[distinct].tolist()]
     order = tuple(map(tuple, structure.tolist()))
     machine = _machine(order, tuple(letters), _marks([anchors], window), window)
     if machine is None:

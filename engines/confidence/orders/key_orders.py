@@ -1,8 +1,7 @@
 """Which events a law of order leaves in doubt: steps, factors, and the clusters in which orders are open.
 
-Open runs of a key (`cepctl.engines.order_laws.keys`) with no other event between them make a cluster: what
-comes right before and right after it is known, so the orders of a key are those of its clusters, each by
-itself.
+A cluster is a piece of a key (`cepctl.engines.order_laws.keys`): what comes right before and right after it is
+known, so the orders of a key are those of its clusters, each by itself.
 
     name here      meaning
     code           number of a step among those that the law names; the next one is that of all others, and

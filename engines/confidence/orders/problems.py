@@ -96,8 +96,8 @@ def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Kinds,
         inside = (orders.cluster[event] >= 0) & (pairs[place] == pair)
         slot[inside] = (place - starts[question])[inside]
     code = np.where(slot >= 0, orders.codes[event], 0)
-    told, alike = (slot, code, letter), orders.alike[event]
-    kinds, _ = kinds_of(orders.masses, question, len(asked), event, told, alike)
+    labels, alike = (slot, code, letter), orders.alike[event]
+    kinds, _ = kinds_of(orders.masses, question, len(asked), event, labels, alike)
     cluster = decided.cluster
     law = orders.law[orders.order[orders.starts[cluster]]]
     return kinds, Slots(starts, orders.before[cluster], orders.after[cluster], law)
@@ -110,7 +110,7 @@ def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Index
     question = np.concatenate([asked.question, decided.question[run]])
     event = np.concatenate([asked.event, others])
     letter = np.concatenate([asked.letter, np.full(len(others), -1)])
-    # Of an event that is told and in a cluster what is told comes first.
+    # Of an event of which a question speaks, and in a cluster, its letter comes first.
     order = np.lexsort((event, question))
     question, event, letter = question[order], event[order], letter[order]
     new = np.ones(len(order), dtype=bool)
@@ -121,12 +121,12 @@ def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Index
 def _once(orders: KeyOrders, kinds: Kinds, slots: Slots, plan: Indexes) -> tuple[Indexes, Indexes]:
     """The first of all questions that are the same problem, and the number of each among these."""
     since = kinds.lower[np.minimum(kinds.starts[kinds.problem], len(kinds.lower) - 1)]
-    told = [
+    columns = [
         kinds.lower - since, kinds.upper - since, orders.shapes[kinds.event], kinds.slot, kinds.code,
         kinds.letter, kinds.members,
     ]  # fmt: skip
     parts = [
-        _numbers(np.column_stack(told), kinds.starts),
+        _numbers(np.column_stack(columns), kinds.starts),
         _numbers(np.column_stack([slots.begin, slots.end, slots.law]), slots.starts),
         plan,
     ]

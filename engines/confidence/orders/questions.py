@@ -37,10 +37,6 @@ class Question:
     own: int
 
 
-NOTHING_ASKED = Question((), (), 0)
-"""What is always answered with yes."""
-
-
 @dataclass(frozen=True)
 class QuestionStates:
     """States as numbers, the first one 0, in an order that letters do not change; -1 stands for no.

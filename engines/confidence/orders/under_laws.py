@@ -41,7 +41,7 @@ class LawfulOrders:
         chosen = np.arange(len(rows)) if every else np.unique(decided.question)
         found = np.full(len(rows), np.nan)
         if len(chosen):
-            some = rows.taken(chosen)
+            some = rows.take(chosen)
             found[chosen] = self._shares(asked_each(self.orders.masses, some, window or 0), len(some))
         if np.isinf(found).any():
             raise _exceeded()
@@ -60,15 +60,15 @@ class LawfulOrders:
         """
         silent = np.ones(count, dtype=bool)
         silent[of[self._decided(rows).question]] = False
-        rows, of = rows.taken(np.flatnonzero(~silent[of])), of[~silent[of]]
+        rows, of = rows.take(np.flatnonzero(~silent[of])), of[~silent[of]]
         part = self._parts(rows, of)
         order, sizes = np.argsort(part, kind="stable"), np.bincount(part, minlength=len(rows))
         alone, found = np.flatnonzero(sizes[part] == 1), np.full(len(rows), np.nan)
         if len(alone):
-            asked = asked_each(self.orders.masses, rows.taken(alone), window or 0)
+            asked = asked_each(self.orders.masses, rows.take(alone), window or 0)
             found[alone] = self._shares(asked, len(alone))
         parts = np.flatnonzero(sizes)
-        for first, some in zip(parts.tolist(), rows.taken(order).cut(sizes[parts]), strict=True):
+        for first, some in zip(parts.tolist(), rows.take(order).cut(sizes[parts]), strict=True):
             if len(some) > 1:
                 asked = asked_of_any(self.orders.masses, some, window or 0)
                 found[first] = self._shares(asked, 1)[0]
