@@ -1,6 +1,6 @@
 """Which events a law of order leaves in doubt: steps, factors, and the clusters in which orders are open.
 
-A cluster is a piece of a key (`cepctl.engines.order_laws.keys`): what comes right before and right after it is
+A cluster is a piece of a key (`cepctl.engines.order_laws.keys`): what comes right before it and after it is
 known, so the orders of a key are those of its clusters, each by itself.
 
     name here      meaning
