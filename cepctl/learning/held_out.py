@@ -42,7 +42,7 @@ class OpenPairs:
         event = np.full(size, -1)
         event[keys.rows] = np.arange(len(keys.rows))
         piece, place = np.full((2, len(keys.rows) + 1), -1)
-        piece[pieces.event], place[pieces.event] = places_in_runs(np.diff(pieces.starts))
+        piece[pieces.event], place[pieces.event] = places_in_runs(np.diff(pieces.stamped.starts))
         kept = np.flatnonzero(rows.is_open & (piece[event[first]] >= 0))
         one, other = event[first[kept]], event[second[kept]]
         return cls(
@@ -54,11 +54,11 @@ class OpenPairs:
             happened=rows.happened[kept],
         )
 
-    def under(self, factors: Factors, keys: TaughtKeys, pieces: Pieces, some: Flags) -> Reals:
+    def under(self, factors: Factors, pieces: Pieces, some: Flags) -> Reals:
         """What is stated of some pairs under a law, shape (some.sum(),)."""
         kinds, example = np.unique(pieces.kind, return_index=True)
         asked = np.unique(self.kind[some])
-        measured = pieces.as_keys(keys, example[np.searchsorted(kinds, asked)])
+        measured = pieces.stamped.take(example[np.searchsorted(kinds, asked)])
         found = measure_keys(measured, factors, pairs=True).pairs
         assert found is not None
         begin = measured.starts[np.searchsorted(asked, self.kind[some])]

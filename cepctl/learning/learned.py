@@ -158,7 +158,7 @@ def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
         some = np.sort(able[looked : looked + lesson.most - len(found)])
         here = keys.only(some)
         pieces = Pieces.of(here)
-        within = pieces.within(here, MOST_SETS_ALIVE)
+        within = pieces.within(MOST_SETS_ALIVE)
         found, looked = np.concatenate([found, some[np.unique(within.key)]]), looked + len(some)
         counts = (np.bincount(each.key, minlength=len(some)) for each in (pieces, within))
         beyond += int(np.greater(*counts).sum())
@@ -204,7 +204,7 @@ def _held_out(lessons: Lessons, pairs: OpenPairs, fold: Indexes, threads: int) -
         for sigma in SIGMAS:
             vector = fitted(likelihood, [vector], sigma, _CLOSE_ENOUGH)
             factors = lessons.factors.factors(vector)
-            found[sigma][asked] = pairs.under(factors, lessons.keys, lessons.pieces, asked)
+            found[sigma][asked] = pairs.under(factors, lessons.pieces, asked)
     return found
 
 

@@ -120,7 +120,6 @@ def _log_z(part: Weighed, factors: Factors, vector: OpenFactors) -> tuple[float,
 class Lessons:
     """The pieces of keys by kind and fold, from which the likelihood of some folds is made."""
 
-    keys: TaughtKeys
     pieces: Pieces
     factors: OpenFactors
     kinds: Kinds
@@ -130,52 +129,51 @@ class Lessons:
     @classmethod
     def of(cls, keys: TaughtKeys, fold: Indexes, folds: int) -> Lessons:
         """Of keys in folds, as far as their pieces are within the limit; `fold`: of each key."""
-        pieces, factors = Pieces.of(keys).within(keys, MOST_SETS_ALIVE), OpenFactors.of(keys)
+        pieces, factors = Pieces.of(keys).within(MOST_SETS_ALIVE), OpenFactors.of(keys)
         own = fold[pieces.key]
         tied = np.flatnonzero(pieces.tied)
         true = Kinds.of(pieces.true_kinds()[tied], own[tied], folds)
         return cls(
-            keys,
             pieces,
             factors,
             Kinds.of(pieces.kind, own, folds),
             Kinds(tied[true.example], true.counts),
-            np.stack([_true_counts(keys, pieces, factors, own == each) for each in range(folds)]),
+            np.stack([_true_counts(pieces, factors, own == each) for each in range(folds)]),
         )
 
     def likelihood(self, folds: Flags, threads: int) -> Likelihood:
         """The likelihood of the keys of some folds."""
         return Likelihood(
             self.factors,
-            self._weighed(self.kinds, folds, at_true_ranks=False),
-            self._weighed(self.tied, folds, at_true_ranks=True),
+            _weighed(self.pieces.stamped, self.kinds, folds),
+            _weighed(self.pieces.true, self.tied, folds),
             self.counted[folds].sum(0),
             threads,
         )
 
-    def _weighed(self, kinds: Kinds, folds: Flags, *, at_true_ranks: bool) -> tuple[Weighed, ...]:
-        count = kinds.counts[folds].sum(0)
-        there = np.flatnonzero(count)
-        if not len(there):
-            return ()
-        whole = self.pieces.as_keys(self.keys, kinds.example[there], at_true_ranks=at_true_ranks)
-        parts = []
-        for some in in_parts(whole):
-            weights, weight = np.unique(count[there][some], return_inverse=True)
-            tables = KeyTables.of(whole.take(some))
-            parts.append(Weighed(tables, weight.reshape(-1), weights.astype(np.float64)))
-        return tuple(parts)
+
+def _weighed(pieces: Keys, kinds: Kinds, folds: Flags) -> tuple[Weighed, ...]:
+    """One of each kind of pieces in some folds, weighed by how many there are, in parts."""
+    count = kinds.counts[folds].sum(0)
+    there = np.flatnonzero(count)
+    if not len(there):
+        return ()
+    whole, parts = pieces.take(kinds.example[there]), []
+    for some in in_parts(whole):
+        weights, weight = np.unique(count[there][some], return_inverse=True)
+        parts.append(Weighed(KeyTables.of(whole.take(some)), weight.reshape(-1), weights.astype(np.float64)))
+    return tuple(parts)
 
 
-def _true_counts(keys: TaughtKeys, pieces: Pieces, factors: OpenFactors, some: Flags) -> Reals:
+def _true_counts(pieces: Pieces, factors: OpenFactors, some: Flags) -> Reals:
     """How often each open factor counts in the true order of some pieces, as far as true ticks tell.
 
     Left to ln Z at the true ticks are what is next in pieces with ties, and the order of tied events.
     """
-    size = len(keys.steps)
+    size = len(factors.steps)
     following, before = np.zeros((size + 1, size + 1)), np.zeros((size, size))
-    _add_following(pieces.as_keys(keys, np.flatnonzero(some & ~pieces.tied), at_true_ranks=True), following)
-    _add_before(pieces.as_keys(keys, np.flatnonzero(some), at_true_ranks=True), before)
+    _add_following(pieces.true.take(np.flatnonzero(some & ~pieces.tied)), following)
+    _add_before(pieces.true.take(np.flatnonzero(some)), before)
     return factors.gradient(following, before)
 
 

@@ -6,7 +6,7 @@ measured for all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,25 +14,23 @@ from cepctl.arrays import Flags, Indexes, Numbers
 from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.order_laws.keys import Keys
+from cepctl.engines.order_laws.kinds import numbers_of_runs
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.learning.keys import TaughtKeys
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """p pieces of keys: piece i has the events from starts[i] to starts[i + 1].
+    """p pieces of keys, as keys to be measured: by their stamps, and at their `true` ranks in their piece.
 
-    `event`: the place of each in the keys, shape (n,), within a piece in one order for all of its kind.
-    `rank`: of each by its true tick, within its piece, shape (n,).  `before`, `after`: the codes that
-    surround each piece; `key`: its key; `tied`: whether it has events of two steps at one true tick; `kind`:
+    `event`: the place of each of their events in the keys, shape (n,), within a piece in one order for all of
+    its kind.  `key`: of each piece; `tied`: whether it has events of two steps at one true tick; `kind`:
     equal for pieces that are alike; shape (p,).
     """
 
     event: Indexes
-    starts: Indexes
-    rank: Indexes
-    before: Indexes
-    after: Indexes
+    stamped: Keys
+    true: Keys
     key: Indexes
     tied: Flags
     kind: Indexes
@@ -49,53 +47,31 @@ class Pieces:
         code = _codes(keys, piece, event)
         order = np.lexsort((code, piece))
         event, code = event[order], code[order]
-        starts = np.concatenate([[0], np.cumsum(end - begin)])
-        return cls(
-            event=event,
-            starts=starts,
-            rank=_ranks(piece, keys.tick[event]),
-            before=before,
-            after=after,
-            key=keys.key[begin],
-            tied=_tied(keys, piece, event, len(begin)),
-            kind=_numbered(np.column_stack([before, after, _kinds(code, starts)])),
-        )
+        starts, stamps = np.concatenate([[0], np.cumsum(end - begin)]), keys.masses.take(event)
+        stamped = Keys(stamps, starts, keys.step[event], around=(before, after))
+        true = replace(stamped, masses=Masses.at(_ranks(piece, keys.tick[event])), stamps=stamps)
+        kind = numbers_of_runs(np.column_stack([code, before[piece], after[piece]]), starts)
+        return cls(event, stamped, true, keys.key[begin], _tied(keys, piece, event, len(begin)), kind)
 
     def only(self, some: Indexes) -> Pieces:
         """Some of the pieces, in this order."""
-        sizes = np.diff(self.starts)[some]
-        run, place = places_in_runs(sizes)
-        at = self.starts[some][run] + place
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        before, after, key, kind = (each[some] for each in (self.before, self.after, self.key, self.kind))
-        return Pieces(self.event[at], starts, self.rank[at], before, after, key, self.tied[some], kind)
+        starts = self.stamped.starts
+        run, place = places_in_runs(np.diff(starts)[some])
+        stamped, true = (each.take(some) for each in (self.stamped, self.true))
+        key, tied, kind = self.key[some], self.tied[some], self.kind[some]
+        return Pieces(self.event[starts[some][run] + place], stamped, true, key, tied, kind)
 
-    def within(self, keys: TaughtKeys, limit: int) -> Pieces:
+    def within(self, limit: int) -> Pieces:
         """Those with no more sets alive in a cell than the limit, by their stamps and true ranks."""
-        beyond = sets_alive(self.as_keys(keys, np.arange(len(self)))) > limit
+        beyond = sets_alive(self.stamped) > limit
         tied = np.flatnonzero(self.tied)
-        beyond[tied] |= sets_alive(self.as_keys(keys, tied, at_true_ranks=True)) > limit
+        beyond[tied] |= sets_alive(self.true.take(tied)) > limit
         return self.only(np.flatnonzero(~beyond))
-
-    @property
-    def piece(self) -> Indexes:
-        """The piece of each event, shape (n,)."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
-
-    def as_keys(self, keys: TaughtKeys, some: Indexes, *, at_true_ranks: bool = False) -> Keys:
-        """Some pieces as keys to be measured, in this order: by their stamps, or at their true ranks."""
-        run, place = places_in_runs(np.diff(self.starts)[some])
-        at = self.starts[some][run] + place
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[some])])
-        event = self.event[at]
-        stamps, around = keys.masses.take(event), (self.before[some], self.after[some])
-        if at_true_ranks:
-            return Keys(Masses.at(self.rank[at]), starts, keys.step[event], stamps, around)
-        return Keys(stamps, starts, keys.step[event], around=around)
 
     def true_kinds(self) -> Indexes:
         """Numbers that are equal for pieces that are alike in their true ranks, too; shape (p,)."""
-        return _kinds(self.rank * (int(self.kind.max(initial=0)) + 1) + self.kind[self.piece], self.starts)
+        rows = np.column_stack([self.true.masses.lower, self.kind[self.true.key]])
+        return numbers_of_runs(rows, self.true.starts)
 
 
 def _codes(keys: TaughtKeys, piece: Indexes, event: Indexes) -> Indexes:
@@ -105,18 +81,15 @@ def _codes(keys: TaughtKeys, piece: Indexes, event: Indexes) -> Indexes:
     begin = keys.lower[fresh][run]
     number = run - run[np.searchsorted(piece, piece)]
     lower, upper = keys.lower[event] - begin, keys.upper[event] - begin
-    return _numbered(np.column_stack([number, lower, upper, _uneven(keys, event), keys.step[event]]))
+    return distinct_rows(
+        np.column_stack([number, lower, upper, _uneven(keys, event), keys.step[event]])
+    ).which
 
 
 def _uneven(keys: TaughtKeys, event: Indexes) -> Numbers:
     """Numbers for the masses of events; 0 for those that are even over an interval, which tells them."""
     sizes = np.diff(keys.masses.starts)
     return np.where(sizes > 1, alike_events(keys.masses) + 1, 0)[event]
-
-
-def _numbered(rows: Numbers) -> Indexes:
-    """The number of each row among those that differ, in ascending order."""
-    return distinct_rows(rows).which
 
 
 def _ranks(piece: Indexes, tick: Numbers) -> Indexes:
@@ -136,16 +109,3 @@ def _tied(keys: TaughtKeys, piece: Indexes, event: Indexes, count: int) -> Flags
     found = np.zeros(count, dtype=bool)
     found[piece[one[together]]] = True
     return found
-
-
-def _kinds(code: Indexes, starts: Indexes) -> Indexes:
-    """Numbers that are equal for pieces with equal codes of events, in their order."""
-    sizes = np.diff(starts)
-    kind = np.zeros(len(sizes), dtype=np.int64)
-    span = int(code.max(initial=0)) + 2
-    for place in range(int(sizes.max(initial=0))):
-        own = np.full(len(sizes), span - 1)
-        there = sizes > place
-        own[there] = code[starts[:-1][there] + place]
-        kind = np.unique(kind * span + own, return_inverse=True)[1].reshape(-1)
-    return kind

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from cepctl.arrays import Indexes, Numbers, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, alike_events
@@ -259,3 +260,17 @@ class Roots:
             for law, x, y, m in zip(*columns, strict=True)
         ]
         return np.asarray(np.array(values)[self.place])
+
+
+def numbers_of_runs(rows: Numbers, starts: Indexes) -> Indexes:
+    """A number for each run of rows, equal for runs of equal rows, in the order in which they first come.
+
+    Examples
+    --------
+    >>> numbers_of_runs(np.array([[7, 1], [2, 2], [7, 1]]), np.array([0, 1, 2, 3])).tolist()
+    [0, 1, 0]
+    """
+    data = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
+    offsets = pa.py_buffer(starts.astype(np.int64) * rows.shape[1] * 8)
+    texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, [None, offsets, data])
+    return np.asarray(texts.dictionary_encode().indices.to_numpy(), dtype=np.int64)

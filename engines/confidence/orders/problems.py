@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Numbers, Reals
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.confidence.orders.asked import Asked
 from cepctl.engines.confidence.orders.key_orders import KeyOrders
 from cepctl.engines.confidence.orders.sweep import Questions, sweep
-from cepctl.engines.order_laws.kinds import Kinds, Roots, Slots, habits, kinds_of
+from cepctl.engines.order_laws.kinds import Kinds, Roots, Slots, habits, kinds_of, numbers_of_runs
 from cepctl.errors import QueryTooLargeError
 
 _PAIRS_AT_ONCE = 1 << 20
@@ -126,16 +125,8 @@ def _once(orders: KeyOrders, kinds: Kinds, slots: Slots, plan: Indexes) -> tuple
         kinds.letter, kinds.members,
     ]  # fmt: skip
     parts = [
-        _numbers(np.column_stack(columns), kinds.starts),
-        _numbers(np.column_stack([slots.begin, slots.end, slots.law]), slots.starts),
+        numbers_of_runs(np.column_stack(columns), kinds.starts),
+        numbers_of_runs(np.column_stack([slots.begin, slots.end, slots.law]), slots.starts),
         plan,
     ]
     return distinct_rows(np.column_stack(parts))
-
-
-def _numbers(rows: Numbers, starts: Indexes) -> Indexes:
-    """A number for each run of rows, the same for those that are the same."""
-    data = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
-    offsets = pa.py_buffer(starts.astype(np.int64) * rows.shape[1] * 8)
-    texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, [None, offsets, data])
-    return np.asarray(texts.dictionary_encode().indices.to_numpy(), dtype=np.int64)

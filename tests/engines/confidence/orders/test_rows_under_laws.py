@@ -122,7 +122,7 @@ def test_a_row_is_the_same_to_the_last_bit_whatever_is_measured_with_it() -> Non
         for step in (1, 7):
             for begin in range(step):
                 some = np.arange(begin, len(rows), step if step > 1 else 11)
-                assert (lawful.probabilities(rows.taken(some), window, every=True) == every[some]).all()
+                assert (lawful.probabilities(rows.take(some), window, every=True) == every[some]).all()
 
 
 GROUPED = {
