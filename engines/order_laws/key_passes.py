@@ -20,9 +20,9 @@ import numpy as np
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.cells import problem_of
+from cepctl.engines.order_laws.same_ticks import add_same_ticks
 from cepctl.engines.order_laws.sets import Walk, begun, carried_back, closing, come_to, dot, sets_of
 from cepctl.engines.order_laws.stretches import layer_of, one_more, scale
-from cepctl.engines.order_laws.ties import add_ties
 
 _MOST_TICKS = 1 << 60
 """Of so many ticks no two events share one with a probability that a sum shows."""
@@ -168,13 +168,13 @@ def _back(problem, cell, sets, through, after, steps, happened, found):
             in_order[i, j] /= total
     _add_pairs(problem, sets.kind, in_order, found[0])
     if len(found) > 1:
-        tied = np.zeros((kinds, kinds))
+        same = np.zeros((kinds, kinds))
         ticks = tick_count(problem.cut[cell], problem.cut[cell + 1] - 1)
         backward, least_end = _backward_of(through, after)
-        add_ties(through, backward, least_end, np.int64(min(ticks, 1.0 * _MOST_TICKS)), tied)
+        add_same_ticks(through, backward, least_end, np.int64(min(ticks, 1.0 * _MOST_TICKS)), same)
         for i in range(kinds):
             for j in range(kinds):
-                strict = in_order[i, j] - tied[i, j] / total / problem.members[sets.kind[i]]
+                strict = in_order[i, j] - same[i, j] / total / problem.members[sets.kind[i]]
                 in_order[i, j] = strict if strict > _ROUNDING * in_order[i, j] else 0.0
         _add_pairs(problem, sets.kind, in_order, found[1])
     return before

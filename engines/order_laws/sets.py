@@ -85,7 +85,9 @@ def sets_of(laws, problem, happened, cell):
 def lasts_of(laws, problem, cell):
     """What each key may end with in a cell: a code by place for each slot, and how many there are.
 
-    An event that another has certainly come after is not the last one.
+    An event that another has certainly come after is not the last one.  With a on 1..4 and b on 3..6 a key
+    begins, or ends with a, in the cell of 1..2; with any of the three in that of 3..4; with a or b in the
+    last one.
     """
     begin = problem.cut[max(cell, 0)]
     upto = problem.cut[min(cell + 1, len(problem.cut) - 1)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cepctl.arrays import Numbers
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import cells, key_passes, stretches, table, ties
+from cepctl.engines.order_laws import cells, key_passes, same_ticks, stretches, table
 from cepctl.engines.order_laws.kinds import Kinds, habits
 from cepctl.engines.order_laws.table import measure_keys
 from tests.engines.agreement import check
@@ -95,8 +95,8 @@ MUTANTS = [
     Mutant(
         "ties do not count among strict orders",
         key_passes,
-        "add_ties",
-        rewritten(ties, "add_ties", "ties_of(ticks, ", "ties_of(1 << 60, "),
+        "add_same_ticks",
+        rewritten(same_ticks, "add_same_ticks", "one_tick_weights(ticks, ", "one_tick_weights(1 << 60, "),
     ),
     Mutant(
         "what has ended is forgotten",

@@ -64,7 +64,7 @@ def most_at_once(ticks, most):
 
 
 @inner
-def ties_of(ticks, most):
+def one_tick_weights(ticks, most):
     """Weights of ways: d + 1 events in a row, and whichever others, are at one tick.
 
     By how many are before and how many come after them, `most` together, and by d from 1 on; for forward and
@@ -107,15 +107,15 @@ class _Layers(NamedTuple):
 
 
 @inner
-def add_ties(through, backward, least_end, ticks, tied):
-    """Add to `tied`, shape (k, k), how probable it is, of events of both kinds together, times Z.
+def add_same_ticks(through, backward, least_end, ticks, same):
+    """Add to `same`, shape (k, k), how probable it is, of events of both kinds together, times Z.
 
     For forward and backward values see `key_passes.py`.  Of a and b on 4 ticks, each order with half of the
     weight, the forward value before both and the backward value after them are 1, so are both rates: the
     weight 1/8 of two at one tick is what is added for a before b, and for b before a.
     """
     most = least_end + backward.shape[1] - 1 - through.least
-    weights = ties_of(ticks, max(most, 0))
+    weights = one_tick_weights(ticks, max(most, 0))
     depth = weights.shape[1] - 1
     if depth < 1:
         return
@@ -139,7 +139,7 @@ def add_ties(through, backward, least_end, ticks, tied):
                     _fill_right(through, backward, least_end, own_weights, size - d, s, b, right)
                     for e in range(numbers):
                         for a in range(kinds):
-                            tied[a, b] += right[e] * row[e * kinds + a]
+                            same[a, b] += right[e] * row[e * kinds + a]
                     if d < depth and size + 1 < through.least + most:
                         place = layers.place[s + through.stride[b]]
                         for i in range(len(row)):
