@@ -16,11 +16,9 @@ from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import overlapping_pairs, pair_rows
 from cepctl.calibration.truth import TrueEvents, numbered_texts
 from cepctl.errors import NoLawError
-from cepctl.learning.fitting import fitted
 from cepctl.learning.held_out import Comparison, OpenPairs
-from cepctl.learning.keys import TaughtKeys
-from cepctl.learning.likelihood import Lessons, Likelihood
-from cepctl.learning.pieces import Pieces
+from cepctl.learning.keys import Pieces, TaughtKeys
+from cepctl.learning.likelihood import Lessons, Likelihood, fitted
 from cepctl.memory import MemoryBudget
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.order_laws.law import BEGIN, END, OrderLaw

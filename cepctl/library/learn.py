@@ -112,7 +112,7 @@ def learned_from(
     paths: Sequence[str], asked: Asked, most_keys: int, choices: RawInput, memory: MemoryBudget
 ) -> Learned:
     """The law of events at some paths; logs the notes on reading them."""
-    from cepctl.learning.fitting import require_scipy
+    from cepctl.learning.likelihood import require_scipy
 
     require_scipy()
     if most_keys < 1:

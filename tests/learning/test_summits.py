@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Reals
-from cepctl.learning.fitting import fitted
 from cepctl.learning.learned import _near_summit
-from cepctl.learning.likelihood import Lessons, Likelihood
+from cepctl.learning.likelihood import Lessons, Likelihood, fitted
 from tests.taught_keys import taught_keys
 
 SIGMA = 3.0
