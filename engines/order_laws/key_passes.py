@@ -116,12 +116,7 @@ def _masses(problem, cell):
 @inner
 def _through(sets, entry, mass):
     """The ways through a cell from the states at its begin, and the states at its end."""
-    digits = np.empty(sets.rates.shape, dtype=np.int64)
-    for i in range(digits.shape[1]):
-        end = sets.stride[i + 1] if i + 1 < digits.shape[1] else len(digits)
-        for s in range(len(digits)):
-            digits[s, i] = s % end // sets.stride[i]
-    sizes = digits.sum(axis=1)
+    sizes = sets.digits.sum(axis=1)
     least, width = span_of(entry, sizes)
     forward = np.zeros((len(sizes), width, entry.shape[1]))
     target, row = np.zeros(mass.shape, dtype=np.int64), np.full(len(sizes), -1, dtype=np.int64)
@@ -137,7 +132,7 @@ def _through(sets, entry, mass):
         layer = one_more(layer, sets, target, mass, row)
         happened += 1
     rates, landing = sets.rates * mass, sets.landing[:, 0]
-    return Through(sets.stride, digits, sizes, rates, sets.follow, landing, forward, least), left
+    return Through(sets.stride, sets.digits, sizes, rates, sets.follow, landing, forward, least), left
 
 
 @inner

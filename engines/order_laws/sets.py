@@ -32,14 +32,16 @@ _LEAST = -(1 << 40)
 class Sets(NamedTuple):
     """The sets of a cell with n kinds alive: their `kind`, the `stride` of the digit of each, 0 for none.
 
-    `rates`, shape (sets, n): factor of one more event of a kind, times how many of it are left.  `gates`,
-    shape (A, n), by state of the machine.  `last`, shape (slots, l), `lasts`, shape (slots,): the codes that
-    each key may end with, and how many.  `follow`, `landing`, shape (n, combinations): factor of a kind after
+    `digits`, shape (sets, n): how many events of each kind have happened, 0 for those without.  `rates`,
+    shape (sets, n): factor of one more event of a kind, times how many of it are left.  `gates`, shape
+    (A, n), by state of the machine.  `last`, shape (slots, l), `lasts`, shape (slots,): the codes that each
+    key may end with, and how many.  `follow`, `landing`, shape (n, combinations): factor of a kind after
     each, and the combination then.  `powers`, shape (sets,): the exponents of the powers of two.
     """
 
     kind: np.ndarray
     stride: np.ndarray
+    digits: np.ndarray
     rates: np.ndarray
     gates: np.ndarray
     last: np.ndarray
@@ -72,8 +74,9 @@ def sets_of(laws, problem, happened, cell):
                     gates[a, j] *= factor_before(problem, problem.rows[o], kind[j])
     last, lasts = lasts_of(laws, problem, cell)
     follow, landing = _after(laws, problem, kind, last, lasts)
+    digits = _digits(problem.members[kind], stride, sets)
     found = Sets(
-        kind, stride, _rates(problem, kind, stride, sets), gates, last, lasts, follow, landing,
+        kind, stride, digits, _rates(problem, kind, stride, digits), gates, last, lasts, follow, landing,
         np.zeros(sets, dtype=np.int64),
     )  # fmt: skip
     if len(kind) > 0:
@@ -169,23 +172,37 @@ def dot(values, factors):
 
 
 @inner
-def _rates(problem, kind, stride, sets):
+def _digits(members, stride, sets):
+    """How many events of each kind have happened in each set: with two As and a B 00, 10, 20, 01, 11, 21."""
+    found = np.zeros((sets, len(members)), dtype=np.int64)
+    for s in range(1, sets):
+        found[s] = found[s - 1]
+        for i in range(len(members)):
+            if stride[i] > 0:
+                found[s, i] = (found[s, i] + 1) % (members[i] + 1)
+                if found[s, i] > 0:
+                    break
+    return found
+
+
+@inner
+def _rates(problem, kind, stride, digits):
     """The factor of one more event of a kind by the events of a set, times how many of it are left.
 
     With a and b alive, before(B, A) = 2, the rates of a and b are 1, 1 in the empty set, 0, 1 after a, 2, 0
     after b, and 0, 0 after both.
     """
-    rates, count = np.ones((sets, len(kind))), len(kind)
+    rates, count = np.ones(digits.shape), len(kind)
     for i in range(count):
         if stride[i] > 0:
             for j in range(count):
                 factor = factor_before(problem, kind[i], kind[j])
                 for d in range(stride[i], stride[i] * (problem.members[kind[i]] + 1)):
                     rates[d, j] = rates[d - stride[i], j] * factor
-    for j in range(count):
-        members = problem.members[kind[j]]
-        for d in range(sets if stride[j] > 0 else 0):
-            rates[d, j] *= members - d // stride[j] % (members + 1)
+    for d in range(len(rates)):
+        for j in range(count):
+            if stride[j] > 0:
+                rates[d, j] *= problem.members[kind[j]] - digits[d, j]
     return rates
 
 
@@ -200,15 +217,12 @@ def _divide(problem, cell, sets):
         mass[i] = (density * ticks if density > 0.0 else 1.0) * problem.over[begin + i]
         if sets.stride[i] > 0:
             events += problem.members[sets.kind[i]]
-            own, after = 0, 0
-            for s in range(len(sets.rates)):
-                own = max(own, abs(frexp(sets.rates[s, i])[1]))
-            for c in range(sets.follow.shape[1]):
-                after = max(after, abs(frexp(sets.follow[i, c])[1]))
-            most = max(most, abs(frexp(mass[i])[1]) + own + after)
+            most = max(
+                most, _exponent(mass[i : i + 1]) + _exponent(sets.rates[:, i]) + _exponent(sets.follow[i])
+            )
     if events * most <= _MOST_EXPONENT:
         return
-    _fill_powers(problem.members[sets.kind], sets, mass)
+    _fill_powers(sets, mass)
     for s in range(len(sets.rates)):
         for i in range(count):
             if sets.rates[s, i] != 0.0 and sets.stride[i] > 0:
@@ -217,21 +231,29 @@ def _divide(problem, cell, sets):
 
 
 @inner
-def _fill_powers(members, sets, mass):
+def _exponent(values):
+    """The largest exponent of the numbers that are not 0, whatever its sign: of 1/8 and 2 that is 2."""
+    low, high = np.inf, 0.0
+    for value in values:
+        if value != 0.0:
+            low, high = min(low, value), max(high, value)
+    return max(abs(frexp(low)[1]), abs(frexp(high)[1])) if high > 0.0 else 0
+
+
+@inner
+def _fill_powers(sets, mass):
     """What the events of a set bring in any order, by what keys end with, set by set from those before it."""
     stride, count = sets.stride, len(sets.stride)
     values = np.zeros((len(sets.rates), sets.follow.shape[1]))
     values[0] = 1.0
     for s in range(1, len(values)):
-        size, unit = 0, _LEAST
+        size, unit = sets.digits[s].sum(), _LEAST
         for i in range(count):
-            digit = s // stride[i] % (members[i] + 1) if stride[i] > 0 else 0
-            size += digit
-            if digit > 0:
+            if sets.digits[s, i] > 0:
                 before = s - stride[i]
                 unit = max(unit, sets.powers[before] + frexp(mass[i] * sets.rates[before, i])[1])
         for i in range(count):
-            if stride[i] > 0 and s // stride[i] % (members[i] + 1) > 0:
+            if sets.digits[s, i] > 0:
                 before = s - stride[i]
                 rate = times_two_to(mass[i] * sets.rates[before, i], sets.powers[before] - unit) / size
                 for c in range(values.shape[1]):
@@ -271,9 +293,8 @@ def onward(problem, before, after):
             if after.kind[j] == before.kind[i]:
                 later = after.stride[j]
         for d in range(sets if stride > 0 else 0):
-            digit = d // stride % (count + 1)
-            place[d] += digit * max(later, 0)
-            lost[d] = lost[d] or (later < 0 and digit < count)
+            place[d] += before.digits[d, i] * max(later, 0)
+            lost[d] = lost[d] or (later < 0 and before.digits[d, i] < count)
     power = before.powers - after.powers[place]
     place[lost] = -1
     combination = np.zeros(before.follow.shape[1], dtype=np.int64)

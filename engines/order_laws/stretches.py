@@ -52,9 +52,14 @@ def one_more(layer, sets, target, mass, row):
             if row[place] < 0:
                 row[place], found[count], values[count] = count, place, 0.0
                 count += 1
-            later = values[row[place]]
+            later, total, onto = values[row[place]], 0.0, sets.landing[i, 0]
             for c in range(states.shape[1]):
-                later[sets.landing[i, c]] += states[n, c] * weight * sets.follow[i, c]
+                # Of one key all combinations lead to the same.
+                if sets.landing[i, c] != onto:
+                    later[onto] += total * weight
+                    total, onto = 0.0, sets.landing[i, c]
+                total += states[n, c] * sets.follow[i, c]
+            later[onto] += total * weight
     for x in found[:count]:
         row[x] = -1
     return found[:count], values[:count]
@@ -71,14 +76,14 @@ def passed(states, sets, target, mass, rests, length):
     row = np.full(len(states), -1, dtype=np.int64)
     while len(begun[0]) > 0 and ticks != length:
         after, group, held = np.zeros_like(states), begun, 0
-        share = (length - ticks) / (ticks + 1.0)
         while len(group[0]) > 0:
             group = one_more(group, sets, target, mass, row)
             held += 1
+            each = held if held > 1 else (ticks + 1.0) / (length - ticks)
             for n in range(len(group[0])):
                 rest = rests[group[0][n] // size]
                 for c in range(states.shape[1]):
-                    group[1][n, c] *= share if held == 1 else 1.0 / held
+                    group[1][n, c] /= each
                     if rest >= 0:
                         after[rest * size + group[0][n] % size, c] += group[1][n, c]
         total += after

@@ -117,7 +117,7 @@ FAULTS = [
         "each order has all ticks of a tie",
         sweep,
         "passed",
-        rewritten(stretches, "passed", "1.0 / held", "1.0"),
+        rewritten(stretches, "passed", "held if held > 1", "1.0 if held > 1"),
         rows_hold,
     ),
     Fault(
