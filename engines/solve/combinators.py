@@ -138,10 +138,12 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
 def offsets(batch: Batch, rows: Indexes) -> Found:
     """Matches of events that share clocks."""
     from cepctl.engines.confidence.clocks.rows import RowsOnClocks
+    from cepctl.engines.confidence.given.confidences import with_sure_ones
     from cepctl.engines.confidence.points.confidences import coupled_confidences
 
     whole, rows_of = batch.taken(rows), partial(RowsOnClocks.on, batch.clocks)
-    return rows, coupled_confidences(whole.coupled, spans=whole.spans, rows_of=rows_of)
+    found = coupled_confidences(whole.coupled, spans=whole.spans, rows_of=rows_of)
+    return rows, found if whole.spans is not None else with_sure_ones(found, whole.coupled, batch.clocks)
 
 
 def in_each_order(door: Door, batch: Batch, rows: Indexes) -> Found:

@@ -17,7 +17,10 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.confidence.clocks.rows import RowsOnClocks, events_of_rows
 from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.clauses import Tied
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.given.confidences import with_sure_ones
 from cepctl.engines.confidence.given.groups import GroupWholes
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 from cepctl.engines.confidence.given.work import refused_beyond
@@ -59,4 +62,11 @@ def given_on_clocks(
         else:
             start, end = rows.ends(first, last)
         total.add(problems.match, np.where(start == NEVER, 0.0, confidence), start, end)
-    return total.measured()
+    found = total.measured()
+    if spans is not None:
+        return found
+
+    def tied(alone: Problems) -> Tied:
+        return GroupWholes.of(known, [alone], len(alone.match)).tied(alone)
+
+    return with_sure_ones(found, matches, known.clocks, tied)

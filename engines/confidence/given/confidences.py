@@ -6,30 +6,30 @@ last event that a match shows are variables of its problems: to cut these to a s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.clauses import Tied
+from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.given.certain import decided_matches
 from cepctl.engines.confidence.given.groups import GroupComponents
 from cepctl.engines.confidence.given.touched_components import touched
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import Rows, shown_events, within_spans
+from cepctl.engines.confidence.occurrence.rows import Rows, own_limits, shown_events, within_spans
+from cepctl.engines.confidence.occurrence.sure import NEARLY, surely_hold
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.pattern.bound_matches import Rivals
-
-_NEARLY = 1e-9
-"""What misses 1 by less may be certain."""
 
 
 def tied_matches(
@@ -81,11 +81,42 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
     for problems in coupled_problems(matches):
         if len(problems.match):
             total.add(problems.match, *_of_problems(matches.masses, ties, problems, spans))
-    near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
-    if len(near) and spans is None:
-        certain = decided_matches(matches.taken(near), ties).always
-        total.confidence[near] = np.where(certain, 1.0, np.minimum(total.confidence[near], 1.0))
-    return total.measured()
+    found = total.measured()
+    if spans is not None:
+        return found
+    return with_sure_ones(found, matches, EventClocks.none(matches.masses), partial(ties_of_problems, ties))
+
+
+def with_sure_ones(
+    found: Measured,
+    matches: CoupledMatches,
+    clocks: EventClocks,
+    tied: Callable[[Problems], Tied] | None = None,
+) -> Measured:
+    """Confidences that miss 1 by what sums are rounded, of matches that are sure, are 1.
+
+    `tied` tells what is given of the events of problems, each of which is its own `match`.
+    """
+    near = np.flatnonzero((found.confidence != 1.0) & (np.abs(found.confidence - 1.0) < NEARLY))
+    if not len(near):
+        return found
+    some, count = matches.taken(near), 0
+    numbered, limits, match = [], [], []
+    given: list[Tied] = []
+    for problems in coupled_problems(some):
+        alone = replace(problems, match=np.arange(len(problems.match)))
+        numbered.append(replace(problems, match=count + alone.match))
+        limits.append(own_limits(some.masses, problems))
+        if tied is not None:
+            of, left, right, bound = tied(alone)
+            given.append((problems.match[of], left, right, bound))
+        match.append(problems.match)
+        count += len(problems.match)
+    clauses = clauses_of(numbered, count, limited=False, tied=limits)
+    sure = surely_hold(clocks, clauses, np.concatenate(match), len(near), given)
+    confidence = found.confidence.copy()
+    confidence[near[sure]] = 1.0
+    return replace(found, confidence=confidence)
 
 
 def _of_problems(

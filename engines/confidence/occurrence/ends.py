@@ -100,7 +100,7 @@ def _systems(clocks: EventClocks, clauses: Clauses, shown: Indexes) -> tuple[_Sy
     problem, event = clauses.events()
     events = len(clocks.clock)
     asked = np.tile(np.arange(count), len(shown) // max(count, 1)) * events + shown
-    pairs = np.unique(np.concatenate([problem * events + event, asked]))
+    pairs = np.unique(np.concatenate([problem * events + event, asked[shown != NO_EVENT]]))
     problem, event = pairs // events, pairs % events
     clock = clocks.clock[event]
     stamped = np.flatnonzero(clock != NO_CLOCK)

@@ -90,7 +90,7 @@ def test_the_rows_of_a_key_err_together() -> None:
 
 
 def test_too_many_offsets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.confidence.clocks.nodes.MOST_NODES", 3)
+    monkeypatch.setattr("cepctl.engines.confidence.clocks.refusals.MOST_NODES", 3)
     clocks: Clocks = {"n": ((-20, 19, 1.0),), "m": ((0, 12, 1.0),)}
     events = event_table(WIDE)
     with pytest.raises(QueryTooLargeError, match=r"the occurrence of a key .* sums over 1 clocks"):

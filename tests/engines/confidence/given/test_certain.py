@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
-from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.given import confidences
-from cepctl.engines.confidence.given.certain import Decided
 from cepctl.engines.event.match import match_events
 from cepctl.engines.solve.form import Form
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
@@ -136,10 +134,10 @@ def test_a_match_is_certain_whatever_its_sums_round_to(name: str) -> None:
 
 
 def test_sums_that_round_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(matches: CoupledMatches, _: EventTies) -> Decided:
-        return Decided(np.zeros(len(matches), dtype=bool), np.zeros(len(matches), dtype=bool))
+    def none(_clocks: object, _clauses: object, _match: object, count: int, *_: object) -> Flags:
+        return np.zeros(count, dtype=bool)
 
-    monkeypatch.setattr(confidences, "decided_matches", none)
+    monkeypatch.setattr(confidences, "surely_hold", none)
     monkeypatch.setattr(Form, "decidable", False)
     rounded = [name for name in SUMS_THAT_ROUND if confidence_of(name) != 1.0]
     assert len(rounded) > 1, rounded
