@@ -26,9 +26,9 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs, rows_alike
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_between, shares_of_sum, support
-from cepctl.engines.confidence.given.certain import tied_systems
 from cepctl.engines.confidence.intervals.rows import valid
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares, shares_between
+from cepctl.engines.diagnosis.tied_systems import tied_systems
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative, prepared_alternatives

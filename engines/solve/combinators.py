@@ -49,23 +49,6 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
     return some, door(replace(batch, measure=free).taken(some))
 
 
-def decided(batch: Batch, rows: Indexes) -> Found:
-    """Matches that hold in every world that is left, or in none."""
-    from cepctl.engines.confidence.given.certain import decided_matches
-
-    whole = batch.taken(rows)
-    always, never = decided_matches(whole.coupled, batch.ties)
-    some = np.flatnonzero(always | never)
-    found = impossible(len(some))
-    lower, upper = (np.asarray(each) for each in (whole.measure.masses.lower, whole.measure.masses.upper))
-    first, last = (whole.groups[at].take(np.flatnonzero(always)) for at in (0, -1))
-    start = np.minimum.reduceat(lower[first.members], first.offsets[:-1]) if len(first.members) else lower[:0]
-    end = np.maximum.reduceat(upper[last.members], last.offsets[:-1]) if len(last.members) else upper[:0]
-    certain = np.ones(len(start))
-    found.put(np.flatnonzero(always[some]), Measured(certain, np.zeros(len(start)), start, end))
-    return rows[some], found
-
-
 def touched(batch: Batch) -> Flags:
     """Which matches bind a tied event, have such a rival, or are on a clock of such events."""
     if not batch.form.on_clocks:

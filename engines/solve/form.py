@@ -35,11 +35,6 @@ class Form:
         return self.given and not self.lasting
 
     @property
-    def decidable(self) -> bool:
-        """Whether what is given may say by itself that a match holds, or that it does not."""
-        return self.tied and not (self.on_clocks or self.within or self.shape.hides_ends)
-
-    @property
     def clocked(self) -> bool:
         """Whether points share clocks."""
         return self.on_clocks and not self.lasting

@@ -78,8 +78,6 @@ METHODS: tuple[MatchMethod, ...] = (
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),
-    Method("decided by what is given", lambda form: form.decidable,
-           EXACT, combinators.decided, "what is given and the intervals say all that it asks"),
     Method("exact sums, or sampled worlds where they cost too much", lambda form: form.sampled,
            ESTIMATED, partial(combinators.sampled, measure), "an error is allowed"),
     Method("sums beside what is given, at few offsets of clocks", lambda form: form.tied and form.clocked,

@@ -64,7 +64,6 @@ MATCHES = {
     "sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
     "orders of keys under their law": Asked("SEQ(A a, B b)", IN_ONE_KEY, "a b", (LAW,)),
     "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
-    "decided by what is given": Asked(f"SEQ(A a, B b) {A_BEFORE_B}", (A, B), "a b"),
     "sums beside what is given, at few offsets of clocks": Asked(
         f"SEQ(A a, B b) {A_BEFORE_B}", stamped(A, B), "a b"
     ),

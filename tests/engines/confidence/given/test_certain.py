@@ -10,7 +10,6 @@ from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
 from cepctl.engines.confidence.given import confidences
 from cepctl.engines.event.match import match_events
-from cepctl.engines.solve.form import Form
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase
 from tests.engines.confidence.given.given_cases import with_given
@@ -138,7 +137,6 @@ def test_sums_that_round_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.zeros(count, dtype=bool)
 
     monkeypatch.setattr(confidences, "surely_hold", none)
-    monkeypatch.setattr(Form, "decidable", False)
     rounded = [name for name in SUMS_THAT_ROUND if confidence_of(name) != 1.0]
     assert len(rounded) > 1, rounded
 

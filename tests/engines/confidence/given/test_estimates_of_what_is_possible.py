@@ -19,7 +19,6 @@ from cepctl.engines.confidence.given import work
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.solve.form import Form
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
@@ -88,7 +87,6 @@ def test_a_range_that_forgets_what_decides_it_is_found(
     name: str, fault: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(estimates, name, fault)
-    monkeypatch.setattr(Form, "decidable", False)
     with pytest.raises(AssertionError):
         check(CASES["single events"], estimates_are_of_what_is_possible, 200, shrink=False)
 

@@ -8,7 +8,6 @@ import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.solve.form import Form
 from cepctl.errors import QueryTooLargeError
 from tests.engines.confidence.given.worked_given import (
     IN_LOGGED_ORDER,
@@ -28,7 +27,6 @@ TIED = [each for each in WORKED if "GIVEN" in each.query and not each.clocks and
 @pytest.fixture
 def nothing_tied_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.engines.confidence.given.work.MOST_TIED", 0)
-    monkeypatch.setattr(Form, "decidable", False)
 
 
 @pytest.mark.usefixtures("nothing_tied_is_summed")
