@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import functools
 import importlib
 import io
 import zlib
@@ -90,9 +91,15 @@ _DAMAGE = (EOFError, zlib.error, OSError)
 def known_formats() -> Iterator[LogFormat]:
     """All formats, in the order in which they are asked; each is imported when it is its turn."""
     for entry in FORMATS:
-        module, _, attribute = entry.partition(":")
-        declared = getattr(importlib.import_module(module), attribute)
-        yield from declared if isinstance(declared, tuple) else (declared,)
+        yield from _declared(entry)
+
+
+@functools.cache
+def _declared(entry: str) -> tuple[LogFormat, ...]:
+    """The formats of one entry; small files are so many that a second import would be a part of reading them."""
+    module, _, attribute = entry.partition(":")
+    declared = getattr(importlib.import_module(module), attribute)
+    return declared if isinstance(declared, tuple) else (declared,)
 
 
 def format_named(name: str) -> LogFormat:
