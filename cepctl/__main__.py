@@ -12,8 +12,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from cepctl.interrupts import end_soon_after_signals
-from cepctl.terminal import guard_terminals
+from cepctl.limited_memory import beware, ends_by_itself, may_be_want_of_memory, want_of_memory
 
 _INTERRUPTED = 130
 _FAILED = 4
@@ -26,6 +25,7 @@ def start() -> NoReturn:
     What is registered for the end of the process still runs.  Python would then take apart every module
     that was imported, object by object, which takes longer than many a command.
     """
+    beware()
     code = run()
     atexit._run_exitfuncs()
     _leave(code)
@@ -40,8 +40,11 @@ def run() -> int:
     # Python has none where the caller closed it.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
-    guard_terminals()
     try:
+        from cepctl.interrupts import end_soon_after_signals
+        from cepctl.terminal import guard_terminals
+
+        guard_terminals()
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, _end)
@@ -58,9 +61,14 @@ def run() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nerror: interrupted\n")
         return _INTERRUPTED
-    except Exception:
-        # A defect of ours.  Python would end with 1, which says that there were matches.
-        sys.excepthook(*sys.exc_info())
+    except BaseException as problem:  # also PanicException of Polars, which is no Exception
+        if isinstance(problem, SystemExit):
+            raise
+        if may_be_want_of_memory(problem):
+            sys.stderr.write(want_of_memory(f"{type(problem).__name__} {problem}".partition("\n")[0].strip()))
+        else:
+            # A defect of ours.  Python would end with 1, which says that there were matches.
+            sys.excepthook(*sys.exc_info())
         return _FAILED
 
 
@@ -69,6 +77,7 @@ def _leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
+    ends_by_itself()
     os._exit(code)
 
 

@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cepctl.atomic.files import remove_unfinished
+from cepctl.limited_memory import ends_by_itself
 
 PATIENCE_SECONDS = 1.0
 """How long the main thread has to end by itself."""
@@ -80,6 +81,7 @@ def _leave(number: int, tell: Callable[[int], None] | None) -> None:
     if tell is not None:
         with suppress(Exception):
             tell(number)
+    ends_by_itself()
     os._exit(128 + number)
 
 
