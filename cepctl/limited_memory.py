@@ -52,7 +52,7 @@ def beware() -> None:
 
 
 def ends_by_itself() -> None:
-    """This process ends as it should: whoever watches it need not say more."""
+    """Tell whoever watches this process that it ends as it should, and that no more need be said."""
     for writing in _watched_by:
         os.write(writing, b".")
     _watched_by.clear()

@@ -7,8 +7,8 @@ A file name says nothing: compression is told from the magic bytes, the format f
 from __future__ import annotations
 
 import bz2
-import gzip
 import functools
+import gzip
 import importlib
 import io
 import zlib
@@ -96,7 +96,7 @@ def known_formats() -> Iterator[LogFormat]:
 
 @functools.cache
 def _declared(entry: str) -> tuple[LogFormat, ...]:
-    """The formats of one entry; small files are so many that a second import would be a part of reading them."""
+    """The formats of one entry; of many small files each looks them up."""
     module, _, attribute = entry.partition(":")
     declared = getattr(importlib.import_module(module), attribute)
     return declared if isinstance(declared, tuple) else (declared,)

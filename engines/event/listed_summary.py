@@ -26,6 +26,7 @@ from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.coupled.clauses import clauses_of
 from cepctl.engines.confidence.measured import Total
+from cepctl.engines.confidence.occurrence.separators import MOST_TOGETHER
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
@@ -58,10 +59,13 @@ class ListedSummary:
         found: Sequence[Sequence[MatchBatch]],
         owned: tuple[int, int] | None,
     ) -> ListedSummary:
-        """`owned` keeps rows whose first neighbour has its `lower` between two ticks, both included."""
+        """`owned` keeps rows whose first neighbour has its `lower` between two ticks, both included.
+
+        `found` is shorter than `prepared` where the matches of the last alternatives are not known yet.
+        """
         parts = [
             _of_alternative(source, batch, owned)
-            for source, batches in zip(prepared, found, strict=True)
+            for source, batches in zip(prepared, found, strict=False)
             if (batch := joined_batches(batches)) is not None
         ]
         return cls(tuple(each for each in parts if len(each.batch)))
@@ -76,6 +80,25 @@ class ListedSummary:
         """
         if self.found:
             yield self._rows()
+
+    def require_few(self) -> None:
+        """Refuse what more matches can only make larger, before they are listed.
+
+        Raises
+        ------
+        QueryTooLargeError
+            As `rows` does, if more matches of a row share events by now than can be taken together.
+        """
+        if not self.found:
+            return
+        _, part = distinct_rows(np.stack([self._row, self._classes], axis=1))
+        certain = np.zeros(int(part.max()) + 1, dtype=bool)
+        certain[part[self._confidence >= 1.0]] = True
+        sizes = np.where(certain, 0, np.bincount(part))
+        largest = int(np.argmax(sizes))
+        if sizes[largest] > MOST_TOGETHER:
+            own = np.flatnonzero(part == largest)
+            self._measured(own, np.zeros(len(own), dtype=np.int64), 1)
 
     def _rows(self) -> SummaryBatch:
         row, members = self._row, self._members

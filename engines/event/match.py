@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.summary_rows import SummaryBatch
 
 _HELD_AT_LEAST = 100_000
+_LOOKED_AT_FROM = 2_048
 _HELD_ROW_BYTES, _HELD_BYTES = 200, 80
 """What a match takes that is held until all are found, and each of its events: numbers, and ids as text."""
 _MOST_CHOSEN = 100_000
@@ -226,8 +227,11 @@ def _of_each(
     owned: tuple[int, int] | None,
     options: MatchOptions,
     told: Callable[[int, int], None] | None = None,
+    looked_at: Callable[[Sequence[Sequence[MatchBatch]]], None] | None = None,
 ) -> list[list[MatchBatch]]:
     """The matches of each alternative, all held: one signature may stand in several, one key have many.
+
+    `looked_at` sees what is found so far whenever that has doubled, and may raise.
 
     Raises
     ------
@@ -236,6 +240,7 @@ def _of_each(
     """
     found: list[list[MatchBatch]] = []
     count = size = 0
+    look = _LOOKED_AT_FROM
     what = _what_holds_all(prepared[0].plan, options)
     parts_of = [each.parts(owned) for each in prepared]
     every = iter(telling([part for parts in parts_of for part in parts], told))
@@ -245,6 +250,9 @@ def _of_each(
             found[-1].append(batch)
             count += len(batch)
             options.check_count(count)
+            if looked_at is not None and count >= look:
+                looked_at(found)
+                look = 2 * count
             size += (
                 len(batch) * _HELD_ROW_BYTES + sum(members_of(bound) for bound in batch.bound) * _HELD_BYTES
             )
@@ -307,8 +315,14 @@ def _summaries(
     # A group in front may begin in an earlier slice than the neighbour that says whose the row is.
     ahead = alternative.positive[0] == owning_component(alternative, "summary")
     with told_as_listing(source.plan):
-        found = _of_each(prepared, owned if ahead else None, options, told)
-        rows = list(ListedSummary.of(prepared, found, owned).rows())
+
+        def listed(found: Sequence[Sequence[MatchBatch]]) -> ListedSummary:
+            return ListedSummary.of(prepared, found, owned)
+
+        found = _of_each(
+            prepared, owned if ahead else None, options, told, lambda found: listed(found).require_few()
+        )
+        rows = list(listed(found).rows())
     yield from _summarised(
         source, lambda: (each.take(reaching(each.matches, options, threshold)) for each in rows)
     )

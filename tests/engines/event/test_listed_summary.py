@@ -169,3 +169,21 @@ def test_a_sequence_at_the_end_may_begin_another_under_contiguity() -> None:
     events = (Event("a", "A", 0, 0), Event("b1", "B", 1, 4, x=1), Event("b2", "B", 3, 6, x=2))
     query = f"PATTERN SEQ(A a, B+ b[]) WHERE b[i].x >= b[i-1].x STRATEGY {STRICT} WITHIN 9 ticks"
     check(st.just(Case(query, events)), agrees_with_the_judge, 1)
+
+
+@pytest.mark.slow
+def test_groups_that_are_too_many_are_refused_before_all_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    most, limit = 0, MatchOptions.check_count
+
+    def counted(options: MatchOptions, count: int) -> None:
+        nonlocal most
+        most = max(most, count)
+        limit(options, count)
+
+    monkeypatch.setattr(MatchOptions, "check_count", counted)
+    readings = [Event(f"b{i}", "B", 5 + 10 * i, 35 + 10 * i, x=7 * i % 11) for i in range(14)]
+    events = event_table((Event("a", "A", 0, 0, x=1), *readings, Event("c", "C", 180, 180, x=1)))
+    query = f"{Q} WHERE b[last].x > avg(b[].x) STRATEGY skip_till_next_match"
+    with pytest.raises(QueryTooLargeError, match="share events, where at most 1,024"):
+        match_events(plan_of(query), events, SUMMARY)
+    assert 0 < most < 10_000

@@ -60,3 +60,10 @@ def test_what_shares_more_than_few_events_is_refused_with_its_numbers() -> None:
         match=r"81 rows share more than 9 events in common \(separators\), where at most 64",
     ):
         match_events(plan_of("PATTERN SEQ(A a, B b, C c) GROUP BY ()"), event_table(tuple(events)))
+
+
+def test_a_hundred_rows_of_five_and_five_events() -> None:
+    early = [Event(f"a{n}", "A", begin, begin + 10) for n, begin in enumerate((0, 2, 1, 2, 2))]
+    late = [Event(f"b{n}", "B", *ends) for n, ends in enumerate(((9, 9), (9, 9), (9, 9), (6, 16), (8, 11)))]
+    found = _occurrence("PATTERN SEQ(A a, A b, B c) WITHIN 3 ticks GROUP BY ()", [*early, *late])
+    assert found == pytest.approx(447078 / 1771561, abs=1e-12)

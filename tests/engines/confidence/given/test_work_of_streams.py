@@ -1,0 +1,51 @@
+"""What is given of one stream costs as much beside nine others as alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from cepctl.arrays import Reals
+from cepctl.engines.columns.laws import Laws
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.given import components, confidences, separators
+from cepctl.engines.event.match import match_events
+from tests.plans import Event, event_table, plan_of
+
+IN_ORDER = "GIVEN SEQ(* x, * y) IF x.k = y.k AND x.lower < y.lower"
+IN_PAIRS = "GIVEN SEQ(A x, C y) IF x.k = y.k AND x.x = y.x"
+QUERIES = [
+    f"PATTERN SEQ(A a, B b) WHERE [k] WITHIN 30 ticks {IN_ORDER}",
+    f"PATTERN SEQ(A a, B b) WHERE [k] WITHIN 30 ticks {IN_PAIRS}",
+    f"PATTERN SEQ(A a, !C c, B b) WHERE [k] WITHIN 30 ticks {IN_PAIRS}",
+    f"PATTERN SEQ(B a, C b) WHERE [k] STRATEGY skip_till_next_match WITHIN 30 ticks {IN_PAIRS}",
+]
+
+
+def _stream(key: int, begin: int) -> list[Event]:
+    return [
+        Event(f"{key}-{n:02d}", "ABC"[n % 3], at, at + 9 + (key + 5 * n) % 4, k=f"k{key}", x=n // 3)
+        for n, at in enumerate(range(begin, begin + 72, 6))
+    ]
+
+
+@pytest.mark.parametrize("apart", [0, 500])
+@pytest.mark.parametrize("query", QUERIES)
+def test_ten_streams_take_as_many_problems_as_each_alone(
+    query: str, apart: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+    measured = separators.tied_probability
+
+    def counted(laws: Laws, problems: Problems) -> Reals:
+        nonlocal asked
+        asked += len(problems.match)
+        return measured(laws, problems)
+
+    for module in (components, confidences):
+        monkeypatch.setattr(module, "tied_probability", counted)
+    streams = [_stream(key, apart * key) for key in range(10)]
+    plan = plan_of(query)
+    rows = sum(match_events(plan, event_table(tuple(each))).num_rows for each in streams)
+    alone, asked = asked, 0
+    together = match_events(plan, event_table(tuple(event for each in streams for event in each)))
+    assert (together.num_rows, asked, True) == (rows, alone, asked > 0)
