@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.arrays import Reals
-from cepctl.engines.columns.laws import Laws
-from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.given import components, confidences, separators
+from cepctl.arrays import Indexes
+from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.occurrence import rows as row_sums
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences_by_rank
 from cepctl.engines.event.match import match_events
 from tests.plans import Event, event_table, plan_of
 
@@ -30,22 +30,21 @@ def _stream(key: int, begin: int) -> list[Event]:
 
 @pytest.mark.parametrize("apart", [0, 500])
 @pytest.mark.parametrize("query", QUERIES)
-def test_ten_streams_take_as_many_problems_as_each_alone(
+def test_ten_streams_take_as_many_products_as_each_alone(
     query: str, apart: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = 0
-    measured = separators.tied_probability
+    asked = products = 0
 
-    def counted(laws: Laws, problems: Problems) -> Reals:
-        nonlocal asked
-        asked += len(problems.match)
-        return measured(laws, problems)
+    def counted(rank: Indexes, clauses: Clauses, weighted: Weighted, bound: int) -> Occurrences:
+        nonlocal asked, products
+        found = occurrences_by_rank(rank, clauses, weighted, bound)
+        asked, products = asked + clauses.groups, products + int(found.products.sum())
+        return found
 
-    for module in (components, confidences):
-        monkeypatch.setattr(module, "tied_probability", counted)
+    monkeypatch.setattr(row_sums, "occurrences_by_rank", counted)
     streams = [_stream(key, apart * key) for key in range(10)]
     plan = plan_of(query)
     rows = sum(match_events(plan, event_table(tuple(each))).num_rows for each in streams)
-    alone, asked = asked, 0
+    alone, asked, products = (asked, products), 0, 0
     together = match_events(plan, event_table(tuple(event for each in streams for event in each)))
-    assert (together.num_rows, asked, True) == (rows, alone, asked > 0)
+    assert (together.num_rows, (asked, products), asked > 0) == (rows, alone, True)
