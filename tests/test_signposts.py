@@ -13,10 +13,10 @@ PATH = re.compile(r"`((?:[\w.]+/)*[\w.]+(?:\.(?:py|txt|md)|/))`")
 
 
 def rows_of_changes() -> list[str]:
-    """The rows of the table "To change X, go to Y"."""
+    """The rows of the tables "To change X, go to Y"."""
     section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## To change X, go to Y")[1]
     lines = section.split("\n## ")[0].splitlines()
-    return [line for line in lines if line.startswith("| ")][1:]
+    return [line for line in lines if line.startswith("| ") and not line.startswith("| to change |")]
 
 
 def places(text: str) -> list[PurePosixPath]:

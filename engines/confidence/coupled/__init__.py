@@ -1,1 +1,1 @@
-"""Everything else: nested sums over cells of time, and sampled worlds where those cost too much."""
+"""What matches ask of ticks, as clauses in one form for all of them; and sampled worlds of these."""

@@ -5,7 +5,7 @@
     constrained   order, window and timing between the variables                 `edges`
     regions       where all other events must or must not be                     `regions`
     problems      all of that as arrays                                          `assembly`
-    measured      their sums, added up for each match                            `confidences`
+    clauses       the same as differences, in one form for rows and keys         `clauses`
 
 Each is a frozen value, made from those before it and never looked at again by what made it.
 """

@@ -1,1 +1,1 @@
-"""Chains whose rivals reach one gap each: a table per gap; what ties gaps together is in `coupled`."""
+"""Chains whose rivals must stay out of gaps: a table for each gap, or densities carried over several."""

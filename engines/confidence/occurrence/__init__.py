@@ -1,1 +1,1 @@
-"""Whether any row of a group holds: the probability of a union of rows that share events; GROUP BY's room."""
+"""Whether clauses hold: the probability of a row, or that any row of a key holds, and their time range."""

@@ -1,11 +1,13 @@
 """The probability that some row of a group holds, for many groups: the one way into this room.
 
-clauses      what rows ask of ticks, in one form                         `coupled.clauses`
-settled      of one group, without what the intervals or others decide   `settled`
-parts        that share no event: 1 - product of (1 - P)                 `separators`
-separators         given their ticks the other events are independent          `separators`
-cuts         where the sum over a separator changes its polynomial             `cuts`
-sums         over separators, and over states of problems inside them          `union_sums`
+clauses      what rows ask of ticks, in one form                              `coupled.clauses`
+settled      of one group, without what the intervals or others decide        `settled`
+parts        that share no event: 1 - product of (1 - P)                      `separators`
+separators   given their ticks the other events are independent               `separators`
+trees        of one problem: which events are placed, and what falls apart    `separator_trees`
+cuts         where the sum over a separator changes its polynomial            `cuts`
+sums         over separators, and over states of problems inside them         `union_sums`
+rows         problems each by itself, and when they happen                    `rows`, `ends`, `sure`
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is asked of matches that bind points, and blocks of them that fit in memory; the door is `solve`."""
+"""Matches that bind points: what is asked of them, as rows of clauses, in blocks that fit in memory."""
