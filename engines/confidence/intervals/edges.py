@@ -176,6 +176,11 @@ class Coupled:
     own: tuple[int, ...]
     restricted: frozenset[int]
 
+    @property
+    def has_own(self) -> bool:
+        """Whether some constant differs from match to match."""
+        return any(each != SHARED for each in self.own)
+
 
 @dataclass(frozen=True)
 class OpenEdges:

@@ -1,7 +1,7 @@
 """The probability that independent endpoints satisfy the difference constraints that are open between them.
 
-Endpoints that no constraint couples are apart: the probabilities multiply.  Two of them have a closed form.
-Others are rows of clauses, as in the room `occurrence`.
+Endpoints that no constraint couples are apart: the probabilities multiply.  Two of them have a closed form;
+so has any order of them.  Others are rows of clauses, as in the room `occurrence`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Part, gathered, 
 from cepctl.engines.confidence.intervals.conditions import Place
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, require_known
+from cepctl.engines.confidence.intervals.orders import Order, order_confidence, order_of
 from cepctl.engines.confidence.method import Guarantee, Heard, Method
 from cepctl.engines.confidence.occurrence.rows import Rows
 from cepctl.engines.confidence.work import NESTED_ENDS
@@ -105,6 +106,16 @@ def _of_two(asked: Connected) -> Reals:
     return difference_probability(asked.endpoints.masses, asked.endpoint, *ticks, least, most)
 
 
+def _order(group: Coupled) -> Order | None:
+    return None if group.has_own else order_of(len(group.places), group.edges)
+
+
+def _in_order(asked: Connected) -> Reals:
+    order = _order(asked.group)
+    assert order is not None
+    return order_confidence(asked.endpoints.masses, order, asked.endpoint, asked.lower, asked.upper)
+
+
 def _by_clauses(asked: Connected) -> Reals:
     found = asked.rows.probability()
     require_known(found, "a match", asked.endpoint.shape[1])
@@ -115,6 +126,8 @@ def _by_clauses(asked: Connected) -> Reals:
 SUMS: tuple[Method[Coupled, [Connected], Reals], ...] = (
     Method("difference in closed form", lambda group: len(group.places) == 2,
            EXACT, _of_two, "two of its starts and ends are compared with each other alone"),
+    Method("order in closed form", lambda group: _order(group) is not None,
+           EXACT, _in_order, "some of its starts and ends have to be in order"),
     Method(NESTED_ENDS, lambda group: True,
            EXACT, _by_clauses, "some of its starts and ends are compared, with any tolerances"),
 )

@@ -95,6 +95,9 @@ MATCHES = {
 }
 OF_ENDS = {
     "difference in closed form": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
+    "order in closed form": Asked(
+        "ISEQ(A a, B b, C c) WHERE a.start < b.start AND b.start < c.start", (JOB, PAUSE, C), "a b c"
+    ),
     "nested sums over starts and ends": Asked(
         "ISEQ(A a, !N n, B b) WHERE n.start < b.start", (JOB, PAUSE, N), "a b"
     ),
