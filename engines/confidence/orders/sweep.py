@@ -129,11 +129,10 @@ def _summed(task, ways):
         for piece in range(start, after):
             if piece == same:
                 kept, begin = walk, piece
-            begins, ends = ways.cut[way, piece], ways.cut[way, piece + 1]
-            if begins < ends:
+            length = _length(ways, way, piece)
+            if length > 0.0:
                 walk = come_to(task.laws, problem, happened, walk, _cell_of(problem, ways, way, piece))
                 at_tick = _held_at(task, ways, way, piece)
-                length = tick_count(begins, ends - 1)
                 walk = _passed(task, walk, _status(task, ways, way, piece), length, at_tick)
         cell, status = cells, 0
         if after < pieces:
@@ -221,6 +220,7 @@ def _same_pieces(task, ways, way):
         same = _status(task, ways, way, piece) == _status(task, ways, way + 1, piece)
         for end in (piece, piece + 1):
             same = same and ways.cut[way, end] == ways.cut[way + 1, end]
+            same = same and not ways.moves[way, end] and not ways.moves[way + 1, end]
         for mark in range(ways.mark.shape[1]):
             same = same and _begins(ways, way, piece, mark) == _begins(ways, way + 1, piece, mark)
         if not same:
@@ -233,6 +233,14 @@ def _begins(ways, way, piece, mark):
     """Whether a piece begins at a mark; another cut may be there, too."""
     place = ways.mark[way, mark]
     return piece >= place and ways.cut[way, piece] == ways.cut[way, place]
+
+
+@inner
+def _length(ways, way, piece):
+    """How many ticks a piece has, which need not be whole."""
+    first, end = ways.cut[way, piece], ways.cut[way, piece + 1]
+    whole = tick_count(first, end - 1) if first < end else 0.0
+    return whole + (1.0 * ways.moves[way, piece + 1] - 1.0 * ways.moves[way, piece]) * ways.shift[way]
 
 
 @inner

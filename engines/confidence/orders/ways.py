@@ -2,8 +2,9 @@
 
 While the tick of one event moves inside a stretch of time that no cut enters, every piece that it cuts is
 longer or shorter by as much, and all sums are polynomials in the tick, of no higher degree than it cuts
-events.  Few of the ticks stand for all (`cepctl.engines.confidence.quadrature`).  Where two events are held,
-the first sum is over sums.
+events.  Gauss nodes stand for the ticks (`cepctl.engines.confidence.gauss_nodes`).  They are no whole
+ticks, so cuts are told as they are at the begin of the stretch, and how far those that move have come.  Where
+two events are held, the first sum is over sums, of whole ticks (`cepctl.engines.confidence.quadrature`).
 
     name here      meaning
     anchor         an event of a row that is held
@@ -21,6 +22,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.tick_masses import density_at
+from cepctl.engines.confidence.gauss_nodes import holds_polynomials, place_real, real_count
 from cepctl.engines.confidence.quadrature import node_count, place_nodes
 from cepctl.engines.kernels.kernel import inner
 
@@ -46,21 +48,25 @@ class Ways(NamedTuple):
     """n ways to hold some anchors.
 
     `cut`, shape (n, P + 1): ticks where time is cut, in order; twice the same for a piece of no ticks.
-    `mark`, shape (n, offsets of the plan).  `last`, shape (n,): the last cut that holding an event has made.
-    `weight`, shape (n,).
+    Those that move, `moves`, are `shift` ticks later, shape (n,).  `mark`, shape (n, offsets of the plan).
+    `last`, shape (n,): the last cut that holding an event has made.  `weight`, shape (n,).
     """
 
     cut: np.ndarray
+    moves: np.ndarray
     mark: np.ndarray
     last: np.ndarray
+    shift: np.ndarray
     weight: np.ndarray
 
 
 @inner
 def _room(ways, cuts, marks):
-    """Ways that are still to be filled, each of weight 1."""
-    mark, last = np.zeros((ways, marks), dtype=np.int64), np.zeros(ways, dtype=np.int64)
-    return Ways(np.zeros((ways, cuts), dtype=np.int64), mark, last, np.ones(ways))
+    return Ways(
+        np.zeros((ways, cuts), dtype=np.int64), np.zeros((ways, cuts), dtype=np.bool_),
+        np.zeros((ways, marks), dtype=np.int64), np.zeros(ways, dtype=np.int64),
+        np.zeros(ways), np.ones(ways),
+    )  # fmt: skip
 
 
 @inner
@@ -105,17 +111,48 @@ def _hold(buckets, problem, ways, held, at_zero, offsets, changes, first_mark, f
             for i in range(len(bounds) - 1):
                 begin, ticks = bounds[i], bounds[i + 1] - bounds[i]
                 degree = _degree(buckets, problem, cut, ways.mark[way], held, at_zero, offsets, nested, begin)
-                count = node_count(ticks, degree)
+                count = _node_count(ticks, degree, nested)
                 if fills:
-                    nodes, weights = np.empty(count, dtype=np.int64), np.empty(count)
-                    place_nodes(ticks, degree, nodes, weights)
+                    shifts, weights = _nodes(ticks, degree, nested)
                     for node in range(count):
                         found.weight[at + node] = ways.weight[way] * density * weights[node]
+                        tick = begin
+                        if nested:
+                            tick += np.int64(shifts[node])
+                        else:
+                            found.shift[at + node] = shifts[node]
                         found.mark[at + node] = ways.mark[way]
                         found.last[at + node] = ways.last[way]
-                        _put(cut, begin + nodes[node], offsets, first_mark, found, at + node)
+                        _put(cut, tick, offsets, first_mark, not nested, found, at + node)
                 at += count
     return at
+
+
+@inner
+def _takes_whole_ticks(ticks, degree, nested):
+    return nested or not holds_polynomials(ticks, real_count(degree))
+
+
+@inner
+def _node_count(ticks, degree, nested):
+    if _takes_whole_ticks(ticks, degree, nested):
+        return node_count(ticks, degree)
+    return real_count(degree)
+
+
+@inner
+def _nodes(ticks, degree, nested):
+    """How far from the begin of a stretch an anchor is held, and what each of these places counts."""
+    count = _node_count(ticks, degree, nested)
+    shifts, weights = np.empty(count), np.empty(count)
+    if _takes_whole_ticks(ticks, degree, nested):
+        nodes = np.empty(count, dtype=np.int64)
+        place_nodes(ticks, degree, nodes, weights)
+        for i in range(count):
+            shifts[i] = nodes[i]
+    else:
+        place_real(1.0 * ticks, degree, shifts, weights)
+    return shifts, weights
 
 
 @inner
@@ -151,7 +188,7 @@ def _degree(buckets, problem, cut, marks, held, at_zero, offsets, nested, begin)
 
 
 @inner
-def _put(cut, tick, offsets, first_mark, found, way):
+def _put(cut, tick, offsets, first_mark, moves, found, way):
     """The cuts with those that holding a tick makes, none beyond the first and the last."""
     count = len(cut)
     own = found.cut[way]
@@ -160,10 +197,11 @@ def _put(cut, tick, offsets, first_mark, found, way):
         at = tick + 1 if i < 0 else tick + offsets[i]
         inside = cut[0] <= at < cut[-1]
         at, place = min(max(at, cut[0]), cut[-1]), count
+        # Where it moves it comes after a cut with which it begins.
         while place > 0 and own[place - 1] > at:
-            own[place] = own[place - 1]
+            own[place], found.moves[way, place] = own[place - 1], found.moves[way, place - 1]
             place -= 1
-        own[place] = at
+        own[place], found.moves[way, place] = at, moves and inside
         for mark in range(first_mark if i < 0 else first_mark + i):
             found.mark[way, mark] += found.mark[way, mark] >= place
         if found.last[way] >= place:
