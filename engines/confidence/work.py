@@ -25,7 +25,7 @@ TIED_OFFSETS = "sum over offsets of tied clocks"
 NANOSECONDS = {GAPS: 1.0, CARRIED: 1.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 80.0,
                BESIDE_GIVEN: 80.0, NESTED_ENDS: 80.0, UNIONS: 4.0, COUNTS: 2.5,
                ORDERS: 0.5, TIED_OFFSETS: 200.0}  # fmt: skip
-"""How long one of its products takes, by method; nested sums look for their cells beside it."""
+"""How long one of its products takes, by method."""
 
 NARROW = "narrow the pattern (WITHIN, [attr], tighter predicates)"
 SAY_MORE = "say more in IF so that it ties fewer events"

@@ -6,7 +6,7 @@
     two, one of which has one event                          the closed form told from the other's offset
     all alone on theirs                                      the closed form on own part and offset as one
     one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
-    anything else, a mass with holes, or clocks with ties    left to `conditioned`
+    anything else, a mass with holes, or clocks with ties    left to `rows`
 
 Between two breakpoints the confidence of a chain is a polynomial in the offset. In a chain ties run
 along the order, and once at most through the window: cuts of two events meet where they are equal, or where

@@ -54,7 +54,7 @@ def _assembled(held: Constrained, regions: Regions, ends: tuple[int, int]) -> Pr
     offsets = np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1))
     owning = offsets, event[begins], np.append(begins, len(problem))
     factors = Factors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
-    structure = Structure(held.system, held.edges, regions.kinds, ends)
+    structure = Structure(held.system, held.edges, ends)
     variables = Variables(assignment.event[keep], held.lower[keep], held.upper[keep])
     return Problems(structure, assignment.row[keep], variables, factors)
 

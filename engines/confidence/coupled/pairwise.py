@@ -53,7 +53,7 @@ def pairwise_problems(matches: CoupledMatches) -> Problems:
     factors = Factors.of_kinds(
         np.zeros(len(keep) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing.astype(bool), (), nothing
     )
-    structure = Structure(system, edges, ())
+    structure = Structure(system, edges)
     return Problems(structure, keep, Variables(event[keep], lower[keep], upper[keep]), factors)
 
 

@@ -40,13 +40,12 @@ class RegionBound:
 class Structure:
     """What all problems of a batch share.
 
-    `system`: closed system over the m variables; `edges`: the constraints it was closed from; `regions`: the
-    kinds in use.  `ends`: the first and the last variable that matches show.
+    `system`: closed system over the m variables; `edges`: the constraints it was closed from; `ends`: the
+    first and the last variable that matches show.
     """
 
     system: Ticks
     edges: tuple[Edge, ...]
-    regions: tuple[tuple[RegionBound, ...], ...]
     ends: tuple[int, int] = (0, -1)
 
 

@@ -26,6 +26,7 @@ from cepctl.engines.confidence.intervals.measure import IntervalMeasure, Measure
 from cepctl.engines.confidence.intervals.rivals import FoundWholes, broken_in_rows
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.occurrence.sure import NEARLY
 from cepctl.engines.confidence.work import NESTED_ENDS
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Given
@@ -34,7 +35,6 @@ BLOCK = 1 << 14
 """Matches whose clauses are made at once."""
 MOST_CHOICES = 256
 """Of matches whose cases can be violated in more ways, all that are left count as uncertain."""
-_NEARLY = 1e-9
 
 
 def measured(measure: IntervalMeasure, matches: Indexes, spans: TickSpans | None = None) -> Measured:
@@ -135,7 +135,7 @@ def _certain_ones(
     measure: IntervalMeasure, matches: Indexes, broken: list[FoundWholes], found: Measured
 ) -> Measured:
     """Confidences that miss 1 by what sums are rounded, of matches that are certain, are 1."""
-    near = (found.confidence != 1.0) & (np.abs(found.confidence - 1.0) < _NEARLY)
+    near = (found.confidence != 1.0) & (np.abs(found.confidence - 1.0) < NEARLY)
     rows = np.flatnonzero(near)
     if not len(rows):
         return found
