@@ -15,7 +15,8 @@ from cepctl.engines.kernels.kernel import kernel
 
 @kernel
 def _tree(part: Part, laws: Laws) -> SeparatorTree:
-    return separator_tree(part, laws)
+    found: SeparatorTree = separator_tree(part, laws)
+    return found
 
 
 def tree_of(pairs: list[tuple[int, int]]) -> SeparatorTree:
