@@ -228,8 +228,8 @@ def _given(keys: AskedKeys) -> Occurrences:
     from cepctl.engines.confidence.given.groups import GroupComponents
 
     source, ties = keys.source, keys.none.ties
-    components = GroupComponents.of(keys.problems, ties)
-    clauses = keys.clauses([components.ties_of(each, ties) for each in keys.problems])
+    components = GroupComponents.of(keys.problems, ties, source.events.masses)
+    clauses = keys.clauses([components.ties_of(each) for each in keys.problems])
     found = measured_clauses(source, source.events, clauses, components.weighted(ties, keys.count))
     share = components.probability(ties, source.events.masses, keys.count)
     return replace(found, probability=found.probability / share)

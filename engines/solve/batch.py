@@ -103,9 +103,9 @@ class Batch:
         """Finds what is tied to the events of problems; None where nothing is given of any."""
         if not self.measure.depends.given:
             return None
-        from cepctl.engines.confidence.given.confidences import ties_of_problems
+        from cepctl.engines.confidence.given.groups import ties_of_problems
 
-        return partial(ties_of_problems, self.ties)
+        return partial(ties_of_problems, self.ties, self.measure.masses)
 
     @cached_property
     def groups(self) -> list[Group]:

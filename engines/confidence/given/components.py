@@ -47,20 +47,6 @@ class Pieces:
         sizes = ties.sizes[components]
         return cls(components, np.where(serial, first, 0), np.where(serial, last - first + 1, sizes))
 
-    def taken(self, which: Indexes) -> Pieces:
-        """Some of the pieces."""
-        return Pieces(self.component[which], self.first[which], self.size[which])
-
-    def ties(self, ties: EventTies) -> tuple[Indexes, Indexes]:
-        """Which ties lie inside of each piece, and their offsets: tie i of a series is after rank i."""
-        serial = ties.serial[self.component]
-        begin = ties.tie_offsets[self.component]
-        count = np.where(serial, self.size - 1, ties.tie_offsets[self.component + 1] - begin)
-        offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-        return np.repeat(begin + np.where(serial, self.first, 0) - offsets[:-1], count) + np.arange(
-            offsets[-1]
-        ), offsets
-
     def follow(self) -> Flags:
         """Which pieces have events of their series before them."""
         return np.asarray(self.first > 0)
@@ -127,10 +113,10 @@ def _clauses(ties: EventTies, components: Indexes) -> Clauses:
     return Clauses(count[0], offsets, flags, count[1], ties.left[at], ties.right[at], ties.bound[at])
 
 
-def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
+def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, scale: Reals) -> Reals:
     """What a match that needs these pieces is divided by, shape of `pieces`.
 
-    Of a piece of a series it is the probability that its ties hold, its first event being given all before
+    `scale`: the logarithm of what the weights of its links are too large by, 0 where it has none.  Of a piece of a series it is the probability that its ties hold, its first event being given all before
     it, and its last one all after it; of a single event, whose mass is given both, it is 1.
 
     Raises
@@ -150,5 +136,7 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
         steps = pieces.size[some] - 1
         offsets = np.concatenate([[0], np.cumsum(steps)])
         at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
-        found[some] = np.multiply.reduceat(series.ratio[at], offsets[:-1]) * series.meeting[last]
+        with np.errstate(divide="ignore"):
+            in_order = np.add.reduceat(np.log(series.ratio[at]), offsets[:-1])
+        found[some] = np.exp(in_order - scale[some]) * series.meeting[last]
     return found

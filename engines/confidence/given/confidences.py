@@ -21,8 +21,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.given.groups import GroupComponents
-from cepctl.engines.confidence.given.touched_components import touched
+from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER
@@ -52,13 +51,6 @@ def tied_matches(
     return found
 
 
-def ties_of_problems(ties: EventTies, alone: Problems) -> Tied:
-    """What is given of the events of problems, each of which is its own `match`."""
-    touching = touched(alone, ties)
-    at, offsets = touching.pieces.ties(ties)
-    return np.repeat(touching.problem, np.diff(offsets)), ties.left[at], ties.right[at], ties.bound[at]
-
-
 def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], count: int) -> Flags:
     """Which of `count` matches bind an event that is tied, or have such a rival."""
     found = np.zeros(count, dtype=bool)
@@ -84,7 +76,8 @@ def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans
     found = total.measured()
     if spans is not None:
         return found
-    return with_sure_ones(found, matches, EventClocks.none(matches.masses), partial(ties_of_problems, ties))
+    tied = partial(ties_of_problems, ties, matches.masses)
+    return with_sure_ones(found, matches, EventClocks.none(matches.masses), tied)
 
 
 def with_sure_ones(
@@ -129,8 +122,8 @@ def _of_problems(
     """
     count = len(problems.match)
     alone = replace(problems, match=np.arange(count))
-    components = GroupComponents.of([alone], ties)
-    besides = [components.ties_of(alone, ties)]
+    components = GroupComponents.of([alone], ties, masses)
+    besides = [components.ties_of(alone)]
     first, last = shown_events(problems)
     if spans is not None:
         besides.append(within_spans(spans.take(problems.match), first, last))

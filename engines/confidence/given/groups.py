@@ -26,7 +26,7 @@ from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.confidence.given.components import Pieces, piece_probability
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
-from cepctl.engines.confidence.given.touched_components import touched
+from cepctl.engines.confidence.given.stretches import Needed, needed_of, touched_ranks
 from cepctl.engines.confidence.given.work import require_few
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
@@ -106,49 +106,56 @@ class GroupComponents:
 
     group: Indexes
     pieces: Pieces
+    needed: Needed
 
     @classmethod
-    def of(cls, problems: Sequence[Problems], ties: EventTies) -> GroupComponents:
+    def of(cls, problems: Sequence[Problems], ties: EventTies, masses: Masses) -> GroupComponents:
         """`match` of the problems is their group."""
         none = np.zeros(0, dtype=np.int64)
-        named = [(none, none, none, none)]
+        named = [(none, none, none)]
         for each in problems:
-            touching = touched(each, ties)
-            pieces = touching.pieces
-            last = pieces.first + pieces.size - 1
-            named.append((each.match[touching.problem], pieces.component, pieces.first, last))
-        group, component, first, last = (np.concatenate(each) for each in zip(*named, strict=True))
-        order = np.lexsort((component, group))
-        group, component, first, last = group[order], component[order], first[order], last[order]
-        fresh = np.ones(len(group), dtype=bool)
+            problem, component, rank = touched_ranks(each, ties)
+            named.append((each.match[problem], component, rank))
+        group, component, rank = (np.concatenate(each) for each in zip(*named, strict=True))
+        order = np.lexsort((rank, component, group))
+        group, component, rank = group[order], component[order], rank[order]
+        fresh, again = np.ones(len(group), dtype=bool), np.zeros(len(group), dtype=bool)
         fresh[1:] = (np.diff(group) != 0) | (np.diff(component) != 0)
+        again[1:] = ~fresh[1:] & (np.diff(rank) == 0)
+        group, component, rank, fresh = group[~again], component[~again], rank[~again], fresh[~again]
         begin = np.flatnonzero(fresh)
-        if not len(begin):
-            return cls(none, Pieces(none, none, none))
-        pieces = Pieces.between(
-            ties, component[begin], np.minimum.reduceat(first, begin), np.maximum.reduceat(last, begin)
-        )
-        require_few(pieces.size)
-        return cls(group[begin], pieces)
+        offsets = np.append(begin, len(group))
+        pieces = Pieces.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
+        needed = needed_of(ties, masses, pieces, offsets, rank)
+        return cls(group[begin], pieces, needed)
 
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:
         """Of `count` groups the probability that the ties of their pieces hold."""
         product = np.ones(count)
-        np.multiply.at(product, self.group, piece_probability(ties, masses, self.pieces))
+        share = piece_probability(ties, masses, self.pieces, self.needed.scale)
+        np.multiply.at(product, self.group, share)
         return product
 
-    def ties_of(self, problems: Problems, ties: EventTies) -> tuple[Indexes, Indexes, Indexes, Ticks]:
+    def ties_of(self, problems: Problems) -> Tied:
         """The ties of each problem's group: problem, left and right event, and bound."""
         begin = np.searchsorted(self.group, problems.match)
         sizes = np.searchsorted(self.group, problems.match, side="right") - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         pair = np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1])
-        at, tie_offsets = self.pieces.taken(pair).ties(ties)
+        needed = self.needed
+        at, tie_offsets = owned(needed.tie_offsets, pair)
         problem = np.repeat(np.repeat(np.arange(len(sizes)), sizes), np.diff(tie_offsets))
-        return problem, ties.left[at], ties.right[at], ties.bound[at]
+        return problem, needed.left[at], needed.right[at], needed.bound[at]
 
     def weighted(self, ties: EventTies, count: int) -> Weighted:
-        """The first and last events of pieces that have others of their series before or after them."""
+        """What stands for first and last events of pieces before or after which are others; and links.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a group needs more tied events than can be summed together.
+        """
+        require_few(self.needed.variables)
         pieces, follows, leads = self.pieces, self.pieces.follow(), self.pieces.lead(ties)
         begin = ties.member_offsets[pieces.component] + pieces.first
         ends = np.stack([ties.members[begin], ties.members[begin + pieces.size - 1]], axis=1)
@@ -165,4 +172,12 @@ class GroupComponents:
         changed[:, 1] &= pieces.size > 1
         group = np.repeat(self.group, changed.sum(axis=1))
         offsets = np.searchsorted(group, np.arange(count + 1)).astype(np.int64)
-        return Weighted(series_of(ties).laws, offsets, ends[changed], instead[changed])
+        linked = np.repeat(self.group, np.diff(self.needed.link_offsets))
+        link_offsets = np.searchsorted(linked, np.arange(count + 1)).astype(np.int64)
+        laws = series_of(ties).laws
+        return Weighted(laws, offsets, ends[changed], instead[changed], link_offsets, self.needed.links)
+
+
+def ties_of_problems(ties: EventTies, masses: Masses, alone: Problems) -> Tied:
+    """What is given of the events of problems, each of which is its own `match`."""
+    return GroupComponents.of([alone], ties, masses).ties_of(alone)

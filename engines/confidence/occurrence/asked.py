@@ -11,6 +11,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.confidence.occurrence.links import hidden_below
 from cepctl.engines.kernels.kernel import inlined, inner
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
@@ -156,10 +157,11 @@ def clauses_of_levels(level_of_clause, levels):
 
 
 @inner
-def settled_at(part, words, tree, level_of_clause, others):
+def settled_at(part, words, tree, level_of, level_of_clause, others):
     """Per level and word the problems that it settles: they ask of nothing that depends on it.
 
     The only problem of a part asks of others at the level that they are compared with, several at the last.
+    What links weigh is not the same on a whole cell.
     """
     count, alone = len(words.full), part.problems == 1
     found = np.empty((len(tree.end), count), np.uint64)
@@ -173,6 +175,8 @@ def settled_at(part, words, tree, level_of_clause, others):
         for k in range(len(part.absent)):
             if level < level_of_clause[k] < end:
                 found[level, words.of_clause[k]] &= ~part.mask[k]
+        if hidden_below(part.links, level_of, level, end) > 0:
+            found[level, :] = NONE
     return found
 
 

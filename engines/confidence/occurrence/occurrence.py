@@ -3,6 +3,7 @@
 clauses      what rows ask of ticks, in one form                              `coupled.clauses`
 settled      of one group, without what the intervals or others decide        `settled`
 parts        that share no event: 1 - product of (1 - P)                      `separators`
+links        what hidden events of a writer weigh                             `links`
 separators   given their ticks the other events are independent               `separators`
 trees        of one problem: which events are placed, and what falls apart    `separator_trees`
 cuts         where the sum over a separator changes its polynomial            `cuts`
@@ -22,6 +23,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.occurrence.links import NO_LINKS, Links, placed_links
 from cepctl.engines.confidence.occurrence.separator_trees import one_after_the_other, separator_tree
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_PROBLEMS,
@@ -75,24 +77,32 @@ class Occurrences:
 class Weighted(NamedTuple):
     """Events of groups that others stand for, with weights; group i owns offsets[i] to offsets[i + 1] - 1.
 
-    `buckets`: the masses of all events and of those that stand for some; `event` becomes `instead`.
+    `buckets`: the masses of all events and of those that stand for some; `event` becomes `instead`.  Group i
+    owns the links between events from link_offsets[i] on.
     """
 
     buckets: Laws
     offsets: Indexes
     event: Indexes
     instead: Indexes
+    link_offsets: Indexes
+    links: Links
 
     @classmethod
     def none(cls, laws: Laws, groups: int) -> Weighted:
         """No event of so many groups has weights."""
         nothing = np.zeros(0, dtype=np.int64)
-        return cls(laws, np.zeros(groups + 1, np.int64), nothing, nothing.copy())
+        none = np.zeros(groups + 1, np.int64)
+        return cls(laws, none, nothing, nothing.copy(), none.copy(), NO_LINKS)
 
     def of_groups(self, groups: Indexes) -> Weighted:
         """Those of some groups."""
         chosen, offsets = owned(self.offsets, groups)
-        return self._replace(offsets=offsets, event=self.event[chosen], instead=self.instead[chosen])
+        linked, link_offsets = owned(self.link_offsets, groups)
+        links = Links(*(each[linked] for each in self.links))
+        return Weighted(
+            self.buckets, offsets, self.event[chosen], self.instead[chosen], link_offsets, links
+        )
 
 
 def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = None) -> Occurrences:
@@ -117,15 +127,18 @@ def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figu
     buckets = weighted.buckets
     for group in range(len(probability)):
         own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
+        links = placed_links(
+            weighted.links, weighted.link_offsets[group], weighted.link_offsets[group + 1], own.event
+        )
         for i in range(weighted.offsets[group], weighted.offsets[group + 1]):
             for e in range(len(own.event)):
                 if own.event[e] == weighted.event[i]:
                     own.event[e] = weighted.instead[i]
-        probability[group] = _union(own, buckets, work_bound, figures[group])
+        probability[group] = _union(own, links, buckets, work_bound, figures[group])
 
 
 @inner
-def _union(own, buckets, work_bound, figures):
+def _union(own, links, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1
     if problems == 0:
@@ -143,7 +156,7 @@ def _union(own, buckets, work_bound, figures):
     for which in range(parts):
         some = problem[offsets[which] : offsets[which + 1]]
         sizes = np.array([0, len(some)])
-        part, word = part_of(own, some, sizes, mask, place)
+        part, word = part_of(own, links, some, sizes, mask, place)
         figures[_PROBLEMS] = part.problems
         if part.problems == 1:
             tree = separator_tree(part, buckets)
@@ -160,7 +173,7 @@ def _union(own, buckets, work_bound, figures):
             if most > MOST_PROBLEMS:
                 figures[_PROBLEMS], figures[_WORK] = most, 0
                 return np.nan
-            part, word = part_of(own, some, sizes, mask, place)
+            part, word = part_of(own, links, some, sizes, mask, place)
         words = words_of(word, sizes)
         found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):

@@ -19,6 +19,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.laws import is_weighted
+from cepctl.engines.confidence.occurrence.links import is_linked
 from cepctl.engines.confidence.occurrence.separators import compared_events
 from cepctl.engines.kernels.kernel import inner
 
@@ -67,7 +68,8 @@ def separator_tree(part, buckets):
         pending -= 1
         first, last, above = waiting[pending]
         own = members[first:last]
-        if last - first == 1 and not is_weighted(buckets, part.event[own[0]]):
+        weighs = is_weighted(buckets, part.event[own[0]]) or is_linked(part.links, own[0])
+        if last - first == 1 and not weighs:
             continue
         best = own[0] if last - first == 1 else _best(near, label, own)
         separators[found], parent[found] = best, above

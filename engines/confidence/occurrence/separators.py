@@ -13,6 +13,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.occurrence.asked import Words, all_bits
+from cepctl.engines.confidence.occurrence.links import Links, is_linked, links_within
 from cepctl.engines.kernels.kernel import inner
 
 MOST_PROBLEMS = 64
@@ -26,7 +27,7 @@ class Part(NamedTuple):
     """Problems that share events with each other and with no other problem of the group.
 
     `event`: row numbers, by the rank of their ids.  Clauses as in `Settled`, with the places of events here;
-    `mask` has a bit for each problem that asks for the clause.
+    `mask` has a bit for each problem that asks for the clause.  `links`: between places of events.
     """
 
     problems: int
@@ -37,6 +38,7 @@ class Part(NamedTuple):
     right: Indexes
     bound: Ticks
     mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
+    links: Links
 
 
 @inner
@@ -98,7 +100,7 @@ def problems_by_part(number, parts):
 
 
 @inner
-def part_of(settled, problems, offsets, mask, place):
+def part_of(settled, links, problems, offsets, mask, place):
     """One part, and the word of each of its clauses; the work is that of the part alone.
 
     Word w has the problems offsets[w] to offsets[w + 1] - 1; a clause that several words ask for is there for
@@ -111,13 +113,14 @@ def part_of(settled, problems, offsets, mask, place):
     differences = 0
     for k in clauses:
         differences += settled.offsets[k + 1] - settled.offsets[k]
-    part = Part(
-        len(problems), np.empty(len(events), np.int64), np.empty(len(clauses), np.bool_),
-        np.zeros(len(clauses) + 1, np.int64), np.empty(differences, np.int64),
-        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(len(clauses), np.uint64),
-    )  # fmt: skip
+    event = np.empty(len(events), np.int64)
     for i in range(len(events)):
-        place[events[i]], part.event[i] = i, settled.event[events[i]]
+        place[events[i]], event[i] = i, settled.event[events[i]]
+    part = Part(
+        len(problems), event, np.empty(len(clauses), np.bool_), np.zeros(len(clauses) + 1, np.int64),
+        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
+        np.empty(len(clauses), np.uint64), links_within(links, place),
+    )  # fmt: skip
     _fill(part, settled, clauses, place)
     place[events] = -1
     first = 0
@@ -224,12 +227,12 @@ def _fill(part, settled, clauses, place):
 def separators_of(part, buckets):
     """Whether MOST_SEPARATORS events cover all comparisons, and a smallest cover, ascending.
 
-    Events with weights are separators in any case, and are not counted.
+    Events with weights or links are separators in any case, and are not counted.
     """
     one, other = compared_events(part)
     chosen = np.zeros(len(part.event), np.bool_)
     for i in range(len(part.event)):
-        chosen[i] = is_weighted(buckets, part.event[i])
+        chosen[i] = is_weighted(buckets, part.event[i]) or is_linked(part.links, i)
     edge, side = np.empty(MOST_SEPARATORS + 1, np.int64), np.empty(MOST_SEPARATORS + 1, np.int64)
     first = _uncovered(one, other, chosen)
     if first < 0:
@@ -270,6 +273,8 @@ def compared_events(part):
                 _note(found, part.left[i], part.right[j])
                 _note(found, part.left[i], part.left[j])
                 _note(found, part.right[i], part.right[j])
+    for i in range(len(part.links.left)):
+        _note(found, part.links.left[i], part.links.right[i])
     pairs = 0
     for a in range(count):
         for b in range(a + 1, count):

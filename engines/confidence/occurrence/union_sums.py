@@ -30,6 +30,7 @@ from cepctl.engines.confidence.occurrence.asked import (
 )
 from cepctl.engines.confidence.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
+from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
     BOUND,
@@ -45,9 +46,13 @@ from cepctl.engines.kernels.kernel import inlined, inner
 
 
 class Levels(NamedTuple):
-    """Of the separators, one per level: their tree, breakpoints, what each decides, what is settled then."""
+    """Of the separators, one per level: their tree, breakpoints, what each decides, what is settled then.
+
+    `level_of`: the level of each event of the part, -1 for none.
+    """
 
     tree: SeparatorTree
+    level_of: Indexes
     cuts: Cuts
     offsets: Indexes
     clause: Indexes
@@ -91,8 +96,9 @@ def union_probability(part, words, tree, buckets, work_bound):
     tick = np.zeros(len(part.event), np.int64)
     level_of_clause = levels_of_clauses(part, level_of)
     offsets, clause = clauses_of_levels(level_of_clause, len(tree.separators))
-    settled = settled_at(part, words, tree, level_of_clause, others)
-    levels = Levels(tree, cuts_of(part, tree.separators, level_of, buckets), offsets, clause, settled, others)
+    settled = settled_at(part, words, tree, level_of, level_of_clause, others)
+    cuts = cuts_of(part, tree.separators, level_of, buckets)
+    levels = Levels(tree, level_of, cuts, offsets, clause, settled, others)
     walk = _new_walk(part, words, levels, buckets)
     some = _multiply(part, words, others, walk.share[0], walk.share[0], -1, buckets, tick, states, pieces)
     if not some:
@@ -160,6 +166,8 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         weight = sums[level, _DENSITY] * walk.weights[level, node]
         if is_weighted(buckets, event):
             weight *= weight_at(buckets, event, tick[separators[level]])
+        if len(part.links.left) > 0:
+            weight *= weight_of_links(part.links, levels.level_of, level, tick)
         states.counters[WORK] += 1
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
         if states.counters[WORK] > states.counters[BOUND]:
@@ -205,6 +213,7 @@ def _new_walk(part, words, levels, buckets):
     degree = len(levels.others.event) + count
     for event in part.event:
         degree += degree_of(buckets, event)
+    degree += hidden_below(part.links, levels.level_of, 0, count)
     widest = 2
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
@@ -252,6 +261,7 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick):
     degree = end - 1 - level
     for separator in tree.separators[level:end]:
         degree += degree_of(buckets, part.event[separator])
+    degree += hidden_below(part.links, levels.level_of, level, end)
     for word in range(len(left)):
         for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
             if level <= levels.others.level[i] < end and levels.others.problems[i] & left[word] != NONE:

@@ -41,10 +41,11 @@ def _ones(self: GroupComponents, ties: Any, masses: Any, count: int) -> Any:
     return np.ones(count)
 
 
-def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any) -> Any:
+def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any, scale: Any) -> Any:
     from cepctl.engines.confidence.given.components import piece_probability
 
-    return piece_probability(ties, masses, Pieces.whole(ties, (pieces.component + 1) % len(ties.sizes)))
+    another = Pieces.whole(ties, (pieces.component + 1) % len(ties.sizes))
+    return piece_probability(ties, masses, another, scale)
 
 
 def _without_weights(ties: Any, ends: Any, **_: Any) -> Any:

@@ -1,0 +1,139 @@
+"""What is needed of components: of a series the events that are touched, and links over what is hidden.
+
+An event of a series that no problem speaks of, between two that some do, is *hidden*.  Where hidden events
+can be anywhere between these, only their number counts (`occurrence.links`); else they are summed, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.given.components import Pieces
+from cepctl.engines.confidence.occurrence.links import Links
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Ties and links of p pieces of components, as nested offsets; events by row number.
+
+    `variables`, shape (p,): how many events of each are summed.  `scale`, shape (p,): the logarithm of what
+    the weights of its links are to be multiplied by.
+    """
+
+    tie_offsets: Indexes
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+    link_offsets: Indexes
+    links: Links
+    variables: Indexes
+    scale: Reals
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Neighbours among the touched events of series: their piece, and both ranks; shape (s,)."""
+
+    piece: Indexes
+    first: Indexes
+    last: Indexes
+    linked: Flags
+
+
+def touched_ranks(problems: Problems, ties: EventTies) -> tuple[Indexes, Indexes, Indexes]:
+    """The problem, component and rank of each tied event that problems speak of, with repetitions."""
+    count, width = problems.variables.event.shape
+    factors = problems.factors
+    rows = np.arange(count)
+    problem = np.concatenate([np.repeat(rows, width), np.repeat(rows, np.diff(factors.offsets))])
+    event = np.concatenate([problems.variables.event.reshape(-1), factors.event])
+    tied = np.flatnonzero(ties.touches(event))
+    return problem[tied], ties.component[event[tied]], ties.rank[event[tied]]
+
+
+def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes) -> Needed:
+    """What is needed of pieces whose touched events have these ranks, ascending, as nested offsets."""
+    stretches = _stretches(ties, masses, pieces, offsets, rank)
+    component, serial = pieces.component, ties.serial[pieces.component]
+    whole = np.flatnonzero(~serial)
+    all_ties, all_offsets = owned(ties.tie_offsets, component[whole])
+    steps = np.where(stretches.linked, 1, stretches.last - stretches.first)
+    own, own_offsets = _ranges(ties.tie_offsets[component[stretches.piece]] + stretches.first, steps)
+    piece = np.concatenate([np.repeat(whole, np.diff(all_offsets)), np.repeat(stretches.piece, steps)])
+    at = np.concatenate([all_ties, own])
+    left, right, bound = ties.left[at], ties.right[at], ties.bound[at]
+    some = np.flatnonzero(stretches.linked)
+    hidden = (stretches.last - stretches.first - 1)[some]
+    begin = ties.member_offsets[component[stretches.piece[some]]]
+    ends = ties.members[begin + stretches.first[some]], ties.members[begin + stretches.last[some]]
+    place = len(all_ties) + own_offsets[:-1][some]
+    right[place], bound[place] = ends[1], -(hidden + 1)
+    order = np.argsort(piece, kind="stable")
+    count = np.arange(len(component) + 1)
+    room = masses.upper[ends[1]] - masses.lower[ends[0]] - 1 - hidden
+    variables = np.where(serial, 1, ties.sizes[component])
+    np.add.at(variables, stretches.piece, steps)
+    scale = np.zeros(len(component))
+    np.add.at(scale, stretches.piece[some], _scales(ties, masses, begin + stretches.first[some], hidden, room))
+    return Needed(
+        np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order], bound[order],
+        np.searchsorted(stretches.piece[some], count).astype(np.int64), Links(*ends, hidden, room),
+        variables, scale,
+    )  # fmt: skip
+
+
+def _stretches(
+    ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes
+) -> _Stretches:
+    owner = np.repeat(np.arange(len(pieces.component)), np.diff(offsets))
+    at = np.flatnonzero((np.diff(owner) == 0) & ties.serial[pieces.component[owner[:-1]]])
+    piece, first, last = owner[at], rank[at], rank[at + 1]
+    return _Stretches(piece, first, last, _linked(ties, masses, pieces.component[piece], first, last))
+
+
+def _linked(ties: EventTies, masses: Masses, component: Indexes, first: Indexes, last: Indexes) -> Flags:
+    """Whether what is hidden is uniform, and can be wherever the two leave room for it in order.
+
+    The interval of each event is cut to what its neighbours leave: so both ends rise by one tick at least
+    from one to the next, and by no more where one unit holds all.
+    """
+    members, begin = ties.members, ties.member_offsets[component]
+    a, b = members[begin + first], members[begin + last]
+    inner, other = members[begin + np.minimum(first + 1, last)], members[begin + np.maximum(last - 1, first)]
+    hidden = last - first - 1
+    found = hidden > 0
+    found &= masses.lower[other] - masses.lower[a] == hidden
+    found &= masses.upper[b] - masses.upper[inner] == hidden
+    found &= masses.upper[a] - masses.lower[b] > -(hidden + 1)
+    some = np.flatnonzero(found)
+    at, offsets = _ranges(ties.tie_offsets[component[some]] + first[some], hidden[some] + 1)
+    odd = ties.bound[at] != -1
+    if not masses.uniform:
+        event = ties.right[at]
+        odd |= masses.starts[event + 1] - masses.starts[event] != 1
+        odd[offsets[1:] - 1] &= ties.bound[at[offsets[1:] - 1]] != -1
+    owner = np.repeat(some, np.diff(offsets))
+    found[owner[odd]] = False
+    return found
+
+
+def _scales(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes, room: Ticks) -> Reals:
+    """The logarithm of C(room + hidden, hidden) and of the densities of hidden events, one after another."""
+    at, offsets = _ranges(begin + 1, hidden)
+    event = ties.members[at]
+    place = np.arange(len(at)) - np.repeat(offsets[:-1], hidden) + 1.0
+    terms = np.log((np.repeat(room, hidden) + place) / place)
+    terms += np.log(masses.density[masses.starts[event]])
+    return np.add.reduceat(terms, offsets[:-1]) if len(hidden) else np.zeros(0)
+
+
+def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
+    """Numbers from each `begin` on, one range after the other, and their offsets."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
