@@ -2,6 +2,7 @@
 
     even       the density of a bucket is the mass of each of its ticks
     weighted   a polynomial, or two, weigh the ticks of a bucket: what a series of ties leaves to an event
+    rooms      such a polynomial in closed form: in how many ways others have room (`room_weight`)
 
 A weight on n ticks from `start` on is kept by coefficients c_k of
 
@@ -29,11 +30,13 @@ NO_CELL = -1
 class Polynomials(NamedTuple):
     """Polynomials on cells of ticks.
 
-    Cell i has `ticks[i]` ticks from `start[i]` on, and coefficient[offsets[i] : offsets[i + 1]].
+    Cell i has `ticks[i]` ticks from `start[i]` on, and coefficient[offsets[i] : offsets[i + 1]].  Where
+    `others[i]` is not negative it is the room of so many from `start[i]` on, scaled at `ticks[i]`.
     """
 
     start: Ticks
     ticks: Ticks
+    others: Indexes
     offsets: Indexes
     coefficient: Reals
 
@@ -90,6 +93,9 @@ def weight_at(laws, event, tick):
 @inner
 def _polynomial_at(polynomials, cell, tick):
     """The value of a cell's polynomial."""
+    others = polynomials.others[cell]
+    if others >= 0:
+        return room_weight(others, polynomials.ticks[cell], tick - polynomials.start[cell] - others)
     first, last = polynomials.offsets[cell], polynomials.offsets[cell + 1]
     x, n = float(tick - polynomials.start[cell]), float(polynomials.ticks[cell])
     total, basis = 0.0, 1.0
@@ -100,6 +106,23 @@ def _polynomial_at(polynomials, cell, tick):
             break
         basis *= (x - k) / (n - k)
     return total
+
+
+@inner
+def room_weight(others, typical, spare):
+    """In how many ways `others` have room where so many ticks are to spare: C(spare + others, others).
+
+    Scaled to be 1 where `typical` ticks are.
+
+    >>> [float(room_weight(2, 3, spare)) for spare in (-1, 0, 3)]
+    [0.0, 0.1, 1.0]
+    """
+    if spare < 0:
+        return 0.0
+    weight, x, n = 1.0, float(spare), float(typical)
+    for k in range(1, others + 1):
+        weight *= (x + k) / (n + k)
+    return weight
 
 
 def even_laws(buckets: Buckets) -> Laws:
@@ -128,5 +151,5 @@ def _read_only(laws: Laws) -> Laws:
 
 
 _NONE, _NO_REALS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
-_NO_CELLS = Polynomials(_NONE, _NONE, _NONE, _NO_REALS)
+_NO_CELLS = Polynomials(_NONE, _NONE, _NONE, _NONE, _NO_REALS)
 _NONE.flags.writeable = _NO_REALS.flags.writeable = False

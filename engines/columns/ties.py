@@ -24,12 +24,34 @@ class SeriesMasses:
     one at place p, given all before it; event n + m + p the same given all after it, n + 2 m + p given both.
     `ratio`, shape (m,): the probability that an event follows as it must, where all before it do; `meeting`:
     that what is before an event and what is after it meet, where each holds by itself.
+
+    Of the u events of `units`, at `unit_place`, shape (n,), -1 for all others, event n + 3 m + q is the one at
+    place q wherever its unit is; each of the next u as well, weighed by what comes before it, then by what
+    comes after it, then by both, which is its law.
     """
 
     laws: Laws
     place: Indexes
     ratio: Reals
     meeting: Reals
+    units: Units
+    unit_place: Indexes
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the components of some ties are as units, shape (components,): `records` is 0 of those that are none.
+
+    `begin`: the first tick, `spare`: how many ticks are not taken by records.
+    """
+
+    records: Indexes
+    begin: Ticks
+    spare: Ticks
+
+    def are(self, components: Indexes) -> Flags:
+        """Which of some components are units."""
+        return np.asarray(self.records[components] > 0)
 
 
 class SeriesLater:

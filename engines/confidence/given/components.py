@@ -47,6 +47,10 @@ class Pieces:
         sizes = ties.sizes[components]
         return cls(components, np.where(serial, first, 0), np.where(serial, last - first + 1, sizes))
 
+    def taken(self, which: Indexes) -> Pieces:
+        """Some of the pieces."""
+        return Pieces(self.component[which], self.first[which], self.size[which])
+
     def follow(self) -> Flags:
         """Which pieces have events of their series before them."""
         return np.asarray(self.first > 0)
@@ -111,32 +115,3 @@ def _clauses(ties: EventTies, components: Indexes) -> Clauses:
     count = np.arange(len(components) + 1), np.arange(len(at) + 1)
     flags = np.zeros(len(at), dtype=bool)
     return Clauses(count[0], offsets, flags, count[1], ties.left[at], ties.right[at], ties.bound[at])
-
-
-def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, scale: Reals) -> Reals:
-    """What a match that needs these pieces is divided by, shape of `pieces`.
-
-    `scale`: the logarithm of what the weights of its links are too large by, 0 where it has none.  Of a piece of a series it is the probability that its ties hold, its first event being given all before
-    it, and its last one all after it; of a single event, whose mass is given both, it is 1.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If one needs more products than the bound on the work.
-    """
-    serial = ties.serial[pieces.component]
-    found = np.ones(len(pieces.size))
-    found[~serial] = component_probability(ties, masses, pieces.component[~serial])
-    some = np.flatnonzero(serial & (pieces.size > 1))
-    if len(some):
-        series = series_of(ties)
-        begin = ties.member_offsets[pieces.component[some]] + pieces.first[some]
-        first = series.place[ties.members[begin]]
-        last = first + pieces.size[some] - 1
-        steps = pieces.size[some] - 1
-        offsets = np.concatenate([[0], np.cumsum(steps)])
-        at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
-        with np.errstate(divide="ignore"):
-            in_order = np.add.reduceat(np.log(series.ratio[at]), offsets[:-1])
-        found[some] = np.exp(in_order - scale[some]) * series.meeting[last]
-    return found

@@ -13,20 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.clocks.unions import MeasuringClauses
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.confidence.given.components import Pieces, piece_probability
+from cepctl.engines.confidence.given.components import Pieces
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
-from cepctl.engines.confidence.given.stretches import Needed, needed_of, touched_ranks
+from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability, touched_ranks
 from cepctl.engines.confidence.given.work import require_few
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
@@ -132,7 +133,7 @@ class GroupComponents:
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:
         """Of `count` groups the probability that the ties of their pieces hold."""
         product = np.ones(count)
-        share = piece_probability(ties, masses, self.pieces, self.needed.scale)
+        share = piece_probability(ties, masses, self.pieces, self.needed)
         np.multiply.at(product, self.group, share)
         return product
 
@@ -148,7 +149,7 @@ class GroupComponents:
         return problem, needed.left[at], needed.right[at], needed.bound[at]
 
     def weighted(self, ties: EventTies, count: int) -> Weighted:
-        """What stands for first and last events of pieces before or after which are others; and links.
+        """What stands for events before or after which are others of their series; and links.
 
         Raises
         ------
@@ -156,7 +157,23 @@ class GroupComponents:
             If a group needs more tied events than can be summed together.
         """
         require_few(self.needed.variables)
-        pieces, follows, leads = self.pieces, self.pieces.follow(), self.pieces.lead(ties)
+        units = series_of(ties).units
+        group, event, instead = (
+            np.concatenate(each)
+            for each in zip(self._passed(ties, units), self._of_units(ties, units), strict=True)
+        )
+        order = np.argsort(group, kind="stable")
+        offsets = np.searchsorted(group[order], np.arange(count + 1)).astype(np.int64)
+        linked = np.repeat(self.group, np.diff(self.needed.link_offsets))
+        link_offsets = np.searchsorted(linked, np.arange(count + 1)).astype(np.int64)
+        laws = series_of(ties).laws
+        return Weighted(laws, offsets, event[order], instead[order], link_offsets, self.needed.links)
+
+    def _passed(self, ties: EventTies, units: Units) -> Instead:
+        """First and last events of pieces of series that are no units."""
+        passed = np.flatnonzero(~units.are(self.pieces.component))
+        pieces = self.pieces.taken(passed)
+        follows, leads = pieces.follow(), pieces.lead(ties)
         begin = ties.member_offsets[pieces.component] + pieces.first
         ends = np.stack([ties.members[begin], ties.members[begin + pieces.size - 1]], axis=1)
         instead = ends.copy()
@@ -170,12 +187,27 @@ class GroupComponents:
                         instead[some] = weighted_events(ties, ends[some], follows=follow, leads=lead)
         changed = instead != ends
         changed[:, 1] &= pieces.size > 1
-        group = np.repeat(self.group, changed.sum(axis=1))
-        offsets = np.searchsorted(group, np.arange(count + 1)).astype(np.int64)
-        linked = np.repeat(self.group, np.diff(self.needed.link_offsets))
-        link_offsets = np.searchsorted(linked, np.arange(count + 1)).astype(np.int64)
-        laws = series_of(ties).laws
-        return Weighted(laws, offsets, ends[changed], instead[changed], link_offsets, self.needed.links)
+        return np.repeat(self.group[passed], changed.sum(axis=1)), ends[changed], instead[changed]
+
+    def _of_units(self, ties: EventTies, units: Units) -> Instead:
+        """All touched events of units: the first weighed by what is before it, the last by what is after."""
+        needed, pieces, series = self.needed, self.pieces, series_of(ties)
+        piece = np.repeat(np.arange(len(pieces.size)), np.diff(needed.touched_offsets))
+        some = np.flatnonzero(units.are(pieces.component)[piece])
+        piece, rank = piece[some], needed.rank[some]
+        component, first = pieces.component[piece], pieces.first[piece]
+        last, alone = first + pieces.size[piece] - 1, pieces.size[piece] == 1
+        before = alone | ((rank == first) & (rank > 0))
+        after = alone | ((rank == last) & (rank < ties.sizes[component] - 1))
+        event = ties.members[ties.member_offsets[component] + rank]
+        laws = len(series.place) + 3 * len(series.ratio)
+        records = np.count_nonzero(series.unit_place >= 0)
+        instead = laws + (before + 2 * after) * records + series.unit_place[event]
+        return self.group[piece], event, instead
+
+
+Instead: TypeAlias = tuple[Indexes, Indexes, Indexes]
+"""Events of groups, and those that stand for them: group, event and the other."""
 
 
 def ties_of_problems(ties: EventTies, masses: Masses, alone: Problems) -> Tied:

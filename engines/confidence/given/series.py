@@ -21,6 +21,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.columns.ties import EventTies, SeriesLater, SeriesMasses
+from cepctl.engines.confidence.given.units import unit_shares, units_of, with_units
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -87,8 +88,8 @@ def series_pass(buckets, event, bound, begins):
         cell_offsets[m + 1] = found
     used = cells.offsets[found]
     kept = Polynomials(
-        cells.start[:found].copy(), cells.ticks[:found].copy(), cells.offsets[: found + 1].copy(),
-        cells.coefficient[:used].copy(),
+        cells.start[:found].copy(), cells.ticks[:found].copy(), np.full(found, -1),
+        cells.offsets[: found + 1].copy(), cells.coefficient[:used].copy(),
     )  # fmt: skip
     return Pass(cell_offsets, kept, ratio)
 
@@ -172,9 +173,12 @@ def with_series(ties: EventTies, masses: Masses) -> EventTies:
 
 
 def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
-    """Two passes over all series; fills the probabilities of these."""
-    serial = np.flatnonzero(ties.serial)
-    inside = np.repeat(ties.serial, ties.sizes)
+    """Two passes over all series that are no units; fills the probabilities of all."""
+    units = units_of(ties, masses)
+    of_units = units.records > 0
+    passed = ties.serial & ~of_units
+    serial = np.flatnonzero(passed)
+    inside = np.repeat(passed, ties.sizes)
     event = ties.members[inside]
     place = np.full(len(masses.lower), -1, dtype=np.int64)
     place[event] = np.arange(len(event))
@@ -191,9 +195,16 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     reversed_event, reversed_bound = event[::-1].copy(), next_bound[::-1].copy()
     backward = series_pass(masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy())
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
-    laws = _weighted(masses, event, forward, backward, meeting)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
-    return SeriesMasses(laws, place, forward.ratio, meeting)
+    some = np.flatnonzero(of_units)
+    in_order = unit_shares(units, some) - units.records[some] * np.log(units.spare[some] + 1.0)
+    ties.probability[some] = np.maximum(np.exp(in_order), np.nextafter(0.0, 1.0))
+    record = ties.members[np.repeat(of_units, ties.sizes)]
+    unit_place = np.full(len(masses.lower), -1, dtype=np.int64)
+    unit_place[record] = np.arange(len(record))
+    laws = _weighted(masses, event, forward, backward, meeting)
+    laws = with_units(laws, units, ties.component[record], ties.rank[record])
+    return SeriesMasses(laws, place, forward.ratio, meeting, units, unit_place)
 
 
 def without_series(ties: EventTies, masses: Masses) -> EventTies:

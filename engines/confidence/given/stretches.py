@@ -12,9 +12,11 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.confidence.given.components import Pieces
+from cepctl.engines.confidence.given.components import Pieces, component_probability
+from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
 from cepctl.engines.confidence.occurrence.links import Links
 
 
@@ -22,10 +24,12 @@ from cepctl.engines.confidence.occurrence.links import Links
 class Needed:
     """Ties and links of p pieces of components, as nested offsets; events by row number.
 
-    `variables`, shape (p,): how many events of each are summed.  `scale`, shape (p,): the logarithm of what
-    the weights of its links are to be multiplied by.
+    `touched_offsets`, `rank`: the touched events.  `variables`, shape (p,): how many events of each are
+    summed.  `scale`, shape (p,): the logarithm of what the weights of its links are to be multiplied by.
     """
 
+    touched_offsets: Indexes
+    rank: Indexes
     tie_offsets: Indexes
     left: Indexes
     right: Indexes
@@ -76,14 +80,18 @@ def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes,
     right[place], bound[place] = ends[1], -(hidden + 1)
     order = np.argsort(piece, kind="stable")
     count = np.arange(len(component) + 1)
-    room = masses.upper[ends[1]] - masses.lower[ends[0]] - 1 - hidden
+    size = ties.sizes[component[stretches.piece[some]]]
+    typical = typical_spare(masses.upper[ends[1]] - masses.lower[ends[0]] - 1 - hidden, size, hidden)
     variables = np.where(serial, 1, ties.sizes[component])
     np.add.at(variables, stretches.piece, steps)
     scale = np.zeros(len(component))
-    np.add.at(scale, stretches.piece[some], _scales(ties, masses, begin + stretches.first[some], hidden, room))
+    np.add.at(scale, stretches.piece[some], ways(hidden, typical))
+    outside = np.flatnonzero(~series_of(ties).units.are(component[stretches.piece[some]]))
+    densities = _densities(ties, masses, (begin + stretches.first[some])[outside], hidden[outside])
+    np.add.at(scale, stretches.piece[some[outside]], densities)
     return Needed(
-        np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order], bound[order],
-        np.searchsorted(stretches.piece[some], count).astype(np.int64), Links(*ends, hidden, room),
+        offsets, rank, np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order], bound[order],
+        np.searchsorted(stretches.piece[some], count).astype(np.int64), Links(*ends, hidden, typical),
         variables, scale,
     )  # fmt: skip
 
@@ -123,13 +131,10 @@ def _linked(ties: EventTies, masses: Masses, component: Indexes, first: Indexes,
     return found
 
 
-def _scales(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes, room: Ticks) -> Reals:
-    """The logarithm of C(room + hidden, hidden) and of the densities of hidden events, one after another."""
+def _densities(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes) -> Reals:
+    """The logarithm of the densities of hidden events, one after the other; not of units."""
     at, offsets = _ranges(begin + 1, hidden)
-    event = ties.members[at]
-    place = np.arange(len(at)) - np.repeat(offsets[:-1], hidden) + 1.0
-    terms = np.log((np.repeat(room, hidden) + place) / place)
-    terms += np.log(masses.density[masses.starts[event]])
+    terms = np.log(masses.density[masses.starts[ties.members[at]]])
     return np.add.reduceat(terms, offsets[:-1]) if len(hidden) else np.zeros(0)
 
 
@@ -137,3 +142,46 @@ def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
     """Numbers from each `begin` on, one range after the other, and their offsets."""
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+
+
+def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, needed: Needed) -> Reals:
+    """What a match that needs these pieces is divided by, shape of `pieces`.
+
+    Of a piece of a series it is the probability that its ties hold, its first event being given all before
+    it, and its last one all after it; of a single event, whose mass is given both, it is 1.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If one needs more products than the bound on the work.
+    """
+    series = series_of(ties)
+    serial, unit = ties.serial[pieces.component], series.units.are(pieces.component)
+    found = np.ones(len(pieces.size))
+    found[~serial] = component_probability(ties, masses, pieces.component[~serial])
+    some = np.flatnonzero(serial & ~unit & (pieces.size > 1))
+    if len(some):
+        begin = ties.member_offsets[pieces.component[some]] + pieces.first[some]
+        first = series.place[ties.members[begin]]
+        last = first + pieces.size[some] - 1
+        steps = pieces.size[some] - 1
+        offsets = np.concatenate([[0], np.cumsum(steps)])
+        at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
+        with np.errstate(divide="ignore"):
+            in_order = np.add.reduceat(np.log(series.ratio[at]), offsets[:-1])
+        found[some] = np.exp(in_order - needed.scale[some]) * series.meeting[last]
+    some = np.flatnonzero(unit & (pieces.size > 1))
+    if len(some):
+        found[some] = np.exp(_in_units(series.units, pieces.taken(some), needed, some))
+    return found
+
+
+def _in_units(units: Units, pieces: Pieces, needed: Needed, which: Indexes) -> Reals:
+    """The logarithm of the weights of all that is written in units, summed as `needed` says."""
+    component = pieces.component
+    records = units.records[component]
+    after = records - pieces.first - pieces.size
+    touched = np.diff(needed.touched_offsets)[which]
+    ends = scale_of_ends(units, component, pieces.first) + scale_of_ends(units, component, after)
+    even = touched * np.log(1.0 * records + units.spare[component])
+    return np.asarray(unit_shares(units, component) - ends - needed.scale[which] - even)

@@ -1,8 +1,7 @@
 """What hidden events weigh of two others between which they stand in a known order.
 
 Between events that one writer wrote d ticks apart, g others of the same ticks have room in C(d - 1, g) ways,
-all of which are equally probable.  So they need not be summed: the two are *linked*.  Weights are scaled to
-be 1 where the two are as far apart as they can be.
+all of which are equally probable.  So they need not be summed: the two are *linked*.
 """
 
 from __future__ import annotations
@@ -12,19 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.laws import room_weight
 from cepctl.engines.kernels.kernel import inner
 
 
 class Links(NamedTuple):
-    """Pairs of events, and how many hidden ones stand between each; of groups link by link, shape (k,).
+    """Pairs of events, how many hidden ones stand between each, and where their weight is 1; shape (k,).
 
-    `room`: how many ticks the hidden ones have to spare between the two, at most.
+    `typical`: that many ticks are then to spare between the two.
     """
 
     left: Indexes
     right: Indexes
     hidden: Indexes
-    room: Ticks
+    typical: Ticks
 
 
 NO_LINKS = Links(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
@@ -43,22 +43,7 @@ def weight_of_links(links, level_of, level, tick):
     for i in range(len(links.left)):
         a, b = links.left[i], links.right[i]
         if max(level_of[a], level_of[b]) == level:
-            weight *= link_weight(links.hidden[i], links.room[i], tick[b] - tick[a] - 1 - links.hidden[i])
-    return weight
-
-
-@inner
-def link_weight(hidden, room, spare):
-    """C(spare + hidden, hidden) / C(room + hidden, hidden).
-
-    >>> [float(link_weight(2, 3, spare)) for spare in (-1, 0, 3)]
-    [0.0, 0.1, 1.0]
-    """
-    if spare < 0:
-        return 0.0
-    weight, x, n = 1.0, float(spare), float(room)
-    for l in range(1, hidden + 1):
-        weight *= (x + l) / (n + l)
+            weight *= room_weight(links.hidden[i], links.typical[i], tick[b] - tick[a] - 1 - links.hidden[i])
     return weight
 
 
@@ -86,7 +71,7 @@ def placed_links(links, begin, end, event):
     """Links `begin` to `end` - 1 between rows of events, as links between the places of these."""
     found = Links(
         np.empty(end - begin, np.int64), np.empty(end - begin, np.int64), links.hidden[begin:end].copy(),
-        links.room[begin:end].copy(),
+        links.typical[begin:end].copy(),
     )  # fmt: skip
     for i in range(end - begin):
         found.left[i] = found.right[i] = -1
@@ -114,5 +99,5 @@ def links_within(links, place):
     for k in range(count):
         i = kept[k]
         found.left[k], found.right[k] = place[links.left[i]], place[links.right[i]]
-        found.hidden[k], found.room[k] = links.hidden[i], links.room[i]
+        found.hidden[k], found.typical[k] = links.hidden[i], links.typical[i]
     return found

@@ -12,7 +12,9 @@ from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
 from cepctl.engines.confidence.given import groups, known
 from cepctl.engines.confidence.given.components import Pieces
 from cepctl.engines.confidence.given.groups import GroupComponents
+from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.occurrence import rows
+from cepctl.engines.confidence.occurrence.occurrence import Weighted
 from tests.engines.confidence.given.given_cases import agrees
 from tests.engines.confidence.occurrence.test_group_mutants import kept_clauses
 from tests.plans import Event
@@ -41,15 +43,15 @@ def _ones(self: GroupComponents, ties: Any, masses: Any, count: int) -> Any:
     return np.ones(count)
 
 
-def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any, scale: Any) -> Any:
-    from cepctl.engines.confidence.given.components import piece_probability
+def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any, needed: Any) -> Any:
+    from cepctl.engines.confidence.given.stretches import piece_probability
 
     another = Pieces.whole(ties, (pieces.component + 1) % len(ties.sizes))
-    return piece_probability(ties, masses, another, scale)
+    return piece_probability(ties, masses, another, needed)
 
 
-def _without_weights(ties: Any, ends: Any, **_: Any) -> Any:
-    return ends
+def _without_weights(self: GroupComponents, ties: Any, count: int) -> Any:
+    return Weighted.none(series_of(ties).laws, count)
 
 
 def _forgetting_the_last(given: Any, events: Any) -> Any:
@@ -72,7 +74,7 @@ FAULTS: dict[str, tuple[object, str, Callable[..., Any], tuple[str, ...]]] = {
         groups, "piece_probability", _of_the_wrong_component, ("a row", "a rival", "a key"),
     ),
     "what is before and after a piece is forgotten": (
-        groups, "weighted_events", _without_weights, ("a row", "a key"),
+        GroupComponents, "weighted", _without_weights, ("a row", "a key"),
     ),
     "a pair of events is forgotten": (
         known, "differences_of", _forgetting_the_last, ("a row", "a rival", "a key"),

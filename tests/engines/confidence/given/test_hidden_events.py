@@ -117,7 +117,7 @@ def test_hidden_events_are_no_variables(monkeypatch: pytest.MonkeyPatch) -> None
     def forgotten(*arguments: object) -> object:
         needed = stretches.needed_of(*arguments)  # type: ignore[arg-type]
         links = needed.links
-        return replace(needed, links=Links(links.left, links.right, 0 * links.hidden, links.room))
+        return replace(needed, links=Links(links.left, links.right, 0 * links.hidden, links.typical))
 
     monkeypatch.setattr("cepctl.engines.confidence.given.groups.needed_of", forgotten)
     assert confidences("SEQ(A a, X x, B b)", MANY)["e0 x e19"] != pytest.approx(found["e0 x e19"], rel=1e-3)
