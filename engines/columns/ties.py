@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -104,6 +105,13 @@ class EventTies(Ties):
 
     serial: Flags
     series: SeriesLater | None = None
+
+    @cached_property
+    def in_order(self) -> Flags:
+        """Which components are series each of whose events comes after the one before it."""
+        found = self.serial.copy()
+        found[self.component[self.left[self.bound != -1]]] = False
+        return found
 
     def touches(self, event: Indexes) -> Flags:
         """Which events are tied."""

@@ -225,11 +225,14 @@ def _given_at_offsets(keys: AskedKeys) -> Occurrences:
 
 def _given(keys: AskedKeys) -> Occurrences:
     """Rows together with what is given of their events, in its share of the worlds."""
+    from cepctl.engines.confidence.coupled.clauses import with_present
     from cepctl.engines.confidence.given.groups import GroupComponents
+    from cepctl.engines.confidence.given.known_order import without_known_order
 
     source, ties = keys.source, keys.none.ties
-    components = GroupComponents.of(keys.problems, ties, source.events.masses)
-    clauses = keys.clauses([components.ties_of(each) for each in keys.problems])
+    clauses = without_known_order(keys.clauses(), ties)
+    components = GroupComponents.of(clauses, ties, source.events.masses)
+    clauses = with_present(clauses, components.tied(clauses.group_of_problems))
     found = measured_clauses(source, source.events, clauses, components.weighted(ties, keys.count))
     share = components.probability(ties, source.events.masses, keys.count)
     return replace(found, probability=found.probability / share)

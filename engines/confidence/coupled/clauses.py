@@ -126,6 +126,15 @@ def clauses_of(
     return gathered(parts, np.concatenate([np.zeros(0, np.int64), *group]).astype(np.int64), groups)
 
 
+def with_present(clauses: Clauses, besides: Tied) -> Clauses:
+    """Clauses, and differences that must hold besides; the problem of each is that of the clauses."""
+    sizes = np.diff(clauses.difference_offsets)
+    own = Part(
+        clauses.problem_of_clauses, clauses.absent, sizes, clauses.left, clauses.right, clauses.bound
+    )
+    return gathered([own, present(*besides)], clauses.group_of_problems, clauses.groups)
+
+
 def gathered(parts: Sequence[Part], owner: Indexes, groups: int) -> Clauses:
     """The clauses of all problems, those of one in any parts; `owner` is the group of each problem."""
     count = len(owner)

@@ -18,10 +18,11 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
+from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of, with_present
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
+from cepctl.engines.confidence.given.known_order import without_known_order
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER
@@ -121,17 +122,19 @@ def _of_problems(
     no range.
     """
     count = len(problems.match)
-    alone = replace(problems, match=np.arange(count))
-    components = GroupComponents.of([alone], ties, masses)
-    besides = [components.ties_of(alone)]
     first, last = shown_events(problems)
-    if spans is not None:
-        besides.append(within_spans(spans.take(problems.match), first, last))
+    besides = [] if spans is None else [within_spans(spans.take(problems.match), first, last)]
     rows = Rows.of(masses, problems, *besides)
-    both = rows.under(components.weighted(ties, count))
-    confidence = both / components.probability(ties, masses, count)
+    rows = Rows(masses, without_known_order(rows.clauses, ties))
+    components = GroupComponents.of(rows.clauses, ties, masses)
+    every = np.arange(count)
+    tied = Rows(masses, with_present(rows.clauses, components.tied(every)))
+    confidence = tied.under(components.weighted(ties, count)) / components.probability(ties, masses, count)
     if spans is not None:
         never: Indexes = (confidence <= 0.0).astype(np.int64)
         return refused_beyond(confidence, problems), never, np.zeros(count, dtype=np.int64)
-    start, end = searched(lambda: rows.ends(first, last), problems)
+    problem, event = rows.clauses.events()
+    shown = np.concatenate([problem, every, every]), np.concatenate([event, first, last])
+    known = GroupComponents.touching(*shown, ties, masses).tied(every)
+    start, end = searched(lambda: Rows(masses, with_present(rows.clauses, known)).ends(first, last), problems)
     return np.where(start == NEVER, 0.0, refused_beyond(confidence, problems)), start, end

@@ -27,7 +27,7 @@ from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.confidence.given.components import Pieces
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
-from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability, touched_ranks
+from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability
 from cepctl.engines.confidence.given.work import require_few
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
@@ -110,14 +110,16 @@ class GroupComponents:
     needed: Needed
 
     @classmethod
-    def of(cls, problems: Sequence[Problems], ties: EventTies, masses: Masses) -> GroupComponents:
-        """`match` of the problems is their group."""
-        none = np.zeros(0, dtype=np.int64)
-        named = [(none, none, none)]
-        for each in problems:
-            problem, component, rank = touched_ranks(each, ties)
-            named.append((each.match[problem], component, rank))
-        group, component, rank = (np.concatenate(each) for each in zip(*named, strict=True))
+    def of(cls, clauses: Clauses, ties: EventTies, masses: Masses) -> GroupComponents:
+        """What the groups of clauses need."""
+        problem, event = clauses.events()
+        return cls.touching(clauses.group_of_problems[problem], event, ties, masses)
+
+    @classmethod
+    def touching(cls, group: Indexes, event: Indexes, ties: EventTies, masses: Masses) -> GroupComponents:
+        """What groups need that touch events: pairs, with repetitions."""
+        tied = np.flatnonzero(ties.touches(event))
+        group, component, rank = group[tied], ties.component[event[tied]], ties.rank[event[tied]]
         order = np.lexsort((rank, component, group))
         group, component, rank = group[order], component[order], rank[order]
         fresh, again = np.ones(len(group), dtype=bool), np.zeros(len(group), dtype=bool)
@@ -137,10 +139,10 @@ class GroupComponents:
         np.multiply.at(product, self.group, share)
         return product
 
-    def ties_of(self, problems: Problems) -> Tied:
-        """The ties of each problem's group: problem, left and right event, and bound."""
-        begin = np.searchsorted(self.group, problems.match)
-        sizes = np.searchsorted(self.group, problems.match, side="right") - begin
+    def tied(self, group: Indexes) -> Tied:
+        """The ties of the group of each problem: problem, left and right event, and bound."""
+        begin = np.searchsorted(self.group, group)
+        sizes = np.searchsorted(self.group, group, side="right") - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         pair = np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1])
         needed = self.needed
@@ -212,4 +214,9 @@ Instead: TypeAlias = tuple[Indexes, Indexes, Indexes]
 
 def ties_of_problems(ties: EventTies, masses: Masses, alone: Problems) -> Tied:
     """What is given of the events of problems, each of which is its own `match`."""
-    return GroupComponents.of([alone], ties, masses).ties_of(alone)
+    count, width = alone.variables.event.shape
+    factors = alone.factors
+    rows = np.arange(count)
+    problem = np.concatenate([np.repeat(rows, width), np.repeat(rows, np.diff(factors.offsets))])
+    event = np.concatenate([alone.variables.event.reshape(-1), factors.event])
+    return GroupComponents.touching(problem, event, ties, masses).tied(rows)

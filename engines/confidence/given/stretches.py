@@ -13,7 +13,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, Units
-from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.components import Pieces, component_probability
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
@@ -48,17 +48,6 @@ class _Stretches:
     first: Indexes
     last: Indexes
     linked: Flags
-
-
-def touched_ranks(problems: Problems, ties: EventTies) -> tuple[Indexes, Indexes, Indexes]:
-    """The problem, component and rank of each tied event that problems speak of, with repetitions."""
-    count, width = problems.variables.event.shape
-    factors = problems.factors
-    rows = np.arange(count)
-    problem = np.concatenate([np.repeat(rows, width), np.repeat(rows, np.diff(factors.offsets))])
-    event = np.concatenate([problems.variables.event.reshape(-1), factors.event])
-    tied = np.flatnonzero(ties.touches(event))
-    return problem[tied], ties.component[event[tied]], ties.rank[event[tied]]
 
 
 def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes) -> Needed:

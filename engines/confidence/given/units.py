@@ -25,7 +25,7 @@ def units_of(ties: EventTies, masses: Masses) -> Units:
     The interval of each event is cut to what its neighbours leave: in a unit both ends rise by one tick from
     each event to the next.
     """
-    found = ties.serial & (ties.sizes <= MOST_OF_UNIT)
+    found = ties.in_order & (ties.sizes <= MOST_OF_UNIT)
     inside = np.repeat(found, ties.sizes)
     event = ties.members[inside]
     first = ties.members[np.repeat(ties.member_offsets[:-1][found], ties.sizes[found])]
@@ -34,7 +34,6 @@ def units_of(ties: EventTies, masses: Masses) -> Units:
     even &= masses.upper[event] - masses.upper[first] == place
     even &= np.diff(masses.starts)[event] == 1
     found[ties.component[event[~even]]] = False
-    found[ties.component[ties.left[ties.bound != -1]]] = False
     start = ties.members[ties.member_offsets[:-1]]
     spare = masses.upper[start] - masses.lower[start]
     return Units(np.where(found, ties.sizes, 0), masses.lower[start], spare)

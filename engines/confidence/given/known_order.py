@@ -1,0 +1,99 @@
+"""What a known order leaves of clauses: of two records of one writer it says which comes first.
+
+A record that stands g places after another lies at least g ticks later.  So some differences hold in every
+world that is left, or in none, and of rivals that must all be before or after a tick only the nearest counts:
+the others lie beyond it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered
+from cepctl.engines.confidence.coupled.problem import owned
+
+
+def without_known_order(clauses: Clauses, ties: EventTies) -> Clauses:
+    """The clauses that the order of series leaves open, and of those that imply each other one."""
+    if not ties.in_order.any():
+        return clauses
+    return _nearest(_open_still(clauses, ties), ties)
+
+
+def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
+    """Without differences that the order decides; what contradicts it stays, and has no world."""
+    left, right, bound = clauses.left, clauses.right, clauses.bound
+    apart, known = _places_between(ties, left, right)
+    always = known & (apart > 0) & (bound >= -apart)
+    never = known & (apart < 0) & (bound < -apart)
+    if not (always | never).any():
+        return clauses
+    of, absent = clauses.clause_of_differences, clauses.absent
+    count, sizes = len(absent), np.diff(clauses.difference_offsets)
+    held = np.bincount(of[always], minlength=count)
+    gone = np.where(absent, np.bincount(of[never], minlength=count) > 0, held == sizes)
+    # An absent clause all of whose differences hold has no world: it stays as it is.
+    kept = ~gone[of] & ~(always & (absent & (held < sizes))[of])
+    clause = np.flatnonzero(~gone)
+    at, place = np.flatnonzero(kept), np.cumsum(~gone) - 1
+    left_over = np.bincount(place[of[at]], minlength=len(clause))
+    # An absent clause of one difference is the present one of its contrary.
+    turned = absent[clause] & (left_over == 1) & (sizes[clause] > 1)
+    swapped = turned[place[of[at]]]
+    return gathered(
+        [
+            Part(
+                clauses.problem_of_clauses[clause],
+                absent[clause] & ~turned,
+                left_over,
+                np.where(swapped, right[at], left[at]),
+                np.where(swapped, left[at], right[at]),
+                np.where(swapped, -bound[at] - 1, bound[at]),
+            )
+        ],
+        clauses.group_of_problems,
+        clauses.groups,
+    )
+
+
+def _places_between(ties: EventTies, left: Indexes, right: Indexes) -> tuple[Indexes, Flags]:
+    """How many places the right event of each pair stands after the left one; whether both are of one order."""
+    both = (left != NO_EVENT) & (right != NO_EVENT)
+    one, other = np.where(both, left, 0), np.where(both, right, 0)
+    component = ties.component[one]
+    known = both & (component >= 0) & (component == ties.component[other])
+    known &= ties.in_order[np.maximum(component, 0)]
+    return ties.rank[other] - ties.rank[one], known
+
+
+def _nearest(clauses: Clauses, ties: EventTies) -> Clauses:
+    """Of present clauses that ask the same of several of one order, that of the one which implies the others.
+
+    t_x <= t_y + c of the last x, and of the first y.
+    """
+    kept = np.ones(len(clauses.absent), dtype=bool)
+    for side, other, last in ((clauses.left, clauses.right, True), (clauses.right, clauses.left, False)):
+        some = np.flatnonzero(~clauses.absent & kept)
+        at = clauses.difference_offsets[some]
+        event = side[at]
+        component = np.where(event == NO_EVENT, -1, ties.component[np.maximum(event, 0)])
+        of_order = np.flatnonzero((component >= 0) & ties.in_order[np.maximum(component, 0)])
+        some, at, event, component = some[of_order], at[of_order], event[of_order], component[of_order]
+        rank = ties.rank[event] if last else -ties.rank[event]
+        keys = clauses.problem_of_clauses[some], component, other[at], clauses.bound[at]
+        order = np.lexsort((-rank, *keys))
+        again = np.zeros(len(order), dtype=bool)
+        if len(order):
+            again[1:] = np.logical_and.reduce([np.diff(each[order]) == 0 for each in keys])
+        kept[some[order[again]]] = False
+    if kept.all():
+        return clauses
+    chosen = np.flatnonzero(kept)
+    at, offsets = owned(clauses.difference_offsets, chosen)
+    part = Part(
+        clauses.problem_of_clauses[chosen], clauses.absent[chosen], np.diff(offsets), clauses.left[at],
+        clauses.right[at], clauses.bound[at],
+    )  # fmt: skip
+    return gathered([part], clauses.group_of_problems, clauses.groups)
