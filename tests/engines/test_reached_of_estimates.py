@@ -59,6 +59,7 @@ def test_the_tick_is_as_near_as_the_error_says(
     exact = list(row_of(query.format(*shares), events, clocks, None).values())[4:7]
     refuse_clocks(monkeypatch)
     monkeypatch.setattr("cepctl.engines.confidence.given.work.MOST_TIED", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.counted.MOST_COUNTED", 0)
     monkeypatch.setattr(rows, "WORK_BOUND", 1)
     row = row_of(query.format(*shares), events, clocks, ERROR)
     assert row["confidence_error"] == ERROR

@@ -21,6 +21,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of, with_present
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
 from cepctl.engines.confidence.given.known_order import without_known_order
 from cepctl.engines.confidence.given.work import refused_beyond, searched
@@ -126,10 +127,11 @@ def _of_problems(
     besides = [] if spans is None else [within_spans(spans.take(problems.match), first, last)]
     rows = Rows.of(masses, problems, *besides)
     rows = Rows(masses, without_known_order(rows.clauses, ties))
-    components = GroupComponents.of(rows.clauses, ties, masses)
-    every = np.arange(count)
-    tied = Rows(masses, with_present(rows.clauses, components.tied(every)))
-    confidence = tied.under(components.weighted(ties, count)) / components.probability(ties, masses, count)
+    counted, every = counted_of(rows.clauses, ties), np.arange(count)
+    components = GroupComponents.of(counted.clauses, ties, masses)
+    tied = Rows(masses, with_present(counted.clauses, components.tied(every)))
+    weighted = components.weighted(ties, count)._replace(counted=counted.records)
+    confidence = tied.under(weighted) / components.probability(ties, masses, count)
     if spans is not None:
         never: Indexes = (confidence <= 0.0).astype(np.int64)
         return refused_beyond(confidence, problems), never, np.zeros(count, dtype=np.int64)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, Units
@@ -29,6 +29,7 @@ from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
 from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability
 from cepctl.engines.confidence.given.work import require_few
+from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
 
@@ -111,9 +112,10 @@ class GroupComponents:
 
     @classmethod
     def of(cls, clauses: Clauses, ties: EventTies, masses: Masses) -> GroupComponents:
-        """What the groups of clauses need."""
+        """What the groups of clauses need; events that stand for others are none of these."""
         problem, event = clauses.events()
-        return cls.touching(clauses.group_of_problems[problem], event, ties, masses)
+        own = np.flatnonzero(event < len(ties.component))
+        return cls.touching(clauses.group_of_problems[problem[own]], event[own], ties, masses)
 
     @classmethod
     def touching(cls, group: Indexes, event: Indexes, ties: EventTies, masses: Masses) -> GroupComponents:
@@ -169,7 +171,10 @@ class GroupComponents:
         linked = np.repeat(self.group, np.diff(self.needed.link_offsets))
         link_offsets = np.searchsorted(linked, np.arange(count + 1)).astype(np.int64)
         laws = series_of(ties).laws
-        return Weighted(laws, offsets, event[order], instead[order], link_offsets, self.needed.links)
+        links = self.needed.links
+        return Weighted(
+            laws, offsets, event[order], instead[order], link_offsets, links, nothing_counted(count)
+        )
 
     def _passed(self, ties: EventTies, units: Units) -> Instead:
         """First and last events of pieces of series that are no units."""

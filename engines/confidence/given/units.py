@@ -1,4 +1,4 @@
-"""Series of records that can be anywhere in one unit of time: what they leave to each is known in closed form.
+"""Series of records that can be anywhere in one unit of time: what they leave to each, in closed form.
 
 Of n records on the same m ticks every choice of n of these is equally probable.  So what comes before the
 i-th (from 0), s ticks behind the unit's begin, has room in C(s, i) ways, and what comes after it in

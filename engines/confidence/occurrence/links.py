@@ -50,10 +50,10 @@ def weight_of_links(links, level_of, level, tick):
 @inner
 def is_linked(links, event):
     """Whether an event is linked to another."""
+    found = False
     for i in range(len(links.left)):
-        if links.left[i] == event or links.right[i] == event:
-            return True
-    return False
+        found |= links.left[i] == event or links.right[i] == event
+    return found
 
 
 @inner

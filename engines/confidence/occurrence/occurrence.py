@@ -4,6 +4,7 @@ clauses      what rows ask of ticks, in one form                              `c
 settled      of one group, without what the intervals or others decide        `settled`
 parts        that share no event: 1 - product of (1 - P)                      `separators`
 links        what hidden events of a writer weigh                             `links`
+counted      records of a unit as one event                                   `counted_records`
 separators   given their ticks the other events are independent               `separators`
 trees        of one problem: which events are placed, and what falls apart    `separator_trees`
 cuts         where the sum over a separator changes its polynomial            `cuts`
@@ -23,6 +24,12 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.occurrence.counted_records import (
+    CountedRecords,
+    counted_in,
+    counted_of_groups,
+    nothing_counted,
+)
 from cepctl.engines.confidence.occurrence.links import NO_LINKS, Links, placed_links
 from cepctl.engines.confidence.occurrence.separator_trees import one_after_the_other, separator_tree
 from cepctl.engines.confidence.occurrence.separators import (
@@ -87,13 +94,14 @@ class Weighted(NamedTuple):
     instead: Indexes
     link_offsets: Indexes
     links: Links
+    counted: CountedRecords
 
     @classmethod
     def none(cls, laws: Laws, groups: int) -> Weighted:
         """No event of so many groups has weights."""
         nothing = np.zeros(0, dtype=np.int64)
         none = np.zeros(groups + 1, np.int64)
-        return cls(laws, none, nothing, nothing.copy(), none.copy(), NO_LINKS)
+        return cls(laws, none, nothing, nothing.copy(), none.copy(), NO_LINKS, nothing_counted(groups))
 
     def of_groups(self, groups: Indexes) -> Weighted:
         """Those of some groups."""
@@ -101,7 +109,13 @@ class Weighted(NamedTuple):
         linked, link_offsets = owned(self.link_offsets, groups)
         links = Links(*(each[linked] for each in self.links))
         return Weighted(
-            self.buckets, offsets, self.event[chosen], self.instead[chosen], link_offsets, links
+            self.buckets,
+            offsets,
+            self.event[chosen],
+            self.instead[chosen],
+            link_offsets,
+            links,
+            counted_of_groups(self.counted, groups),
         )
 
 
@@ -130,15 +144,16 @@ def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figu
         links = placed_links(
             weighted.links, weighted.link_offsets[group], weighted.link_offsets[group + 1], own.event
         )
+        counted = counted_in(weighted.counted, group, own.event)
         for i in range(weighted.offsets[group], weighted.offsets[group + 1]):
             for e in range(len(own.event)):
                 if own.event[e] == weighted.event[i]:
                     own.event[e] = weighted.instead[i]
-        probability[group] = _union(own, links, buckets, work_bound, figures[group])
+        probability[group] = _union(own, links, counted, buckets, work_bound, figures[group])
 
 
 @inner
-def _union(own, links, buckets, work_bound, figures):
+def _union(own, links, counted, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1
     if problems == 0:
@@ -156,7 +171,7 @@ def _union(own, links, buckets, work_bound, figures):
     for which in range(parts):
         some = problem[offsets[which] : offsets[which + 1]]
         sizes = np.array([0, len(some)])
-        part, word = part_of(own, links, some, sizes, mask, place)
+        part, word = part_of(own, links, counted, some, sizes, mask, place)
         figures[_PROBLEMS] = part.problems
         if part.problems == 1:
             tree = separator_tree(part, buckets)
@@ -173,7 +188,7 @@ def _union(own, links, buckets, work_bound, figures):
             if most > MOST_PROBLEMS:
                 figures[_PROBLEMS], figures[_WORK] = most, 0
                 return np.nan
-            part, word = part_of(own, links, some, sizes, mask, place)
+            part, word = part_of(own, links, counted, some, sizes, mask, place)
         words = words_of(word, sizes)
         found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):

@@ -9,6 +9,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
+from cepctl.engines.confidence.occurrence.counted_records import no_records
 from cepctl.engines.confidence.occurrence.links import no_links
 from cepctl.engines.confidence.occurrence.separators import Part
 from cepctl.engines.kernels.kernel import inner
@@ -114,7 +115,7 @@ def _with_differences(places, rooms, which, place, entry, event):
             at += 1
     return Part(
         len(which), event.copy(), np.zeros(count, np.bool_), np.arange(count + 1), left[:count].copy(),
-        right[:count].copy(), bound[:count].copy(), mask[:count].copy(), no_links(),
+        right[:count].copy(), bound[:count].copy(), mask[:count].copy(), no_links(), no_records(),
     )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ class Rows:
 
     def under(self, weighted: Weighted) -> Reals:
         """The same of events with other laws on the same ticks, or weights."""
-        rank = np.arange(len(self.masses.lower))
+        rank = np.arange(len(weighted.buckets.lower))
         return occurrences_by_rank(rank, self.clauses, weighted, WORK_BOUND).probability
 
     def ends(self, first: Indexes, last: Indexes) -> tuple[Ticks, Ticks]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.laws import is_weighted
+from cepctl.engines.confidence.occurrence.counted_records import which_counted
 from cepctl.engines.confidence.occurrence.links import is_linked
 from cepctl.engines.confidence.occurrence.separators import compared_events
 from cepctl.engines.kernels.kernel import inner
@@ -71,7 +72,7 @@ def separator_tree(part, buckets):
         weighs = is_weighted(buckets, part.event[own[0]]) or is_linked(part.links, own[0])
         if last - first == 1 and not weighs:
             continue
-        best = own[0] if last - first == 1 else _best(near, label, own)
+        best = own[0] if last - first == 1 else _best(part, near, label, own)
         separators[found], parent[found] = best, above
         label[best] = -1
         at = first
@@ -142,18 +143,23 @@ def _split(near, label, members, first, last, fresh):
 
 
 @inner
-def _best(near, label, own):
-    """The event without which the largest part is smallest, among those compared with many others."""
+def _best(part, near, label, own):
+    """The event without which the largest part is smallest, among those compared with many others.
+
+    What stands for records has no tick, and is never placed.
+    """
     most = 0
     degree = np.zeros(len(own), np.int64)
     for i in range(len(own)):
         for k in range(near.offsets[own[i]], near.offsets[own[i] + 1]):
             degree[i] += label[near.event[k]] == label[own[i]]
+        if which_counted(part.counted, part.event[own[i]]) >= 0:
+            degree[i] = -1
         most = max(most, degree[i])
     best, least, reach = -1, len(own) + 1, 0
     seen, reached = np.full(len(label), -1), np.empty(len(own), np.int64)
     for i in range(len(own)):
-        if 2 * degree[i] < most:
+        if degree[i] < 0 or 2 * degree[i] < most:
             continue
         largest = _largest_without(near, label, own, own[i], seen, reached)
         if largest < least or (largest == least and (degree[i], -own[i]) > (reach, -best)):

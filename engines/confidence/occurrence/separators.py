@@ -13,6 +13,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.occurrence.asked import Words, all_bits
+from cepctl.engines.confidence.occurrence.counted_records import CountedRecords, counted_within
 from cepctl.engines.confidence.occurrence.links import Links, is_linked, links_within
 from cepctl.engines.kernels.kernel import inner
 
@@ -27,7 +28,8 @@ class Part(NamedTuple):
     """Problems that share events with each other and with no other problem of the group.
 
     `event`: row numbers, by the rank of their ids.  Clauses as in `Settled`, with the places of events here;
-    `mask` has a bit for each problem that asks for the clause.  `links`: between places of events.
+    `mask` has a bit for each problem that asks for the clause.  `links`: between places of events; `counted`:
+    events, by row number, that stand for records.
     """
 
     problems: int
@@ -39,6 +41,7 @@ class Part(NamedTuple):
     bound: Ticks
     mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
     links: Links
+    counted: CountedRecords
 
 
 @inner
@@ -100,7 +103,7 @@ def problems_by_part(number, parts):
 
 
 @inner
-def part_of(settled, links, problems, offsets, mask, place):
+def part_of(settled, links, counted, problems, offsets, mask, place):
     """One part, and the word of each of its clauses; the work is that of the part alone.
 
     Word w has the problems offsets[w] to offsets[w + 1] - 1; a clause that several words ask for is there for
@@ -120,6 +123,7 @@ def part_of(settled, links, problems, offsets, mask, place):
         len(problems), event, np.empty(len(clauses), np.bool_), np.zeros(len(clauses) + 1, np.int64),
         np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
         np.empty(len(clauses), np.uint64), links_within(links, place),
+        counted_within(counted, place),
     )  # fmt: skip
     _fill(part, settled, clauses, place)
     place[events] = -1

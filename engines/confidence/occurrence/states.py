@@ -14,6 +14,7 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, Bits, difference_holds
+from cepctl.engines.confidence.occurrence.counted_records import outside_of_ranges, which_counted
 from cepctl.engines.kernels.kernel import inner
 
 MOST_STATES = 1 << 14
@@ -118,14 +119,41 @@ def mass_beside(part, others, word, level, buckets, tick, states, pieces):
         if others.level[i] == level and product > 0.0:
             count = _forbidden_ticks(part, others, i, buckets, tick, ~NONE, pieces)
             states.counters[WORK] += others.clause_offsets[i + 1] - others.clause_offsets[i] + 2 * count + 2
-            product *= _mass_outside(buckets, part.event[others.event[i]], pieces, count)
+            event = part.event[others.event[i]]
+            _sort(pieces, count)
+            counted = which_counted(part.counted, event)
+            if counted < 0:
+                product *= _mass_outside(buckets, event, pieces, count)
+            else:
+                states.counters[WORK] += part.counted.records[counted]
+                product *= _records_outside(part, counted, buckets, tick, pieces, count)
     return product
 
 
 @inner
-def _mass_outside(buckets, event, pieces, count):
-    """The mass of an event on the ticks that no clause forbids: positive terms alone."""
-    begin, total = buckets.lower[event], 0.0
+def _records_outside(part, k, buckets, tick, pieces, count):
+    """How probable it is that no record for which an event stands is where a clause forbids it."""
+    counted, event = part.counted, part.counted.event[k]
+    first, last = buckets.lower[event], buckets.upper[event]
+    if counted.before[k] >= 0:
+        first = max(first, tick[counted.before[k]] + 1)
+    if counted.after[k] >= 0:
+        last = min(last, tick[counted.after[k]] - 1)
+    merged = 0
+    for f in range(1, count):
+        if pieces.begin[f] <= plus(pieces.end[merged], np.int64(1)):
+            pieces.end[merged] = max(pieces.end[merged], pieces.end[f])
+        else:
+            merged += 1
+            pieces.begin[merged], pieces.end[merged] = pieces.begin[f], pieces.end[f]
+    if count > 0:
+        merged += 1
+    return outside_of_ranges(counted, k, first, last, pieces.begin, pieces.end, merged)
+
+
+@inner
+def _sort(pieces, count):
+    """Sort what clauses forbid by where it begins."""
     for f in range(1, count):
         first, last = pieces.begin[f], pieces.end[f]
         at = f
@@ -133,6 +161,12 @@ def _mass_outside(buckets, event, pieces, count):
             pieces.begin[at], pieces.end[at] = pieces.begin[at - 1], pieces.end[at - 1]
             at -= 1
         pieces.begin[at], pieces.end[at] = first, last
+
+
+@inner
+def _mass_outside(buckets, event, pieces, count):
+    """The mass of an event on the ticks that no clause forbids: positive terms alone."""
+    begin, total = buckets.lower[event], 0.0
     for f in range(count):
         if pieces.begin[f] > begin:
             total += mass_on(buckets, event, begin, pieces.begin[f] - 1)

@@ -28,6 +28,7 @@ from cepctl.engines.confidence.occurrence.asked import (
     others_of,
     settled_at,
 )
+from cepctl.engines.confidence.occurrence.counted_records import degree_counted
 from cepctl.engines.confidence.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
 from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
@@ -212,7 +213,7 @@ def _new_walk(part, words, levels, buckets):
     count = len(separators)
     degree = len(levels.others.event) + count
     for event in part.event:
-        degree += degree_of(buckets, event)
+        degree += degree_of(buckets, event) + degree_counted(part.counted, event, levels.level_of, 0, 0)
     degree += hidden_below(part.links, levels.level_of, 0, count)
     widest = 2
     for level in range(count):
@@ -265,7 +266,9 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick):
     for word in range(len(left)):
         for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
             if level <= levels.others.level[i] < end and levels.others.problems[i] & left[word] != NONE:
-                degree += 1
+                degree += 1 + degree_counted(
+                    part.counted, part.event[levels.others.event[i]], levels.level_of, level, end
+                )
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
 
 

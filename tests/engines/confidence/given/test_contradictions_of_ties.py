@@ -62,6 +62,7 @@ def a_world_or_a_contradiction(case: tuple[list[Ticks], int, str]) -> None:
 @pytest.fixture(autouse=True)
 def nothing_tied_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "MOST_TIED", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.counted.MOST_COUNTED", 0)
 
 
 def test_no_world_is_a_contradiction_without_a_sum() -> None:

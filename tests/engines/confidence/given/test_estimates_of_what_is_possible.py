@@ -40,6 +40,7 @@ CASES: dict[str, st.SearchStrategy[Any]] = {
 @pytest.fixture(autouse=True)
 def nothing_tied_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "MOST_TIED", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.counted.MOST_COUNTED", 0)
 
 
 def estimates_are_of_what_is_possible(case: Case) -> None:

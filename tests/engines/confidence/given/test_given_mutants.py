@@ -22,7 +22,7 @@ from tests.strategies import Case
 
 TWO_TASKS = (
     Event("s1", "A", 1, 4, k="p"),
-    Event("f1", "B", 2, 5, k="p"),
+    Event("f1", "B", 2, 7, k="p"),
     Event("s2", "A", 6, 8, k="q"),
     Event("f2", "B", 6, 9, k="q"),
     Event("x", "C", 3, 7),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import comb
 
 import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.confidence.given import stretches
-from cepctl.engines.confidence.occurrence.links import Links
 from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
@@ -21,7 +21,8 @@ from tests.plans import Event, event_table
 from tests.strategies import LEVELS, Case
 
 CHOSEN = (
-    "chains", "negation", "AND", "next match", "contiguity", "timing", "OR", "Kleene sets", "runs", "everything",
+    "chains", "negation", "AND", "next match", "contiguity", "timing", "OR", "Kleene sets", "runs",
+    "everything",
 )  # fmt: skip
 W, V = "w", "v"
 
@@ -108,22 +109,34 @@ def test_of_rivals_of_one_writer_the_nearest_decides() -> None:
 MANY = written(*((f"e{i}", "ABC"[i % 3], W, 0, 999) for i in range(20)), ("x", "X", V, 0, 999))
 
 
-def test_hidden_events_are_no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of twenty records two matter, and the others count by their number: forgotten, they would not."""
-    # P(e0 < x < e19), where x is equally probable on all ticks: at e1 to e19 and between them.
-    found = confidences("SEQ(A a, X x, B b)", MANY)
-    assert found["e0 x e19"] == pytest.approx(_between(20, 1000), rel=1e-10)
+def test_records_without_a_tick_are_counted() -> None:
+    """P(e0 < x < e19), where x is equally probable on all ticks: at e1 to e18 and between them."""
+    assert confidences("SEQ(A a, X x, B b)", MANY)["e0 x e19"] == pytest.approx(_between(20, 1000), rel=1e-10)
+
+
+def test_hidden_records_are_no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two records that lie within some ticks those between them count by their number."""
+    found = confidences("SEQ(A a, B b) WITHIN 500 ticks", MANY)["e6 e13"]
+    assert found == pytest.approx(_within(7, 20, 1000, 500), rel=1e-10)
 
     def forgotten(*arguments: object) -> object:
         needed = stretches.needed_of(*arguments)  # type: ignore[arg-type]
-        links = needed.links
-        return replace(needed, links=Links(links.left, links.right, 0 * links.hidden, links.typical))
+        return replace(needed, links=needed.links._replace(hidden=0 * needed.links.hidden))
 
     monkeypatch.setattr("cepctl.engines.confidence.given.groups.needed_of", forgotten)
-    assert confidences("SEQ(A a, X x, B b)", MANY)["e0 x e19"] != pytest.approx(found["e0 x e19"], rel=1e-3)
+    mistaken = confidences("SEQ(A a, B b) WITHIN 500 ticks", MANY)["e6 e13"]
+    assert mistaken != pytest.approx(found, rel=1e-3)
 
 
 def _between(count: int, ticks: int) -> float:
     """How probable it is that one of `ticks` lies inside of the range of `count` others, not on its ends."""
-    # E(range - 1) / ticks, the range of a sorted sample without repetition: (count - 1)(ticks + 1)/(count + 1).
+    # The range of a sorted sample without repetition is (count - 1)(ticks + 1)/(count + 1) on average.
     return float((Fraction((count - 1) * (ticks + 1), count + 1) - 1) / ticks)
+
+
+def _within(places: int, count: int, ticks: int, window: int) -> float:
+    """How probable it is that records so many places apart lie less than a window apart."""
+    ways = sum(
+        comb(apart - 1, places - 1) * comb(ticks - apart, count - places) for apart in range(places, window)
+    )
+    return ways / comb(ticks, count)

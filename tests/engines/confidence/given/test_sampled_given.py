@@ -27,6 +27,7 @@ TIED = [each for each in WORKED if "GIVEN" in each.query and not each.clocks and
 @pytest.fixture
 def nothing_tied_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.engines.confidence.given.work.MOST_TIED", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.counted.MOST_COUNTED", 0)
 
 
 @pytest.mark.usefixtures("nothing_tied_is_summed")

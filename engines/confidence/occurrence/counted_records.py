@@ -1,0 +1,164 @@
+"""Records of a unit as one: how probable it is that certain ones are in none of some ranges of ticks.
+
+Of n records on m ticks every choice of n of these is equally probable.  So how many are before a tick says
+all of where the i-th is: with c of them before a range of M ticks and d inside, records c to c + d - 1 are
+inside, in C(M, d) ways.  What is summed is numbers of records, and not their ticks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.kernels.kernel import inner
+
+
+class CountedRecords(NamedTuple):
+    """Events that stand for records of a unit: of group i those from offsets[i] on, or of one part all.
+
+    `event`: the event that stands for the records, by row number.  `before`, `after`: those of the unit
+    between which these lie, -1 for its ends; of a part by place.  `records`: how many lie between.  Those that
+    count have the ranks rank[rank_offsets[k] : rank_offsets[k + 1]] among these, ascending.
+    """
+
+    offsets: Indexes
+    event: Indexes
+    records: Indexes
+    before: Indexes
+    after: Indexes
+    rank_offsets: Indexes
+    rank: Indexes
+
+
+def nothing_counted(groups: int) -> CountedRecords:
+    """No group has events that stand for records."""
+    return CountedRecords(*(np.zeros(size, dtype=np.int64) for size in (groups + 1, 0, 0, 0, 0, 1, 0)))
+
+
+def counted_of_groups(counted: CountedRecords, groups: Indexes) -> CountedRecords:
+    """Those of some groups."""
+    some, offsets = owned(counted.offsets, groups)
+    ranks, rank_offsets = owned(counted.rank_offsets, some)
+    return CountedRecords(offsets, *(each[some] for each in counted[1:5]), rank_offsets, counted.rank[ranks])
+
+
+@inner
+def counted_in(counted, group, event):
+    """Those of one group, between places among its events."""
+    begin, end = counted.offsets[group], counted.offsets[group + 1]
+    first = counted.rank_offsets[begin]
+    return CountedRecords(
+        np.array([0, end - begin]), counted.event[begin:end].copy(), counted.records[begin:end].copy(),
+        _places(counted.before[begin:end], event), _places(counted.after[begin:end], event),
+        counted.rank_offsets[begin : end + 1] - first, counted.rank[first : counted.rank_offsets[end]].copy(),
+    )  # fmt: skip
+
+
+@inner
+def _places(rows, event):
+    found = np.full(len(rows), -1)
+    for i in range(len(rows)):
+        for e in range(len(event)):
+            if event[e] == rows[i]:
+                found[i] = e
+    return found
+
+
+@inner
+def counted_within(counted, place):
+    """The same between places in a part, of which `place` knows the events of the group."""
+    before, after = np.full(len(counted.event), -1), np.full(len(counted.event), -1)
+    for k in range(len(counted.event)):
+        if counted.before[k] >= 0:
+            before[k] = place[counted.before[k]]
+        if counted.after[k] >= 0:
+            after[k] = place[counted.after[k]]
+    return CountedRecords(
+        counted.offsets, counted.event, counted.records, before, after, counted.rank_offsets, counted.rank
+    )
+
+
+@inner
+def no_records():
+    """Nothing that stands for records."""
+    return CountedRecords(
+        np.zeros(1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64),
+        np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64),
+    )  # fmt: skip
+
+
+@inner
+def which_counted(counted, event):
+    """The number of the records for which an event stands, -1 for none."""
+    for k in range(len(counted.event)):
+        if counted.event[k] == event:
+            return k
+    return -1
+
+
+@inner
+def degree_counted(counted, event, level_of, first, end):
+    """By how much an event that stands for records raises the degree of levels `first` to before `end`.
+
+    Beyond that of one event; what weighs a record of the unit there has the degree of their number already.
+    """
+    k = which_counted(counted, event)
+    if k < 0:
+        return 0
+    for place in (counted.before[k], counted.after[k]):
+        if place >= 0 and first <= level_of[place] < end:
+            return 0
+    return counted.records[k] - 1
+
+
+@inner
+def outside_of_ranges(counted, k, first, last, begins, ends, count):
+    """The probability that no record that counts is in one of some ranges, disjoint and ascending.
+
+    Records lie on the ticks from `first` to `last`; the ranges begin at `begins` and end at `ends`.
+    """
+    n, ticks = counted.records[k], last - first + 1
+    if ticks < n:
+        return 0.0
+    scale = n / ticks
+    ranks = counted.rank[counted.rank_offsets[k] : counted.rank_offsets[k + 1]]
+    ways, more = np.zeros(n + 1), np.empty(n + 1)
+    ways[0], at = 1.0, first
+    for f in range(count):
+        begin, end = max(begins[f], first), min(ends[f], last)
+        if begin > end:
+            continue
+        _advanced(ways, more, begin - at, scale, ranks, False)
+        ways, more = more, ways
+        _advanced(ways, more, end + 1 - begin, scale, ranks, True)
+        ways, more = more, ways
+        at = end + 1
+    total, term, left = 0.0, 1.0, last + 1 - at
+    for d in range(min(n, left) + 1):
+        total += ways[n - d] * term
+        term *= (left - d) / (d + 1.0) * scale
+    whole = 1.0
+    for d in range(n):
+        whole *= (ticks - d) / (d + 1.0) * scale
+    return total / whole
+
+
+@inner
+def _advanced(ways, more, ticks, scale, ranks, forbidden):
+    """In how many ways so many records are before a tick that lies further on, times scale for each."""
+    n = len(ways) - 1
+    more[:] = 0.0
+    upto = 0
+    for c in range(n + 1):
+        while upto < len(ranks) and ranks[upto] < c:
+            upto += 1
+        if ways[c] == 0.0:
+            continue
+        most = ranks[upto] if forbidden and upto < len(ranks) else n
+        term = ways[c]
+        for d in range(min(most - c, ticks) + 1):
+            more[c + d] += term
+            term *= (ticks - d) / (d + 1.0) * scale
