@@ -230,7 +230,7 @@ def _chosen(asked: _Asked, node: Indexes, possible: Flags) -> Flags:
     one, other = _compared(asked, node)
     edges = np.flatnonzero(possible[one] & possible[other])
     one, other = one[edges], other[edges]
-    records = np.bincount(node, minlength=count)
+    records = np.bincount(np.unique(np.stack([node, asked.record], axis=1), axis=0)[:, 0], minlength=count)
     order = np.empty(count, dtype=np.int64)
     order[np.lexsort((np.arange(count), np.bincount(one, minlength=count), -records))] = np.arange(count)
     chosen, left = np.zeros(count, dtype=bool), possible.copy()

@@ -11,8 +11,9 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
 def without_known_order(clauses: Clauses, ties: EventTies) -> Clauses:
@@ -23,7 +24,7 @@ def without_known_order(clauses: Clauses, ties: EventTies) -> Clauses:
 
 
 def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
-    """Without differences that the order decides; what contradicts it stays, and has no world."""
+    """Without differences that the order decides; what contradicts it asks for one that no world has."""
     left, right, bound = clauses.left, clauses.right, clauses.bound
     apart, known = _places_between(ties, left, right)
     always = known & (apart > 0) & (bound >= -apart)
@@ -34,8 +35,11 @@ def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
     count, sizes = len(absent), np.diff(clauses.difference_offsets)
     held = np.bincount(of[always], minlength=count)
     gone = np.where(absent, np.bincount(of[never], minlength=count) > 0, held == sizes)
-    # An absent clause all of whose differences hold has no world: it stays as it is.
-    kept = ~gone[of] & ~(always & (absent & (held < sizes))[of])
+    failed = np.where(absent, held == sizes, np.bincount(of[never], minlength=count) > 0)
+    impossible = np.zeros(len(clauses.clause_offsets) - 1, dtype=bool)
+    impossible[clauses.problem_of_clauses[failed]] = True
+    gone |= impossible[clauses.problem_of_clauses]
+    kept = ~gone[of] & ~(always & absent[of])
     clause = np.flatnonzero(~gone)
     at, place = np.flatnonzero(kept), np.cumsum(~gone) - 1
     left_over = np.bincount(place[of[at]], minlength=len(clause))
@@ -51,11 +55,21 @@ def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
                 np.where(swapped, right[at], left[at]),
                 np.where(swapped, left[at], right[at]),
                 np.where(swapped, -bound[at] - 1, bound[at]),
-            )
+            ),
+            _never(clauses, failed, np.flatnonzero(impossible)),
         ],
         clauses.group_of_problems,
         clauses.groups,
     )
+
+
+def _never(clauses: Clauses, failed: Flags, problems: Indexes) -> Part:
+    """What no world satisfies, of each of some problems: that an event of a failed clause is before all time."""
+    clause = np.flatnonzero(failed)
+    owner, first = np.unique(clauses.problem_of_clauses[clause], return_index=True)
+    event = clauses.left[clauses.difference_offsets[clause[first[np.searchsorted(owner, problems)]]]]
+    count = len(problems)
+    return present(problems, event, np.full(count, NO_EVENT), np.full(count, -UNBOUNDED))
 
 
 def _places_between(ties: EventTies, left: Indexes, right: Indexes) -> tuple[Indexes, Flags]:
