@@ -49,8 +49,12 @@ OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
 ATTRIBUTE_PREFIX = "attr:"
 # When a record came to whoever collected it; an attribute like any other.
 ARRIVAL = "arrival"
-# Who wrote an event, and its number among the records of its source; in datasets whose writers are known.
-WRITER, RECORD = "writer", "record"
+# Where an event came from: its source, and the number of its record there, which is no column of events
+# that were not ingested.
+SOURCE, RECORD = "source", "record"
+ORIGIN_COLUMNS: dict[str, pa.DataType] = {SOURCE: pa.string(), RECORD: pa.int64()}
+# Who wrote an event; in datasets whose writers are known.
+WRITER = "writer"
 IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"
 """What is given of the events of a writer."""
 
@@ -104,6 +108,20 @@ MICROSECONDS: dict[str, int | Fraction] = {
 
 _PER_MICROSECOND = 1_000
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+def is_attribute(column: pa.Field) -> bool:
+    """Whether a column of a dataset is an attribute of its events.
+
+    Datasets of old may have one called like RECORD, of another type.
+
+    Examples
+    --------
+    >>> [is_attribute(pa.field(name, pa.int64())) for name in ("port", "record", "lower")]
+    [True, False, False]
+    """
+    others = column.name in (END_TIME, CLOCK) or (column.name == RECORD and column.type == pa.int64())
+    return column.name not in FIXED_COLUMNS | LENGTH_COLUMNS and not others
 
 
 def parse_duration(text: str) -> Fraction:

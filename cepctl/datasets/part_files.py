@@ -48,7 +48,8 @@ def events_held(dataset: StoredDataset) -> int:
 def bytes_of_event(dataset: StoredDataset, attributes: Sequence[str]) -> int:
     """About how much memory one event takes as it is read: those of one row group tell."""
     filesystem, _ = dataset.location.resolve()
-    columns = [*FIXED_COLUMNS, *(name for name in attributes if name in dataset.schema.names)]
+    present = [name for name in attributes if name in dataset.schema.names]
+    columns = list(dict.fromkeys([*FIXED_COLUMNS, *present]))
     first = _first_rows(dataset.parts[len(dataset.parts) // 2], columns, filesystem)
     return -(-first.nbytes // len(first)) if first is not None and len(first) else 0
 

@@ -54,9 +54,7 @@ _FORMAT = ds.ParquetFileFormat()
 # Types are few: as numbers of a dictionary they are read and compared several times as fast.
 FEW_VALUES = ("event_type",)
 PMF = "pmf"
-_LEAVES = {
-    name: tuple(f"{name}.list.element.{leaf}" for leaf in ("lo", "hi", "p")) for name in (PMF, END_PMF)
-}
+LEAVES = {name: tuple(f"{name}.list.element.{leaf}" for leaf in ("lo", "hi", "p")) for name in (PMF, END_PMF)}
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class StoredEvents:
     def empty(self) -> pa.Table:
         """A table without events, of the schema of all others."""
         fields = [(name, fixed_columns(self.schema)[name]) for name in self._fixed]
-        attributes = [(name, self.schema.attributes[name]) for name in self.names]
+        attributes = [(name, self.schema.readable[name]) for name in self.names]
         return pa.schema([*fields, *attributes]).empty_table()
 
     def row_groups(self, source: int) -> list[RowGroup]:
@@ -136,7 +134,7 @@ class StoredEvents:
         same = {
             field.name: field.type
             for field in map(stored.field, present)
-            if field.type == self.schema.attributes[field.name]
+            if field.type == self.schema.readable[field.name]
         }
         possible = fragment.subset(row_group_ids=list(numbers))
         if (wanted := pushed(same)) is not None:
@@ -237,7 +235,7 @@ def _places(metadata: pq.FileMetaData, columns: Sequence[str]) -> dict[str, list
     for place in range(metadata.num_columns):
         paths.setdefault(metadata.schema.column(place).path, []).append(place)
     return {
-        name: [place for path in _LEAVES.get(name, (name,)) for place in paths.get(path, ())]
+        name: [place for path in LEAVES.get(name, (name,)) for place in paths.get(path, ())]
         for name in columns
     }
 
@@ -279,13 +277,15 @@ def common_form(
             table = table.append_column(name, pa.nulls(len(table), kind))
     table = _in_resolution(rescaled_of_clocks(table, unit, schema.time_unit, clocks), unit, schema.time_unit)
     for name in names:
-        target = schema.attributes[name]
+        target = schema.readable[name]
         if name in table.column_names:
             values = converted(table.column(name), KINDS[target])
             table = table.set_column(table.column_names.index(name), name, values)
         else:
             table = table.append_column(name, pa.nulls(len(table), target))
-    return table.select([*(name for name in fixed if name in table.column_names), *names])
+    return table.select(
+        [*(name for name in fixed if name in table.column_names and name not in names), *names]
+    )
 
 
 def _in_resolution(table: pa.Table, unit: TimeUnit, common: TimeUnit) -> pa.Table:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Indexes
 from cepctl.clocks import Offset
 from cepctl.datasets.kinds import (
     ARROW_TYPES,
@@ -50,11 +51,12 @@ from cepctl.schema import (
     FIXED_COLUMNS,
     LENGTH_COLUMNS,
     OFFSET_TEXTS,
+    ORIGIN_COLUMNS,
+    RECORD,
     TIME_TYPE,
 )
 
 RAW_PREFIX = "cepctl.raw."
-RAW_NUMBER = RAW_PREFIX + "number"
 RAW_ZONE = RAW_PREFIX + "zone_seconds"
 RAW_BEFORE = RAW_PREFIX + "before"
 RAW_AFTER = RAW_PREFIX + "after"
@@ -73,7 +75,7 @@ _VALUE_BYTES = 8
 _BUCKET_BYTES = 24
 
 SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
-DISTINCT = frozenset(("event_id", "lower", "upper", "time", RAW_NUMBER))
+DISTINCT = frozenset(("event_id", "lower", "upper", "time", RECORD))
 """Columns whose values mostly differ from row to row."""
 
 
@@ -127,7 +129,8 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
     for raw in sorted(_RAW_ONLY):
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
-    columns[RAW_NUMBER] = numbers
+    # Parts of a dataset say which record of its log each event was.
+    columns[RECORD] = batch.column(RECORD) if RECORD in batch.schema.names else numbers
     columns |= _end_columns(batch)
     optional = (GRAIN, END_GRAIN, NANOS, END_NANOS, FOLD, END_FOLD, SPAN, END_SPAN)
     columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
@@ -169,7 +172,8 @@ def _attribute(column: str) -> str:
 
 def is_attribute(column: str) -> bool:
     """Whether a column of a chunk is an attribute."""
-    return column not in FIXED_COLUMNS | LENGTH_COLUMNS and not column.startswith(RAW_PREFIX)
+    fixed = FIXED_COLUMNS | LENGTH_COLUMNS | ORIGIN_COLUMNS
+    return column not in fixed and not column.startswith(RAW_PREFIX)
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
@@ -210,6 +214,14 @@ def _facts(field: pa.Field, column: pa.ChunkedArray) -> AttributeFacts:
     # Of text that is known to be text, no value is a number.
     large = beyond_floats(column) if kinds & {Kind.INT, Kind.BIG} else 0
     return AttributeFacts(kinds, len(column) - column.null_count, text, large)
+
+
+def numbers_of(table: pa.Table) -> Indexes:
+    """The number of the record of each event, its place in the chunk where the log is not known any more."""
+    numbers = table.column(RECORD)
+    if not numbers.null_count:
+        return np.asarray(numbers.to_numpy(), np.int64)
+    return np.asarray(pc.coalesce(numbers, pa.array(np.arange(len(table)))).to_numpy(), np.int64)
 
 
 def bytes_of_values(table: pa.Table) -> int:

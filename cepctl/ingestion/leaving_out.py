@@ -17,11 +17,12 @@ from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunk_files import read_chunk
-from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
+from cepctl.ingestion.chunks import Chunk
 from cepctl.ingestion.key_partitions import PLACE, ROW, key_partitions
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
+from cepctl.schema import RECORD
 
 Chunks = Sequence[tuple[int, Chunk]]
 _REJECTS_AT_ONCE = 10_000
@@ -93,9 +94,7 @@ def _duplicates(
     placed = [(place, chunk) for place, (_, chunk) in enumerate(chunks)]
     files = np.array([file for file, _ in chunks], np.int64)
     found = [_NO_DUPLICATES]
-    for keys in key_partitions(
-        placed, [RAW_NUMBER, "event_id", "event_type"], ["event_id"], filesystem, room
-    ):
+    for keys in key_partitions(placed, [RECORD, "event_id", "event_type"], ["event_id"], filesystem, room):
         own = keys.rename_columns(["number", "event_id", "event_type", PLACE, ROW])
         own = own.add_column(0, "file", pa.array(files[own.column(PLACE).to_numpy()]))
         encoded = own.column("event_id").combine_chunks().dictionary_encode()
@@ -103,7 +102,8 @@ def _duplicates(
             continue
         stay = np.flatnonzero(~_among(own, gone))
         ids = encoded.indices.to_numpy()[stay]
-        number, file = own.column("number").to_numpy()[stay], own.column("file").to_numpy()[stay]
+        number = pc.fill_null(own.column("number"), -1).to_numpy()[stay]
+        file = own.column("file").to_numpy()[stay]
         order = np.lexsort((number, file, ids))
         again = np.flatnonzero(ids[order][1:] == ids[order][:-1]) + 1
         found.append(own.take(pa.array(np.sort(stay[order[again]]))))

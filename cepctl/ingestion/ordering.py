@@ -19,11 +19,12 @@ from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunk_files import read_chunk
-from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
+from cepctl.ingestion.chunks import SORT_KEYS, numbers_of
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import key_bytes, piece_bytes, return_freed
 from cepctl.memory import MemoryBudget
+from cepctl.schema import RECORD
 
 PART_EVENTS = 1_000_000
 PART_BYTES = 256 << 20
@@ -92,7 +93,7 @@ def _bounds(
     counts: dict[int, Counter[str]] = {}
     total = sum(chunk.rows for _, chunk in chunks) - sum(map(len, out.rows.values()))
     whole = total <= part_events and most_pieces == 1
-    names = ["event_type"] if whole else ["lower", "event_id", "event_type", RAW_NUMBER]
+    names = ["event_type"] if whole else ["lower", "event_id", "event_type", RECORD]
     for place, (file, chunk) in enumerate(chunks):
         keys = read_chunk(chunk.path, filesystem, names, few_values=["event_type"]).unify_dictionaries()
         if place in out.rows:
@@ -101,7 +102,7 @@ def _bounds(
             counts.setdefault(file, Counter())[entry["values"]] += entry["counts"]
         if whole:
             continue
-        chosen = _chosen(before[place] + keys.column(RAW_NUMBER).to_numpy(), step)
+        chosen = _chosen(before[place] + numbers_of(keys), step)
         samples.append(keys.select(["lower", "event_id"]).filter(pa.array(chosen)))
     type_counts = {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
     if whole:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
-from cepctl.ingestion.chunks import RAW_NUMBER, is_attribute
+from cepctl.ingestion.chunks import is_attribute, numbers_of
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.tabular.epoch_times import TICKS, counts, fitting, since_1970, unit_of
 from cepctl.io.tabular.times import parse_times
@@ -97,7 +97,7 @@ class OtherTimesSeen:
                 continue
             later = (micros - times)[known]
             worst = int(np.argmax(np.abs(later)))
-            record = int(usable.column(RAW_NUMBER).to_numpy()[known][worst])
+            record = int(numbers_of(usable)[known][worst])
             new = OtherTimes(
                 len(later), int(later.min()), int(later.max()), int(np.count_nonzero(later < 0)), record
             )

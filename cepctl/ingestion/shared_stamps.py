@@ -10,10 +10,10 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cepctl.ingestion.chunk_files import read_chunk
-from cepctl.ingestion.chunks import RAW_NUMBER
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.written_records import WrittenRecords
 from cepctl.io.formats import format_named
+from cepctl.schema import RECORD
 
 _LOOKED_AT = 200_000
 """Events that are looked at, from the first on."""
@@ -40,7 +40,7 @@ def told_of_shared_stamps(results: Sequence[FileResult], files: fs.FileSystem) -
 
 def _records(result: FileResult, files: fs.FileSystem) -> WrittenRecords:
     """The events of a file as one process wrote them."""
-    names = [RAW_NUMBER, "lower", "upper"]
+    names = [RECORD, "lower", "upper"]
     table = pa.concat_tables(read_chunk(chunk.path, files, names) for chunk in result.chunks)
     record, lower, upper = (table.column(name).to_numpy() for name in names)
     return WrittenRecords.of(np.zeros(len(table), np.int64), record, lower, upper)

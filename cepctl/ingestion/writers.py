@@ -23,7 +23,7 @@ from pyarrow import fs
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import UsageError
 from cepctl.ingestion.chunk_files import ROWS_OF_GROUP, read_chunk, write_chunk
-from cepctl.ingestion.chunks import RAW_NUMBER, Chunk, has_column
+from cepctl.ingestion.chunks import Chunk, has_column
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.written_records import WrittenRecords
 from cepctl.schema import (
@@ -39,7 +39,6 @@ from cepctl.schema import (
 
 _SOURCE = "source"
 _SHOWN_STEPS = 3
-_TYPES = {RECORD: pa.int64(), WRITER: pa.string()}
 
 
 @dataclass(frozen=True)
@@ -122,21 +121,19 @@ def _survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> _Sur
     tables = []
     for chunk in result.chunks:
         known = [name for name in by if name == _SOURCE or name in chunk.attributes]
-        table = read_chunk(chunk.path, files, [RAW_NUMBER, "lower", "upper", *known])
+        table = read_chunk(chunk.path, files, [RECORD, "lower", "upper", *known])
         nothing = pa.nulls(len(table), pa.string())
         columns = {
             f"by.{name}": table.column(name).cast(pa.string()) if name in known else nothing for name in by
         }
-        tables.append(
-            pa.table({name: table.column(name) for name in (RAW_NUMBER, "lower", "upper")} | columns)
-        )
+        tables.append(pa.table({name: table.column(name) for name in (RECORD, "lower", "upper")} | columns))
     whole = pl.DataFrame(pa.concat_tables(tables))
     texts = whole.select(pl.concat_str([_quoted(f"by.{name}") for name in by], separator=" ")).to_series()
     names = texts.drop_nulls().unique(maintain_order=True)
     numbers = pl.DataFrame({"text": names, "number": np.arange(len(names))})
     code = texts.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")
     writer = code.get_column("number").fill_null(-1).to_numpy()
-    record, lower, upper = (whole.get_column(name).to_numpy() for name in (RAW_NUMBER, "lower", "upper"))
+    record, lower, upper = (whole.get_column(name).to_numpy() for name in (RECORD, "lower", "upper"))
     return _Survey(WrittenRecords.of(writer, record, lower, upper), tuple(names.to_list()))
 
 
@@ -170,9 +167,8 @@ def _rewritten(
         own = columns.slice(begin, chunk.rows)
         begin += chunk.rows
         table = _in_unit(read_chunk(chunk.path, files), finer, unit, own)
-        for name, kind in _TYPES.items():
-            values = own.get_column(name).to_arrow().cast(kind)
-            table = _renamed(table, name).append_column(name, values)
+        writers = own.get_column(WRITER).to_arrow().cast(pa.string())
+        table = _renamed(table, WRITER).append_column(WRITER, writers)
         stem, dot, ending = chunk.path.rpartition(".")
         chunks.append(write_chunk(table, f"{stem}-written{dot}{ending}", files, ROWS_OF_GROUP))
         files.delete_file(chunk.path)
@@ -183,7 +179,7 @@ def _rewritten(
         first=first if first is None else first * finer,
         last=last if last is None else last * finer + finer - 1,
         written=replace(result.written, unit=unit),
-        named={**result.named, RECORD: frozenset({Kind.INT}), WRITER: frozenset({Kind.STRING})},
+        named={**result.named, WRITER: frozenset({Kind.STRING})},
     )
 
 

@@ -7,7 +7,7 @@ many pieces its rows are put in order.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from uuid import uuid4
@@ -20,6 +20,7 @@ from pyarrow import fs
 from cepctl.datasets.arrow_files import SUFFIX, write_arrow
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
 from cepctl.datasets.marker import PARQUET
+from cepctl.datasets.stored_events import LEAVES
 from cepctl.ingestion.chunk_files import read_rows
 from cepctl.ingestion.chunks import (
     DISTINCT,
@@ -37,7 +38,17 @@ from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.memory import MemoryBudget
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS, META_TIME_UNIT, TimeUnit, time_type
+from cepctl.schema import (
+    CLOCK,
+    END_TIME,
+    FIXED_COLUMNS,
+    LENGTH_COLUMNS,
+    META_TIME_UNIT,
+    ORIGIN_COLUMNS,
+    RECORD,
+    TimeUnit,
+    time_type,
+)
 
 ROW_GROUP_EVENTS = 65_536
 _ROWS_AT_ONCE = 1_000
@@ -80,7 +91,8 @@ def write_part(task: PartTask) -> str:
         schema,
         filesystem=filesystem,
         compression="lz4" if task.read_once else "zstd",
-        use_dictionary=[name for name in schema.names if name not in DISTINCT] if task.read_once else True,
+        use_dictionary=_repeating(schema, DISTINCT if task.read_once else {RECORD}),
+        column_encoding={RECORD: "DELTA_BINARY_PACKED"},
         write_statistics=True,
         sorting_columns=[pq.SortingColumn(schema.get_field_index("lower"))],
     ) as writer:
@@ -91,6 +103,12 @@ def write_part(task: PartTask) -> str:
         if not written:
             writer.write_table(schema.empty_table())
     return path
+
+
+def _repeating(schema: pa.Schema, distinct: Collection[str]) -> list[str]:
+    """The columns whose values are worth a dictionary, as Parquet names them."""
+    names = [name for name in schema.names if name not in distinct]
+    return [leaf for name in names for leaf in LEAVES.get(name, (name,))]
 
 
 def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) -> Iterator[pa.Table]:
@@ -132,10 +150,11 @@ def arrow_schema(schema: DatasetSchema, unit: TimeUnit) -> pa.Schema:
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
     fixed = {**FIXED_COLUMNS, "time": time_type(unit)}
+    record = [(RECORD, ORIGIN_COLUMNS[RECORD])]
     ends = [(END_TIME, time_type(unit))] if schema.ended else []
     clocks = [(CLOCK, pa.string())] if schema.clocked else []
     lengths = [(name, LENGTH_COLUMNS[name]) for name in schema.lengths]
-    return pa.schema([*fixed.items(), *ends, *lengths, *clocks, *sorted(columns.items())])
+    return pa.schema([*fixed.items(), *record, *ends, *lengths, *clocks, *sorted(columns.items())])
 
 
 def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.Table:
@@ -156,7 +175,7 @@ def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.T
     sources = {column: (name, kind) for column, name, kind in dataset.attributes}
     columns = []
     for field in schema:
-        if field.name in FIXED_COLUMNS:
+        if field.name in FIXED_COLUMNS | ORIGIN_COLUMNS:
             columns.append(table.column(field.name))
         elif field.name == END_TIME:
             columns.append(table.column(RAW_END_TIME))

@@ -27,7 +27,7 @@ from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
+from cepctl.schema import FIXED_COLUMNS, is_attribute
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -70,7 +70,7 @@ class EventInputs:
         """
         names = list(self.schema.attributes if attributes is None else attributes)
         for name in names:
-            if name not in self.schema.attributes:
+            if name not in self.schema.readable:
                 raise EventSchemaError(_missing(name, self.schema))
         wanted = None
         if event_types is not None:
@@ -230,7 +230,7 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     for dataset in datasets:
         counts.update(dataset.type_counts)
         for column in dataset.schema:
-            if column.name not in (*FIXED_COLUMNS, *LENGTH_COLUMNS, END_TIME, CLOCK):
+            if is_attribute(column):
                 kinds.setdefault(column.name, set()).add(KINDS[column.type])
     units = [dataset.time_unit for dataset in datasets]
     attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
@@ -277,7 +277,8 @@ def _columns_of(dataset: StoredDataset, names: Sequence[str], schema: EventSchem
     """The fixed columns, and those of the attributes that the dataset has."""
     present = [name for name in names if name in dataset.schema.names]
     others = [name for name in fixed_columns(schema) if name not in FIXED_COLUMNS]
-    return [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names), *present]
+    fixed = [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names)]
+    return list(dict.fromkeys([*fixed, *present]))
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

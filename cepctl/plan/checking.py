@@ -72,12 +72,12 @@ class Checker:
         """Type of an attribute; an unknown one is a problem."""
         if self.schema is None:
             return ValueType.ANY
-        if name in self.schema.attributes:
-            return from_arrow(self.schema.attributes[name])
+        if name in self.schema.readable:
+            return from_arrow(self.schema.readable[name])
         if name in READABLE_COLUMNS:
             return ValueType.STRING
-        known = sorted(self.schema.attributes)
-        nearest = did_you_mean(name, known) or f"; they have {name_list(known) or 'none'}"
+        listed = name_list(sorted(self.schema.attributes))
+        nearest = did_you_mean(name, sorted(self.schema.readable)) or f"; they have {listed or 'none'}"
         of = f" (read as {variable}.{name})" if variable else ""
         self.problems.error(span, f"no event has an attribute '{name}'{of}{nearest}")
         return ValueType.ANY
@@ -141,7 +141,7 @@ class Checker:
         known = [binding.name for binding in self.names.bindings.values()]
         if not known or did_you_mean(name, known):
             return None
-        attribute = self.schema is None or name in self.schema.attributes
+        attribute = self.schema is None or name in self.schema.readable
         read = f"{variable_text(known[0])}.{name if attribute else 'x'}"
         shown = f"GROUP BY {read} or RETURN {read}" if self.clause == "RETURN" else read
         text = "" if attribute and self.schema else f", and a text is written in quotes, '{name}'"

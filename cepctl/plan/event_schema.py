@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cepctl.clocks import Clocks
 from cepctl.order_laws.law import OrderLaw
-from cepctl.schema import TimeUnit
+from cepctl.schema import ORIGIN_COLUMNS, TimeUnit
 
 
 @dataclass(frozen=True)
@@ -29,3 +29,8 @@ class EventSchema:
     given: tuple[str, ...] = ()
     lasting: bool = False
     laws: tuple[OrderLaw, ...] = ()
+
+    @property
+    def readable(self) -> dict[str, pa.DataType]:
+        """All that a query reads like attributes, and rows of other types: where events came from, too."""
+        return {**ORIGIN_COLUMNS, **self.attributes}

@@ -57,7 +57,7 @@ def refuse_laws(plan: Plan, what: str) -> None:
 
 
 def _require_attribute(name: str, law: OrderLaw, schema: EventSchema | None) -> None:
-    if schema is None or name in schema.attributes or name in READABLE_COLUMNS:
+    if schema is None or name in schema.readable or name in READABLE_COLUMNS:
         return
     known = sorted(schema.attributes)
     nearest = did_you_mean(name, known) or f"; they have {name_list(known) or 'none'}"

@@ -182,7 +182,7 @@ def _read_together(alternative: Alternative) -> Iterator[set[int]]:
 
 def with_usable_keys(alternative: Alternative, schema: EventSchema | None) -> Alternative:
     """Only columns of one type are join keys: 1 = 1.0 holds, but their bytes differ."""
-    types = schema.attributes if schema else {}
+    types = schema.readable if schema else {}
     usable = (
         each
         for each in alternative.equalities

@@ -42,8 +42,8 @@ def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
 def column_type(expression: Expression, kind: ValueType, checker: Checker) -> pa.DataType:
     """The Arrow type of a column that an expression of some kind gives."""
     schema = checker.schema
-    if schema is not None and isinstance(expression, Attribute) and expression.name in schema.attributes:
-        return schema.attributes[expression.name]
+    if schema is not None and isinstance(expression, Attribute) and expression.name in schema.readable:
+        return schema.readable[expression.name]
     if schema is not None and kind is ValueType.TIME:
         return time_type(schema.time_unit)
     return to_arrow(kind)

@@ -24,7 +24,7 @@ from cepctl.datasets.stored import StoredDataset
 from cepctl.datasets.stored_events import KINDS
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.source.locations import first_line
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
+from cepctl.schema import is_attribute
 from cepctl.sketches.finding import identities
 from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.listing import ALL_OF_TYPE, SHARE, Indexed, above, below, listed_schema
@@ -120,8 +120,7 @@ def sketched_dataset(dataset: StoredDataset, share: float) -> SketchedDataset:
 
 def _attributes(dataset: StoredDataset) -> dict[str, str]:
     """The attributes of a dataset and their kinds."""
-    fixed = {*FIXED_COLUMNS, *LENGTH_COLUMNS, END_TIME, CLOCK}
-    kinds = {each.name: KINDS.get(each.type) for each in dataset.schema if each.name not in fixed}
+    kinds = {each.name: KINDS.get(each.type) for each in dataset.schema if is_attribute(each)}
     return {name: kind.value for name, kind in kinds.items() if kind is not None}
 
 

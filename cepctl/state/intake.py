@@ -54,11 +54,11 @@ class Arrivals:
     def read(self, names: Sequence[str]) -> pa.Table:
         """The new events: the fixed columns, and these attributes in the types of `schema`."""
         fixed = fixed_columns(replace(self.schema, lasting=False))
-        wanted = pa.schema([*fixed.items(), *((name, self.schema.attributes[name]) for name in names)])
+        wanted = pa.schema([*(fixed | {name: self.schema.readable[name] for name in names}).items()])
         if self.inputs is None:
             return wanted.empty_table()
         new = self.inputs.schema
-        present = [name for name in names if name in new.attributes]
+        present = [name for name in names if name in new.readable]
         table = self.inputs.read(present)
         table = rescaled_of_clocks(table, new.time_unit, self.schema.time_unit, new.clocks)
         for name in wanted.names:

@@ -245,7 +245,7 @@ def _with_end_times(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(lasts).then(logged).otherwise(pl.col("time")).alias(END_TIME))
 
 
-_NO_ATTRIBUTES = ("pmf", "source", END_PMF, CLOCK)
+_NO_ATTRIBUTES = ("pmf", END_PMF, CLOCK)
 
 
 def _in_order(table: pa.Table) -> pa.Table:

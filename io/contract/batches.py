@@ -40,7 +40,7 @@ from cepctl.io.contract.reader import (
     ReadOptions,
 )
 from cepctl.io.contract.times import LogTime
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS, ORIGIN_COLUMNS
 
 INFERRED = {b"cepctl.infer": b"type"}
 """Marks a column of text whose type follows from all values of the dataset."""
@@ -53,6 +53,7 @@ _TAKEN = (
     | END_COLUMNS.keys()
     | FIXED_COLUMNS.keys()
     | LENGTH_COLUMNS.keys()
+    | ORIGIN_COLUMNS.keys()
     | {CLOCK, CLOCK_OFFSET}
 )
 

@@ -26,9 +26,9 @@ from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet
 from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
-from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, TimeUnit
+from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, ORIGIN_COLUMNS, RECORD, TimeUnit
 
-_KEPT_OF_DATASETS = ("source", "zone_seconds")
+_KEPT_OF_DATASETS = (*ORIGIN_COLUMNS, "zone_seconds")
 
 
 class ParquetReader:
@@ -68,6 +68,8 @@ class ParquetReader:
                     rows = Rows(columns, taken + 1 + piece.places, None, clocks=clocks)
                     events = raw_batch(rows, source, own_options, report)
                     table = pa.Table.from_batches([events])
+                    if own_unit and RECORD not in held:  # an earlier version wrote the dataset
+                        table = table.append_column(RECORD, pa.nulls(len(table), ORIGIN_COLUMNS[RECORD]))
                     table = rescaled_with_clocks(table, unit, options.time_unit, CLOCK_OFFSET)
                     yield from table.to_batches() or [events]
                 taken += len(batch)

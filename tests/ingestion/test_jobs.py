@@ -22,7 +22,14 @@ from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions, Reject
 from cepctl.io.tabular import parquet_pieces
-from cepctl.schema import FIXED_COLUMNS, META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
+from cepctl.schema import (
+    FIXED_COLUMNS,
+    META_MODEL,
+    META_TIME_UNIT,
+    META_TYPE_COUNTS,
+    META_VERSION,
+    is_attribute,
+)
 from cepctl.uncertainty.model import parse_model
 
 DAY_LOG = """<log><trace><string key="concept:name" value="c1"/>
@@ -68,13 +75,13 @@ def schema(output: Path) -> pa.Schema:
 
 
 def column_types(output: Path) -> dict[str, str]:
-    return {field.name: str(field.type) for field in schema(output) if field.name not in FIXED_COLUMNS}
+    return {field.name: str(field.type) for field in schema(output) if is_attribute(field)}
 
 
 def test_a_dataset_has_the_fixed_columns_then_attributes_by_code_point(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time,b,Z,a\nA,1,1,2,3\n")
     run(logs, output)
-    assert schema(output).names == [*FIXED_COLUMNS, "Z", "a", "b"]
+    assert schema(output).names == [*FIXED_COLUMNS, "record", "Z", "a", "b"]
     assert sorted(path.name for path in output.iterdir()) == ["_SUCCESS", "part-00000.parquet"]
 
 

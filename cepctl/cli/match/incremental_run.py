@@ -211,13 +211,13 @@ def _arrivals(
 def _attributes(saved: Saved) -> dict[str, pa.DataType]:
     """The attributes whose types are bound: those of the query, and those that the sketch knows."""
     from cepctl.datasets.kinds import ARROW_TYPES, Kind
-    from cepctl.schema import CLOCK, FIXED_COLUMNS
+    from cepctl.schema import is_attribute
 
     columns = saved.progress.events.schema
     sketched = {} if saved.sketch is None else saved.sketch.kinds
     return {
         **{name: ARROW_TYPES[Kind(kind)] for name, kind in sketched.items()},
-        **{each.name: each.type for each in columns if each.name not in (*FIXED_COLUMNS, CLOCK)},
+        **{each.name: each.type for each in columns if is_attribute(each)},
     }
 
 
@@ -272,7 +272,7 @@ def _computed(
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN covers all of time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
     if arrived.inputs is not None:
-        present = [name for name in plan.attributes if name in arrived.inputs.schema.attributes]
+        present = [name for name in plan.attributes if name in arrived.inputs.schema.readable]
         fewer = "take in fewer at a time (run it more often, or name fewer logs)"
         arrived.inputs.require_room(present, _COPIES, matching.memory, "match --state", fewer)
     events = arrived.read(plan.attributes)

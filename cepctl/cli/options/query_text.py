@@ -68,7 +68,7 @@ def _in_brackets(before: str) -> bool:
 def _vocabularies(words: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
     """Types and attributes of each dataset among some words."""
     from cepctl.datasets.stored import stored_dataset
-    from cepctl.schema import FIXED_COLUMNS
+    from cepctl.schema import is_attribute
 
     for word in words:
         try:
@@ -76,7 +76,7 @@ def _vocabularies(words: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]
         except (CepctlError, OSError):
             continue
         if dataset is not None:
-            attributes = [name for name in dataset.schema.names if name not in FIXED_COLUMNS]
+            attributes = [each.name for each in dataset.schema if is_attribute(each)]
             yield list(dataset.type_counts), attributes
 
 
