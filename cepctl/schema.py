@@ -49,14 +49,22 @@ OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
 ATTRIBUTE_PREFIX = "attr:"
 # When a record came to whoever collected it; an attribute like any other.
 ARRIVAL = "arrival"
-# Where an event came from: its source, and the number of its record there, which is no column of events
-# that were not ingested.
+# Where an event came from: its source, and the number of its record there; of these only the first is a
+# column of every event table.
 SOURCE, RECORD = "source", "record"
-ORIGIN_COLUMNS: dict[str, pa.DataType] = {SOURCE: pa.string(), RECORD: pa.int64()}
-# Who wrote an event; in datasets whose writers are known.
-WRITER = "writer"
+# Who wrote an event, and along what, where that is not its record; in datasets whose writers are known.
+WRITER, ALONG = "writer", "writer:along"
+ORIGIN_COLUMNS: dict[str, pa.DataType] = {
+    SOURCE: pa.string(),
+    RECORD: pa.int64(),
+    WRITER: pa.string(),
+    ALONG: pa.int64(),
+}
 IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"
 """What is given of the events of a writer."""
+IN_ORDER_ALONG = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.`{ALONG}` < y.`{ALONG}`"
+"""The same where something else than records tells the order."""
+WRITTEN_ORDERS = (IN_WRITTEN_ORDER, IN_ORDER_ALONG)
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).
 META_TIME_UNIT = b"cepctl.time_unit"
@@ -113,14 +121,14 @@ _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 def is_attribute(column: pa.Field) -> bool:
     """Whether a column of a dataset is an attribute of its events.
 
-    Datasets of old may have one called like RECORD, of another type.
+    Those of old may have one called like a column of ORIGIN_COLUMNS, of another type.
 
     Examples
     --------
     >>> [is_attribute(pa.field(name, pa.int64())) for name in ("port", "record", "lower")]
     [True, False, False]
     """
-    others = column.name in (END_TIME, CLOCK) or (column.name == RECORD and column.type == pa.int64())
+    others = column.name in (END_TIME, CLOCK) or ORIGIN_COLUMNS.get(column.name) == column.type
     return column.name not in FIXED_COLUMNS | LENGTH_COLUMNS and not others
 
 

@@ -17,7 +17,7 @@ def assign_dataset(
     """Write the events of a dataset with the intervals that a model gives their times.
 
     An event that no rule fits, or whose time is null, keeps its interval.  The time unit stays that
-    of the dataset unless the model names one.
+    of the dataset unless the model names one, or records of one writer need finer ticks.
 
     Raises
     ------

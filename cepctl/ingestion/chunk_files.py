@@ -11,7 +11,17 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow, write_arrow
-from cepctl.ingestion.chunks import DISTINCT, Chunk, attribute_facts, has_ends, is_zoned, lengths_in
+from cepctl.ingestion.chunks import (
+    DISTINCT,
+    RAW_ALONG,
+    Chunk,
+    attribute_facts,
+    has_column,
+    has_ends,
+    has_writers,
+    is_zoned,
+    lengths_in,
+)
 from cepctl.ingestion.clocks import clocks_in
 
 ROWS_OF_GROUP = 50_000
@@ -32,7 +42,7 @@ def write_chunk(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_g
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
     return Chunk(
         *(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table)),
-        lengths_in(table),
+        *(lengths_in(table), has_writers(table), has_column(table, RAW_ALONG)),
     )
 
 

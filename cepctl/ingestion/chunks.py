@@ -44,6 +44,7 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.source.locations import InputFile
 from cepctl.schema import (
+    ALONG,
     ATTRIBUTE_PREFIX,
     CLOCK,
     CLOCK_OFFSET,
@@ -54,9 +55,11 @@ from cepctl.schema import (
     ORIGIN_COLUMNS,
     RECORD,
     TIME_TYPE,
+    WRITER,
 )
 
 RAW_PREFIX = "cepctl.raw."
+RAW_WRITER, RAW_ALONG = RAW_PREFIX + WRITER, RAW_PREFIX + ALONG
 RAW_ZONE = RAW_PREFIX + "zone_seconds"
 RAW_BEFORE = RAW_PREFIX + "before"
 RAW_AFTER = RAW_PREFIX + "after"
@@ -71,6 +74,16 @@ _RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
 _CLOCK_COLUMNS = {CLOCK: RAW_CLOCK, CLOCK_OFFSET: RAW_OFFSET}
 _NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys() | {CLOCK_OFFSET}) - {ZONE_ATTRIBUTE, END_TIME}
 
+_NO_ATTRIBUTES = (
+    RAW_COLUMNS.keys()
+    | END_COLUMNS.keys()
+    | FIXED_COLUMNS.keys()
+    | _CLOCK_COLUMNS.keys()
+    | ORIGIN_COLUMNS.keys()
+)
+ERA = " #{}"
+"""Behind the name of a writer that has begun anew: how often it has begun."""
+_ERA = ERA.format(r"\d+$")
 _VALUE_BYTES = 8
 _BUCKET_BYTES = 24
 
@@ -97,7 +110,8 @@ class AttributeFacts:
 class Chunk:
     """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick, clocks.
 
-    `lengths` are the columns of LENGTH_COLUMNS that some event has.
+    `lengths` are the columns of LENGTH_COLUMNS that some event has; `written`: whether some have a writer,
+    and `along` whether something else than their records tells its order.
     """
 
     path: str
@@ -109,6 +123,8 @@ class Chunk:
     last: int
     clocks: Mapping[str, Offset] = dataclass_field(default_factory=dict)
     lengths: tuple[str, ...] = ()
+    written: bool = False
+    along: bool = False
 
 
 def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
@@ -131,6 +147,10 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     # Parts of a dataset say which record of its log each event was.
     columns[RECORD] = batch.column(RECORD) if RECORD in batch.schema.names else numbers
+    if WRITER in batch.schema.names:
+        columns[RAW_WRITER] = pc.replace_substring_regex(batch.column(WRITER), _ERA, "").dictionary_encode()
+    if ALONG in batch.schema.names:
+        columns[RAW_ALONG] = batch.column(ALONG)
     columns |= _end_columns(batch)
     optional = (GRAIN, END_GRAIN, NANOS, END_NANOS, FOLD, END_FOLD, SPAN, END_SPAN)
     columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
@@ -143,7 +163,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         if field.name in LENGTH_COLUMNS:
             columns[field.name] = batch.column(field.name).cast(LENGTH_COLUMNS[field.name])
             fields.append(pa.field(field.name, LENGTH_COLUMNS[field.name]))
-        elif field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS | columns.keys():
+        elif field.name not in _NO_ATTRIBUTES | columns.keys():
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values
@@ -298,6 +318,11 @@ def lengths_in(table: pa.Table) -> tuple[str, ...]:
     """What some event says of its length, or of the mass of its end."""
     present = (name for name in LENGTH_COLUMNS if has_column(table, name))
     return tuple(name for name in present if table.column(name).null_count < len(table))
+
+
+def has_writers(table: pa.Table) -> bool:
+    """Whether it is known of some event who wrote it."""
+    return has_column(table, RAW_WRITER) and table.column(RAW_WRITER).null_count < len(table)
 
 
 def has_ends(table: pa.Table) -> bool:

@@ -21,7 +21,7 @@ from cepctl.ingestion.ends import with_ends
 from cepctl.ingestion.kinds_read import ReadAs, column_as
 from cepctl.ingestion.resolution import has_nanoseconds
 from cepctl.io.contract.reader import END_SPAN, FOLD, SPAN
-from cepctl.schema import TimeUnit
+from cepctl.schema import RECORD, SOURCE, TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import UncertaintyModel
 from cepctl.uncertainty.shapes import Granularity
@@ -85,7 +85,7 @@ def with_intervals(
         fold=pc.fill_null(table.column(FOLD), 0).to_numpy() if has_column(table, FOLD) else None,
     )
     try:
-        conditions = _conditions(table, read_as)
+        conditions = conditions_of(table, read_as)
         assigned = assign(times, conditions, model.rules, unit, default)
         table = with_ends(table, conditions, model.rules, unit, default)
     except UncertaintyModelError as problem:
@@ -95,7 +95,7 @@ def with_intervals(
     return table if assigned.clocks is None else with_clocks(table, assigned.clocks), assigned
 
 
-def _conditions(table: pa.Table, read_as: ReadAs) -> dict[str, pa.ChunkedArray]:
+def conditions_of(table: pa.Table, read_as: ReadAs) -> dict[str, pa.ChunkedArray]:
     """The columns that rules read."""
-    fixed = {name: table.column(name) for name in ("event_id", "event_type", "source")}
+    fixed = {name: table.column(name) for name in ("event_id", "event_type", SOURCE, RECORD)}
     return fixed | {name: column_as(table, name, kind) for name, kind in read_as.items()}

@@ -39,6 +39,9 @@ from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
+from cepctl.ingestion.writer_names import require_columns
+from cepctl.ingestion.writers import Written, in_written_order
+from cepctl.ingestion.writers_told import told_of_writers
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
@@ -50,7 +53,6 @@ from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import on_all_cores
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
-    IN_WRITTEN_ORDER,
     META_CLOCK_RECORDS,
     META_GIVEN,
     META_LAWS,
@@ -63,6 +65,7 @@ from cepctl.schema import (
     TimeUnit,
 )
 from cepctl.uncertainty.model import UncertaintyModel
+from cepctl.uncertainty.writer_rules import WriterRule
 
 _MOST_LAYOUTS = 100
 
@@ -82,8 +85,9 @@ class IngestOptions:
     that is `read_once` and then gone is written fast rather than small, and `in_arrow` where it is small and
     this process alone reads it. The time unit of `read` is chosen anew: the model's, else that of earlier
     events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
-    occur in their times and in durations of the model.  `writer`: what events of one source share that
-    one process wrote, whose records are in the order in which they happened.
+    occur in their times and in durations of the model.  `writers`: who wrote the events, in the
+    order of their records, whatever the model says; none where that is left out, and None where nothing is
+    said.  Then lines of logs are in order, if it `orders_lines`.
     """
 
     input_format: str | None = None
@@ -102,7 +106,8 @@ class IngestOptions:
     memory: MemoryBudget = field(default_factory=reading_budget)
     read_once: bool = False
     in_arrow: bool = False
-    writer: tuple[str, ...] = ()
+    writers: tuple[WriterRule, ...] | None = None
+    orders_lines: bool = True
 
 
 def ingest(
@@ -162,15 +167,16 @@ def _ingest(
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         unit_of_times = unit
-        results, unit, order_notices = _in_written_order(tasks, results, unit, options, scratch)
-        schema = unify(results, options.known_kinds)
+        written = _in_written_order(tasks, results, unit, options, scratch)
+        results, unit = written.results, written.unit
+        schema = replace(unify(results, options.known_kinds), writers=written.is_taken, along=written.along)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
         parts = [task.file for task in tasks if task.declares_unit]
         notices = (
             *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
-            *order_notices,
+            *told_of_writers(written),
             *summary.notices,
             *times_told(results, unit_of_times, options.model),
             *tell_unused(results, summary),
@@ -184,11 +190,13 @@ def _ingest(
         _refuse(options, summary)
         if whole:
             refuse_eventless(summary)
-        in_order = bool(options.writer) or _knows_writers(footers)
-        metadata = _metadata(summary, options.model, in_order=in_order) | _layouts_metadata(results)
+        metadata = _metadata(summary, options.model, written.given) | _layouts_metadata(results)
         in_arrow = options.in_arrow and _in_arrow(tasks, results)
         once = options.read_once
-        made = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
+        made = [
+            PartTask(scratch, each, schema, metadata, memory, once, in_arrow, written.of(each))
+            for each in ordered.parts
+        ]
         _write(directory, scratch, made, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
@@ -202,21 +210,21 @@ def _in_written_order(
     unit: TimeUnit,
     options: IngestOptions,
     scratch: Location,
-) -> tuple[list[FileResult], TimeUnit, tuple[str, ...]]:
-    """Results whose events say who wrote them, where that is asked for; their unit, and what is told."""
+) -> Written:
+    """Results whose events say who wrote them, in the unit that has room for all."""
+    if options.writers == ():
+        return Written(results, unit)
+    for task in tasks[:1]:
+        require_columns(results, task.writing, in_model=options.writers is None)
     filesystem, _ = scratch.resolve()
-    if not options.writer:
-        from cepctl.ingestion.shared_stamps import told_of_shared_stamps
-
-        return results, unit, tuple(told_of_shared_stamps(results, filesystem))
-    from cepctl.ingestion.writers import in_written_order
-
-    written = in_written_order(
-        *(results, unit, options.writer, filesystem),
+    return in_written_order(
+        results,
+        unit,
+        filesystem,
         stored=[task.declares_unit for task in tasks],
+        unsaid=[task.writing.of_lines for task in tasks],
         unit_is_given=options.model.time_unit is not None,
     )
-    return written.results, written.unit, written.notices
 
 
 def _in_arrow(tasks: Sequence[ReadTask], results: Sequence[FileResult]) -> bool:
@@ -284,11 +292,6 @@ def _clocks_in(footer: dict[bytes, bytes]) -> tuple[Clocks, TimeUnit]:
     return clocks_of(footer), TimeUnit.parse(footer[META_TIME_UNIT].decode())
 
 
-def _knows_writers(footers: Sequence[dict[bytes, bytes]]) -> bool:
-    """Whether some dataset knows who wrote its events: that stays with them."""
-    return any(IN_WRITTEN_ORDER in json.loads(each.get(META_GIVEN, b"[]")) for each in footers)
-
-
 def _in_one_unit(
     tasks: Sequence[ReadTask], results: list[FileResult], runner: Runner
 ) -> tuple[list[FileResult], TimeUnit]:
@@ -339,8 +342,8 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
     return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
 
 
-def _metadata(summary: IngestSummary, model: UncertaintyModel, *, in_order: bool) -> dict[bytes, bytes]:
-    given = dict.fromkeys((*model.given, *((IN_WRITTEN_ORDER,) if in_order else ())))
+def _metadata(summary: IngestSummary, model: UncertaintyModel, order: str | None) -> dict[bytes, bytes]:
+    given = dict.fromkeys((*model.given, *((order,) if order is not None else ())))
     records = {META_CLOCK_RECORDS: json.dumps(model.records, ensure_ascii=False).encode()}
     return {
         META_TIME_UNIT: str(summary.time_unit).encode(),

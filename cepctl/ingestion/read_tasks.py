@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.reading import ReadTask
 from cepctl.ingestion.room import is_little
+from cepctl.ingestion.writer_names import Writing
 from cepctl.ingestion.written_units import Written, finest, unit_of_rules
 from cepctl.io.formats import open_log
 from cepctl.io.source.locations import InputFile, Location
@@ -19,6 +20,7 @@ from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget
 from cepctl.runners.local import LocalRunner
 from cepctl.schema import META_TIME_UNIT, MILLISECOND, TimeUnit
+from cepctl.uncertainty.model import Rule
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -73,7 +75,17 @@ def _read_task(
         keep_rejects=keep,
         max_rejects=None if keep else options.max_errors,
         memory=memory,
+        writing=_writing(options),
     )
+
+
+def _writing(options: IngestOptions) -> Writing:
+    """Who wrote the events of a file."""
+    if options.writers is not None:
+        return Writing(tuple(Rule(number, writer=each) for number, each in enumerate(options.writers, 1)))
+    if any(rule.writer is not None for rule in options.model.rules):
+        return Writing(options.model.rules)
+    return Writing(of_lines=options.orders_lines)
 
 
 def _declared_units(files: Sequence[InputFile]) -> list[TimeUnit | None]:

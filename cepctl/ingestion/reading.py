@@ -31,7 +31,7 @@ from cepctl.ingestion.chunks import (
 from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
 from cepctl.ingestion.in_time import ending_after_start, inside_time, with_ends_of_lengths, with_times
-from cepctl.ingestion.intervals import at_local_midnight, with_intervals
+from cepctl.ingestion.intervals import at_local_midnight, conditions_of, with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs, kinds_read_by
 from cepctl.ingestion.other_times import OtherTimesSeen
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
@@ -39,6 +39,7 @@ from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
 from cepctl.ingestion.spans import with_spans
 from cepctl.ingestion.type_names import TypeNames, renamed
+from cepctl.ingestion.writer_names import Writing, with_writers
 from cepctl.ingestion.written_units import Written, WrittenOtherwiseError, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
@@ -67,7 +68,7 @@ class ReadTask:
     which is what is known before of its times; a file that `declares_unit` gives the latter itself.
     Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
     left out, with the reason in its result, and so is any part of a file whose reading did not finish.
-    Chunks are of Parquet, or `in_arrow` as long as they are few.
+    Chunks are of Parquet, or `in_arrow` as long as they are few.  `writing`: who wrote the events.
     """
 
     file: InputFile
@@ -84,6 +85,7 @@ class ReadTask:
     memory: MemoryBudget = field(default_factory=reading_budget)
     declares_unit: bool = False
     in_arrow: bool = False
+    writing: Writing = field(default_factory=Writing)
 
     @property
     def reading(self) -> ReadOptions:
@@ -103,13 +105,16 @@ def read_file(task: ReadTask) -> FileResult:
         more rejects than allowed.
     """
     return_freed(task.memory)
-    kinds = kinds_read_by(task.model.rules)
+    kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
     while True:
         try:
             result = _read(task, kinds)
         except WrittenOtherwiseError as found:
             remove(task.scratch, found.chunks)
-            task, kinds = replace(task, written=found.known), kinds_read_by(task.model.rules)
+            task, kinds = (
+                replace(task, written=found.known),
+                kinds_read_by((*task.model.rules, *task.writing.rules)),
+            )
             continue
         if not kinds.differ:
             return result
@@ -225,6 +230,7 @@ class _Gathered:
     task: ReadTask
     kinds: KindsRead
     report: ReadReport
+    writing: Writing
     pending: list[pa.Table] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
     times: TimesSeen = field(default_factory=TimesSeen)
@@ -266,6 +272,7 @@ class _Gathered:
         table = with_spans(table, known.unit)
         try:
             table, assigned = with_intervals(table, task.model, known.unit, read_as)
+            table = with_writers(table, self.writing, conditions_of(table, read_as))
         except UncertaintyModelError as problem:
             if self.kinds.known is not None:
                 raise
@@ -290,7 +297,8 @@ def _written(
     task: ReadTask, known: LogFormat, kinds: KindsRead, batches: Iterator[pa.RecordBatch], report: ReadReport
 ) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
-    gathered = _Gathered(task, kinds, report)
+    writing = replace(task.writing, of_lines=task.writing.of_lines and known.appended)
+    gathered = _Gathered(task, kinds, report, writing)
     most_bytes = chunk_bytes(task.memory)
     day_grained = known.whole_days and not task.options.exact_times
     ids_given = False

@@ -25,7 +25,8 @@ class DatasetSchema:
     chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`, and
     `crowded` says that some files brought such values as JSON already; `zoned` whether the offsets of
     the zones are kept, `ended` whether the times of ends are, `clocked` whether some event has a clock,
-    `lengths` which of LENGTH_COLUMNS are.
+    `lengths` which of LENGTH_COLUMNS are, `writers` whether it is known who wrote the events, and `along`
+    whether something else than their records tells in which order.
     """
 
     attributes: tuple[tuple[str, str, Kind], ...]
@@ -36,6 +37,8 @@ class DatasetSchema:
     clocked: bool = False
     warnings: tuple[str, ...] = ()
     lengths: tuple[str, ...] = ()
+    writers: bool = False
+    along: bool = False
 
 
 def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None) -> DatasetSchema:

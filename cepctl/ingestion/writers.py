@@ -1,8 +1,7 @@
 """The order in which processes wrote their records, as evidence that a dataset keeps.
 
-Events of one source that agree in what is asked are of one *writer*, which appends its records as things
-happen.  However coarse their stamps are, their order is known.  It is kept as two attributes, `writer` and
-`record`, and as a condition on every world (`IN_WRITTEN_ORDER`).
+A *writer* appends its records as things happen.  However coarse their stamps are, their order is known.  It
+is kept as two columns, `writer` and `record`, and as a condition on every world (`IN_WRITTEN_ORDER`).
 
 Records that share a stamp need ticks to lie one after the other: the tick becomes so fine that no unit in
 which times are written holds more than a thousandth of its ticks in records.
@@ -10,147 +9,252 @@ which times are written holds more than a thousandth of its ticks in records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.datasets.kinds import Kind
-from cepctl.errors import UsageError
-from cepctl.ingestion.chunk_files import ROWS_OF_GROUP, read_chunk, write_chunk
-from cepctl.ingestion.chunks import Chunk, has_column
+from cepctl.ingestion.chunk_files import read_chunk
+from cepctl.ingestion.chunks import RAW_ALONG, RAW_WRITER, Chunk
+from cepctl.ingestion.ordering import Piece
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.written_records import WrittenRecords
+from cepctl.ingestion.written_records import Block, Eras, SharedStamps, shared_stamps
+from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.schema import (
-    ATTRIBUTE_PREFIX,
+    EARLIEST_TICK,
+    IN_ORDER_ALONG,
+    IN_WRITTEN_ORDER,
+    LATEST_TICK,
     MICROSECOND,
     MILLISECOND,
     NANOSECOND,
-    PMF_TYPE,
     RECORD,
-    WRITER,
     TimeUnit,
 )
 
-_SOURCE = "source"
-_SHOWN_STEPS = 3
+LINES_ARE_ORDERED = False
+"""Whether the order of the lines of a log is evidence where nobody says so."""
+MOST_STEPS_BACK = 0.01
+"""Of the lines of a log so many may step back, if it is taken to be in order where nobody says so."""
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """Results whose chunks say who wrote their events, the unit of their ticks, and what is to be told."""
+class Written:
+    """What is known of the order of records: results in the unit that has room for all.
+
+    `rows`: what becomes of the rows of each chunk, by its path; empty where nothing is known.  `given`: what
+    holds in every world, None where that decides nothing.  `logs`: what there is to tell.
+    """
 
     results: list[FileResult]
     unit: TimeUnit
-    notices: tuple[str, ...] = ()
+    rows: Mapping[str, WrittenRows] = field(default_factory=dict)
+    given: str | None = None
+    logs: tuple[WrittenLog, ...] = ()
+    finer: int = 1
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether some order is evidence."""
+        return any(log.is_taken for log in self.logs)
+
+    @property
+    def along(self) -> bool:
+        """Whether something else than records tells some order."""
+        return any(chunk.along for result in self.results for chunk in result.chunks) and self.is_taken
+
+    def of(self, pieces: Sequence[Piece]) -> dict[str, WrittenRows]:
+        """What becomes of the rows of the chunks of a part."""
+        paths = {one.path for piece in pieces for one in piece}
+        return {path: self.rows[path] for path in paths & self.rows.keys()}
 
 
 @dataclass(frozen=True)
-class _Survey:
-    """The records of a file, and what its writers are called."""
+class WrittenLog:
+    """What there is to tell of the order of the records of a log, or of all logs of which one order is known.
 
-    records: WrittenRecords
-    names: tuple[str, ...]
+    `is_taken`: whether the order is evidence.  `unsaid`: whether nobody said that it is.
+    """
+
+    name: str
+    unsaid: bool
+    writers: int
+    unwritten: int
+    eras: Eras
+    shared: SharedStamps
+
+    @property
+    def is_taken(self) -> bool:
+        return not self.unsaid or (LINES_ARE_ORDERED and self.is_mostly_in_order)
+
+    @property
+    def is_mostly_in_order(self) -> bool:
+        """Whether few records step back."""
+        return self.eras.count <= MOST_STEPS_BACK * self.eras.events
+
+    @property
+    def matters(self) -> bool:
+        """Whether the order of some records would be open without it."""
+        return self.is_taken and (self.eras.is_open or bool(self.eras.count))
+
+
+@dataclass
+class _Log:
+    """The chunks of a log, or of several logs at once where their records are not in the order of chunks."""
+
+    name: str
+    chunks: list[Chunk]
+    unsaid: bool
+    at_once: bool
+    names: dict[str, int] = field(default_factory=dict)
+    unwritten: int = 0
+
+    def blocks(self, files: fs.FileSystem) -> Iterator[Block]:
+        """The events, in the order of their chunks."""
+        self.unwritten = 0
+        several = (self._block(chunk, files) for chunk in self.chunks)
+        if not self.at_once:
+            yield from several
+            return
+        every = list(several)
+        names = ("writer", "along", "lower", "upper")
+        yield Block(*(np.concatenate([getattr(each, name) for each in every]) for name in names))
+
+    @property
+    def reach(self) -> list[tuple[int, int]]:
+        """The first and the last tick of each block."""
+        every = [(chunk.first, chunk.last) for chunk in self.chunks]
+        return [(min(first for first, _ in every), max(last for _, last in every))] if self.at_once else every
+
+    def _block(self, chunk: Chunk, files: fs.FileSystem) -> Block:
+        if not chunk.written:
+            none = np.full(chunk.rows, -1, np.int64)
+            self.unwritten += chunk.rows
+            return Block(none, none, none, none)
+        along = RAW_ALONG if chunk.along else RECORD
+        table = read_chunk(chunk.path, files, [along, "lower", "upper", RAW_WRITER], [RAW_WRITER])
+        names = table.column(RAW_WRITER)
+        if not pa.types.is_dictionary(names.type):
+            names = names.dictionary_encode()
+        names = names.unify_dictionaries().combine_chunks()
+        codes = [self.names.setdefault(text, len(self.names)) for text in names.dictionary.to_pylist()]
+        place = pc.fill_null(names.indices, len(codes)).to_numpy(zero_copy_only=False)
+        writer = np.array([*codes, -1], np.int64)[place]
+        order = table.column(along)
+        if order.null_count:
+            writer = np.where(order.is_null().to_numpy(), -1, writer)
+            order = pc.fill_null(order, 0)
+        self.unwritten += int((writer < 0).sum())
+        lower, upper = (np.asarray(table.column(name).to_numpy(), np.int64) for name in ("lower", "upper"))
+        return Block(writer, np.asarray(order.to_numpy(), np.int64), lower, upper)
+
+    def walked(self, finer: int, shared: SharedStamps, files: fs.FileSystem) -> WrittenLog:
+        """What the order says of each record, in ticks so many times finer."""
+        eras = Eras()
+        for block, exact in zip(self.blocks(files), shared.exact, strict=True):
+            eras.add(block.finer(finer, exact) if finer > 1 else block)
+        return WrittenLog(self.name, self.unsaid, len(self.names), self.unwritten, eras, shared)
+
+    def rows(self, log: WrittenLog, finer: int, unit: TimeUnit) -> Iterator[tuple[str, WrittenRows]]:
+        """What becomes of the rows of each chunk."""
+        texts = list(self.names)
+        steps = {texts[code]: np.array(places, np.int64) for code, places in log.eras.steps.items()}
+        exact = np.concatenate(log.shared.exact) if self.at_once else None
+        begin = 0
+        for number, chunk in enumerate(self.chunks):
+            own = log.shared.exact[number] if exact is None else exact[begin : begin + chunk.rows]
+            begin += chunk.rows
+            yield chunk.path, WrittenRows(finer, unit, own, steps if log.is_taken else None)
 
 
 def in_written_order(
     results: list[FileResult],
     unit: TimeUnit,
-    by: Sequence[str],
     files: fs.FileSystem,
     *,
     stored: Sequence[bool],
+    unsaid: Sequence[bool],
     unit_is_given: bool,
-) -> Ordered:
+) -> Written:
     """Say of events who wrote them, and where a tick would hold too many, make it finer.
 
     Parameters
     ----------
     results, unit
         What came of the files, whose ticks are of this length.
-    by
-        What events of one writer share besides their source.
     files
         Where the chunks are.
     stored
         Whether each result is a part of a dataset, whose rows are in no order of writing.
+    unsaid
+        Whether each result is a log of lines of whose order nobody said anything.
     unit_is_given
         The user said how long a tick is.
-
-    Raises
-    ------
-    UsageError
-        If no event has one of these attributes.
     """
-    _require_known(results, by)
-    surveys = {
-        at: _survey(each, by, files)
-        for at, each in enumerate(results)
-        if not stored[at] and any(chunk.rows for chunk in each.chunks)
+    logs = list(_logs(results, stored, unsaid))
+    if not logs:
+        return Written(results, unit)
+    fixed = unit_is_given or not all(_is_plain(chunk) for each in results for chunk in each.chunks)
+    shared = [shared_stamps(log.blocks(files), log.reach) for log in logs]
+    wanted = [each for log, each in zip(logs, shared, strict=True) if LINES_ARE_ORDERED or not log.unsaid]
+    finer, finer_unit = _finer(wanted, unit, results, fixed=fixed)
+    walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+    taken = [each.shared for each in walked if each.is_taken]
+    if (least := _finer(taken, unit, results, fixed=fixed))[0] < finer:
+        # What is in no order needs no room.
+        finer, finer_unit = least
+        walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+    rows = {
+        path: each
+        for log, told in zip(logs, walked, strict=True)
+        for path, each in log.rows(told, finer, finer_unit)
     }
-    fixed = (
-        unit_is_given or any(stored) or any(not _is_plain(chunk) for each in results for chunk in each.chunks)
-    )
-    needed = max((int(each.records.needed.max()) for each in surveys.values()), default=1)
-    finer, unit_after = (1, unit) if fixed else _finer_unit(needed, unit)
-    rewritten = [
-        _rewritten(each, surveys[at], finer, unit_after, files) if at in surveys else each
-        for at, each in enumerate(results)
-    ]
-    notices = [*_told(surveys, results, unit), *_room(surveys, needed, finer, unit_after)]
-    return Ordered(rewritten, unit_after, tuple(notices))
+    if finer > 1:
+        results = [_rescaled(each, finer, finer_unit) for each in results]
+        for result in results:
+            for chunk in result.chunks:
+                none = np.zeros(chunk.rows, np.bool_)
+                rows.setdefault(chunk.path, WrittenRows(finer, finer_unit, none, None))
+    along = any(chunk.along for log in logs for chunk in log.chunks)
+    order = IN_ORDER_ALONG if along else IN_WRITTEN_ORDER
+    given = order if any(each.matters for each in walked) else None
+    return Written(results, finer_unit, rows, given, tuple(walked), finer)
 
 
-def _require_known(results: Sequence[FileResult], by: Sequence[str]) -> None:
-    names = {_SOURCE}.union(*(chunk.attributes for result in results for chunk in result.chunks))
-    for name in by:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"--writer {name}: no event has such an attribute{hint}")
+def _logs(results: Sequence[FileResult], stored: Sequence[bool], unsaid: Sequence[bool]) -> Iterator[_Log]:
+    at_once = _Log("", [], unsaid=False, at_once=True)
+    for result, is_stored, is_unsaid in zip(results, stored, unsaid, strict=True):
+        if not any(chunk.written for chunk in result.chunks):
+            continue
+        if is_stored or any(chunk.along for chunk in result.chunks):
+            at_once.name = at_once.name or result.name
+            at_once.chunks += result.chunks
+        else:
+            yield _Log(result.name, list(result.chunks), is_unsaid, at_once=False)
+    if at_once.chunks:
+        yield at_once
 
 
-def _survey(result: FileResult, by: Sequence[str], files: fs.FileSystem) -> _Survey:
-    # The number of a record means something in its source alone.
-    by = tuple(dict.fromkeys((_SOURCE, *by)))
-    tables = []
-    for chunk in result.chunks:
-        known = [name for name in by if name == _SOURCE or name in chunk.attributes]
-        table = read_chunk(chunk.path, files, [RECORD, "lower", "upper", *known])
-        nothing = pa.nulls(len(table), pa.string())
-        columns = {
-            f"by.{name}": table.column(name).cast(pa.string()) if name in known else nothing for name in by
-        }
-        tables.append(pa.table({name: table.column(name) for name in (RECORD, "lower", "upper")} | columns))
-    whole = pl.DataFrame(pa.concat_tables(tables))
-    texts = whole.select(pl.concat_str([_quoted(f"by.{name}") for name in by], separator=" ")).to_series()
-    names = texts.drop_nulls().unique(maintain_order=True)
-    numbers = pl.DataFrame({"text": names, "number": np.arange(len(names))})
-    code = texts.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")
-    writer = code.get_column("number").fill_null(-1).to_numpy()
-    record, lower, upper = (whole.get_column(name).to_numpy() for name in (RECORD, "lower", "upper"))
-    return _Survey(WrittenRecords.of(writer, record, lower, upper), tuple(names.to_list()))
-
-
-def _quoted(column: str) -> pl.Expr:
-    """Values without blanks, so that no two writers are called alike."""
-    return pl.col(column).str.replace_all("%", "%25", literal=True).str.replace_all(" ", "%20", literal=True)
-
-
-def _finer_unit(needed: int, unit: TimeUnit) -> tuple[int, TimeUnit]:
+def _finer(
+    shared: Sequence[SharedStamps], unit: TimeUnit, results: Sequence[FileResult], *, fixed: bool
+) -> tuple[int, TimeUnit]:
     """By how much ticks become finer, nanoseconds at most, and the unit that they have then."""
-    if needed <= 1:
+    needed = max((each.needed for each in shared), default=1)
+    if needed <= 1 or fixed:
         return 1, unit
+    ends = [abs(each) for result in results for each in (result.first, result.last) if each is not None]
+    reach = max(ends, default=0)
     finer = [
-        each for each in (MILLISECOND, MICROSECOND, NANOSECOND) if unit.nanoseconds % each.nanoseconds == 0
+        (unit.nanoseconds // each.nanoseconds, each)
+        for each in (MILLISECOND, MICROSECOND, NANOSECOND)
+        if unit.nanoseconds % each.nanoseconds == 0
     ]
-    found = next((each for each in finer if unit.nanoseconds // each.nanoseconds >= needed), finer[-1])
-    return unit.nanoseconds // found.nanoseconds, found
+    held = [each for each in finer if (reach + 1) * each[0] <= min(LATEST_TICK, -EARLIEST_TICK)]
+    found = next((each for each in held if each[0] >= needed), held[-1] if held else (1, unit))
+    return found
 
 
 def _is_plain(chunk: Chunk) -> bool:
@@ -158,121 +262,11 @@ def _is_plain(chunk: Chunk) -> bool:
     return not (chunk.ended or chunk.lengths or chunk.clocks)
 
 
-def _rewritten(
-    result: FileResult, survey: _Survey, finer: int, unit: TimeUnit, files: fs.FileSystem
-) -> FileResult:
-    """A result in a finer unit, whose chunks say who wrote their events."""
-    begin, chunks, columns = 0, [], _columns(survey)
-    for chunk in result.chunks:
-        own = columns.slice(begin, chunk.rows)
-        begin += chunk.rows
-        table = _in_unit(read_chunk(chunk.path, files), finer, unit, own)
-        writers = own.get_column(WRITER).to_arrow().cast(pa.string())
-        table = _renamed(table, WRITER).append_column(WRITER, writers)
-        stem, dot, ending = chunk.path.rpartition(".")
-        chunks.append(write_chunk(table, f"{stem}-written{dot}{ending}", files, ROWS_OF_GROUP))
-        files.delete_file(chunk.path)
+def _rescaled(result: FileResult, finer: int, unit: TimeUnit) -> FileResult:
     first, last = result.first, result.last
     return replace(
         result,
-        chunks=tuple(chunks),
         first=first if first is None else first * finer,
         last=last if last is None else last * finer + finer - 1,
         written=replace(result.written, unit=unit),
-        named={**result.named, WRITER: frozenset({Kind.STRING})},
     )
-
-
-def _renamed(table: pa.Table, name: str) -> pa.Table:
-    """An attribute of the log that is called so gets the prefix of such attributes."""
-    if not has_column(table, name):
-        return table
-    names = [f"{ATTRIBUTE_PREFIX}{each}" if each == name else each for each in table.column_names]
-    return table.rename_columns(names)
-
-
-def _columns(survey: _Survey) -> pl.DataFrame:
-    """What is said of each event, in the order of the chunks; a writer that began anew is another one."""
-    records = survey.records
-    names = pl.Series([*survey.names, None], dtype=pl.String)
-    told = pl.DataFrame(
-        {
-            "row": records.row,
-            RECORD: records.record,
-            "name": names.gather(np.where(records.writer >= 0, records.writer, len(survey.names))),
-            "era": records.era + 1,
-            "shared": (records.sharing > 1) & (records.lower == records.upper),
-        }
-    )
-    anew = pl.when(pl.col("era") > 1).then(pl.format("{} #{}", "name", "era")).otherwise(pl.col("name"))
-    return told.with_columns(anew.alias(WRITER)).sort("row")
-
-
-def _in_unit(table: pa.Table, finer: int, unit: TimeUnit, told: pl.DataFrame) -> pa.Table:
-    """A chunk in finer ticks: what is known to a tick stays so, unless another record shares its stamp."""
-    if finer == 1:
-        return table
-    lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
-    wide = (upper > lower) | told.get_column("shared").to_numpy()
-    columns = {
-        "lower": pa.array(lower * finer),
-        "upper": pa.array(upper * finer + np.where(wide, finer - 1, 0)),
-        "pmf": _finer_masses(table.column("pmf").combine_chunks(), finer),
-        "time": table.column("time").cast(pa.timestamp(unit.resolution, tz="UTC")),
-    }
-    for name, values in columns.items():
-        table = table.set_column(table.column_names.index(name), name, values)
-    return table
-
-
-def _finer_masses(masses: pa.ListArray, finer: int) -> pa.Array:
-    """Buckets in finer ticks, each of all that it covered."""
-    if masses.null_count == len(masses):
-        return masses
-    lo, hi, p = masses.flatten().flatten()
-    parts = [pc.multiply(lo, finer), pc.add(pc.multiply(hi, finer), finer - 1), p]
-    lengths = pc.fill_null(pc.list_value_length(masses), 0).to_numpy(zero_copy_only=False)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-    buckets = pa.StructArray.from_arrays(parts, ["lo", "hi", "p"])
-    return pa.ListArray.from_arrays(offsets, buckets, mask=masses.is_null()).cast(PMF_TYPE)
-
-
-def _told(surveys: Mapping[int, _Survey], results: Sequence[FileResult], unit: TimeUnit) -> list[str]:
-    """Where records step back, and which are of no writer."""
-    notices = []
-    for at, each in surveys.items():
-        count = len(each.records.steps)
-        if count:
-            step = "1 record steps" if count == 1 else f"{count:,} records step"
-            notices.append(
-                f"{results[at].name}: {step} back in time, and what lies before and after is not ordered "
-                f"({_worst(each.records, unit)})"
-            )
-        none = int((each.records.writer < 0).sum())
-        if none:
-            notices.append(f"{results[at].name}: events of no writer, where that is null: {none:,}")
-    return notices
-
-
-def _worst(records: WrittenRecords, unit: TimeUnit) -> str:
-    """The worst steps: which record, and by how much."""
-    chosen = np.argsort(-records.behind, kind="stable")[:_SHOWN_STEPS]
-    seconds = np.maximum(records.behind, 0) * (unit.nanoseconds / 1e9)
-    return ", ".join(f"record {records.record[records.steps[i]]:,} by {seconds[i]:g} s" for i in chosen)
-
-
-def _room(surveys: Mapping[int, _Survey], needed: int, finer: int, unit: TimeUnit) -> list[str]:
-    """That ticks became finer, and where they are not as fine as they should be."""
-    notices, every = [], [each.records for each in surveys.values()]
-    if finer > 1:
-        sharing = sum(int((each.sharing > 1).sum()) for each in every)
-        notices.append(f"ticks of {unit}, so that {sharing:,} records have room that share a stamp")
-    if needed > finer:
-        tightest = max(every, key=lambda each: int(each.needed.max()))
-        at = int(tightest.needed.argmax())
-        ticks = int(tightest.upper[at] - tightest.lower[at] + 1) * finer
-        notices.append(
-            f"{tightest.sharing[at]:,} records of one writer share {ticks:,} ticks of {unit}, of which a "
-            "thousandth should be theirs; let ticks be finer (--time-unit), or leave --writer out"
-        )
-    return notices

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from uuid import uuid4
 
@@ -24,9 +24,11 @@ from cepctl.datasets.stored_events import LEAVES
 from cepctl.ingestion.chunk_files import read_rows
 from cepctl.ingestion.chunks import (
     DISTINCT,
+    RAW_ALONG,
     RAW_CLOCK,
     RAW_END_TIME,
     RAW_PREFIX,
+    RAW_WRITER,
     RAW_ZONE,
     ZONE_ATTRIBUTE,
     has_column,
@@ -35,10 +37,12 @@ from cepctl.ingestion.chunks import (
 from cepctl.ingestion.ordering import Key, Piece, Slice
 from cepctl.ingestion.room import return_freed
 from cepctl.ingestion.schemas import OTHER, DatasetSchema
+from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.memory import MemoryBudget
 from cepctl.schema import (
+    ALONG,
     CLOCK,
     END_TIME,
     FIXED_COLUMNS,
@@ -46,6 +50,7 @@ from cepctl.schema import (
     META_TIME_UNIT,
     ORIGIN_COLUMNS,
     RECORD,
+    WRITER,
     TimeUnit,
     time_type,
 )
@@ -58,7 +63,8 @@ _ROWS_AT_ONCE = 1_000
 class PartTask:
     """What writing one part needs; what is `read_once` is written fast rather than small.
 
-    What this process alone reads is written `in_arrow`; all of it is then in memory at once.
+    What this process alone reads is written `in_arrow`; all of it is then in memory at once.  `written` says
+    what becomes of the rows of chunks whose writers are known.
     """
 
     scratch: Location
@@ -68,6 +74,7 @@ class PartTask:
     memory: MemoryBudget
     read_once: bool = False
     in_arrow: bool = False
+    written: Mapping[str, WrittenRows] = field(default_factory=dict)
 
 
 def write_part(task: PartTask) -> str:
@@ -83,7 +90,7 @@ def write_part(task: PartTask) -> str:
     unit = TimeUnit.parse(task.metadata[META_TIME_UNIT].decode())
     schema = arrow_schema(task.schema, unit).with_metadata(dict(task.metadata))
     if task.in_arrow:
-        pieces = [_in_order(piece, task.schema, schema, filesystem) for piece in task.pieces]
+        pieces = [_in_order(task, piece, schema, filesystem) for piece in task.pieces]
         write_arrow(pa.concat_tables(pieces), path, filesystem, ROW_GROUP_EVENTS)
         return path
     with pq.ParquetWriter(
@@ -115,7 +122,7 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
     """The rows of a part in order, by row groups, each column in one array."""
     waiting = schema.empty_table()
     for piece in task.pieces:
-        table = pa.concat_tables([waiting, _in_order(piece, task.schema, schema, filesystem)])
+        table = pa.concat_tables([waiting, _in_order(task, piece, schema, filesystem)])
         whole = len(table) - len(table) % ROW_GROUP_EVENTS
         for start in range(0, whole, ROW_GROUP_EVENTS):
             yield table.slice(start, ROW_GROUP_EVENTS).combine_chunks()
@@ -125,9 +132,10 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
         yield waiting.combine_chunks()
 
 
-def _in_order(piece: Piece, dataset: DatasetSchema, schema: pa.Schema, filesystem: fs.FileSystem) -> pa.Table:
+def _in_order(task: PartTask, piece: Piece, schema: pa.Schema, filesystem: fs.FileSystem) -> pa.Table:
     """The rows of a piece, with the columns of the dataset."""
-    tables = [_columns(_rows(one, dataset, filesystem), dataset, schema) for one in piece]
+    dataset = task.schema
+    tables = [_columns(_rows(one, dataset, filesystem, task.written), dataset, schema) for one in piece]
     whole = pa.concat_tables([schema.empty_table(), *tables])
     return whole if _follow_each_other(tables) else sorted_events(whole)
 
@@ -150,21 +158,27 @@ def arrow_schema(schema: DatasetSchema, unit: TimeUnit) -> pa.Schema:
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
     fixed = {**FIXED_COLUMNS, "time": time_type(unit)}
-    record = [(RECORD, ORIGIN_COLUMNS[RECORD])]
+    known = {RECORD: True, WRITER: schema.writers, ALONG: schema.along}
+    origins = [(name, ORIGIN_COLUMNS[name]) for name, is_known in known.items() if is_known]
     ends = [(END_TIME, time_type(unit))] if schema.ended else []
     clocks = [(CLOCK, pa.string())] if schema.clocked else []
     lengths = [(name, LENGTH_COLUMNS[name]) for name in schema.lengths]
-    return pa.schema([*fixed.items(), *record, *ends, *lengths, *clocks, *sorted(columns.items())])
+    return pa.schema([*fixed.items(), *origins, *ends, *lengths, *clocks, *sorted(columns.items())])
 
 
-def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.Table:
+def _rows(
+    one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem, written: Mapping[str, WrittenRows]
+) -> pa.Table:
     """The rows of one slice, with the columns that are written."""
     kept = {RAW_END_TIME: dataset.ended, RAW_CLOCK: dataset.clocked, RAW_ZONE: dataset.zoned}
+    kept |= {RAW_WRITER: dataset.writers, RAW_ALONG: dataset.along}
 
     def is_wanted(name: str) -> bool:
         return kept.get(name, not name.startswith(RAW_PREFIX))
 
     table = read_rows(one.path, filesystem, one.start, one.stop, is_wanted)
+    if one.path in written:
+        table = written[one.path].applied(table, one.start)
     if not one.dropped:
         return table
     gone = {row - one.start for row in one.dropped}
@@ -174,19 +188,20 @@ def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.T
 def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.Table:
     sources = {column: (name, kind) for column, name, kind in dataset.attributes}
     columns = []
-    for field in schema:
-        if field.name in FIXED_COLUMNS | ORIGIN_COLUMNS:
-            columns.append(table.column(field.name))
-        elif field.name == END_TIME:
+    for column in schema:
+        if column.name in FIXED_COLUMNS | ORIGIN_COLUMNS:
+            known = has_column(table, column.name)
+            columns.append(table.column(column.name) if known else pa.nulls(len(table), column.type))
+        elif column.name == END_TIME:
             columns.append(table.column(RAW_END_TIME))
-        elif field.name in LENGTH_COLUMNS:
-            known = field.name in table.column_names
-            columns.append(table.column(field.name) if known else pa.nulls(len(table), field.type))
-        elif field.name == CLOCK:
+        elif column.name in LENGTH_COLUMNS:
+            known = column.name in table.column_names
+            columns.append(table.column(column.name) if known else pa.nulls(len(table), column.type))
+        elif column.name == CLOCK:
             columns.append(table.column(RAW_CLOCK))
-        elif field.name in sources:
-            columns.append(_attribute(table, *sources[field.name]))
-        elif field.name == OTHER:
+        elif column.name in sources:
+            columns.append(_attribute(table, *sources[column.name]))
+        elif column.name == OTHER:
             columns.append(_overflow(table, dataset.overflow))
         else:
             columns.append(table.column(RAW_ZONE))

@@ -95,6 +95,8 @@ EXCLUSIONS = (
                 "per-object",
                 "time-unit",
                 "exact-times",
+                "writer",
+                "no-writer",
             ),
         ),
         "last",
@@ -118,8 +120,10 @@ EXCLUSIONS = (
     ),
 )
 
-_OF_EVENTS = ("format", "uncertainty", "time-unit", "name", "follow-links")
+_OF_EVENTS = ("format", "uncertainty", "time-unit", "name", "follow-links", "writer")
 """What an ingest applies to the events of a dataset, too, and every command to the parts of one."""
+_OF_ALL = ("no-writer",)
+"""What applies to datasets whoever reads them."""
 _REMEDIES = {
     "uncertainty": "its events have their intervals; cepctl assign gives them others",
     "name": "its events have their types; cepctl ingest --name makes another dataset of it",
@@ -139,6 +143,7 @@ def beyond_datasets(
     from cepctl.datasets.parts import names_parts
     from cepctl.datasets.stored import stored_dataset
 
+    names = [name for name in names if name not in _OF_ALL]
     if not names:
         return
     inputs = dict.fromkeys(paths)

@@ -51,7 +51,6 @@ def match(
     exists: bool = False,
     closed: bool = False,
     no_given: bool = False,
-    no_writer: bool = False,
     laws: str | Path | None = None,
     no_laws: bool = False,
     beyond: Beyond = "refuse",
@@ -100,8 +99,6 @@ def match(
         Leave out rows that the end of the events leaves open: what must not happen after them may come later.
     no_given
         Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
-    no_writer
-        Leave out the order in which processes wrote their records, where datasets know it.
     laws
         A model file whose laws of order (`[[law]]`) weigh the orders of events, instead of those of the
         datasets.
@@ -163,7 +160,6 @@ def match(
         until=nanoseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
-        no_writer=no_writer,
         exists=exists,
         closed=closed,
         under=law,

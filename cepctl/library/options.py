@@ -17,6 +17,8 @@ PathText = str | os.PathLike[str]
 """A path of this machine or, as text, a URI of any filesystem that Arrow knows."""
 Uncertainty = PathText | Sequence[str] | Mapping[str, str]
 """A model file, a rule in one line, several, or the same by what they are about."""
+Writer = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+"""What events of one writer share; or that as `by`, and as `along` what tells their order."""
 EpochUnit = Literal["s", "ms", "us", "ns"]
 _EPOCH_UNITS = ("s", "ms", "us", "ns")
 
@@ -65,7 +67,10 @@ class ReadingOptions(TypedDict, total=False):
     writer
         What events of one file share that one process wrote, such as `"node"`, or `"source"` for no more
         than the file: the order of its records is then that in which they happened, and ticks are so fine
-        that all have room.
+        that all have room.  `{"by": "node", "along": "seq"}` names another column that tells the order.
+        Without it lines of logs are in order by file and host.
+    no_writer
+        Leave the order out in which events were written, also where a dataset knows it.
     """
 
     uncertainty: Uncertainty | None
@@ -86,7 +91,8 @@ class ReadingOptions(TypedDict, total=False):
     per_object: str | None
     time_unit: str | None
     exact_times: bool
-    writer: str | Sequence[str]
+    writer: Writer
+    no_writer: bool
 
 
 class EventOptions(ReadingOptions, total=False):
@@ -133,7 +139,8 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         per_object=given.get("per_object"),
         time_unit=given.get("time_unit"),
         exact_times=given.get("exact_times", False),
-        writer=_names(given["writer"]) if "writer" in given else None,
+        **_writer(given.get("writer")),
+        no_writer=given.get("no_writer", False),
     )
 
 
@@ -162,6 +169,17 @@ def _mapped(field: str, column: str) -> str:
     """One pair as the command line writes it, where quotes protect a comma."""
     text = f"{field}={column}".replace('"', '""')
     return f'"{text}"'
+
+
+def _writer(asked: Writer | None) -> dict[str, Any]:
+    """The choices of `RawInput` that say who wrote events; raises UncertaintyModelError where they cannot."""
+    from cepctl.schema import RECORD
+    from cepctl.uncertainty.writer_rules import read_writer
+
+    if not asked:
+        return {}
+    rule = read_writer(asked if isinstance(asked, Mapping) else _names(asked))
+    return {"writer": rule.by, "writer_along": None if rule.along == RECORD else rule.along}
 
 
 def _names(asked: str | Sequence[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from cepctl.memory import MemoryBudget, reading_budget
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
     from cepctl.schema import TimeUnit
+    from cepctl.uncertainty.writer_rules import WriterRule
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class RawInput:
     """How raw logs are read, in the words of the user; paths and texts are not looked at yet.
 
     `uncertainty`: the path of a model, or rules in one line each (cepctl/uncertainty/short_rules.py).
+    `writer`, `writer_along`: what events of one writer share, and along what it wrote them where that is not
+    their records.  `no_writer`: the order in which events were written is left out.
     """
 
     input_format: str | None = None
@@ -41,6 +44,8 @@ class RawInput:
     exact_times: bool = False
     templates: str | None = None
     writer: tuple[str, ...] | None = None
+    writer_along: str | None = None
+    no_writer: bool = False
 
     def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
         """The same choices, with the model and the patterns as `named` calls these files."""
@@ -112,9 +117,20 @@ def ingest_options(
         strict=strict,
         overwrite=overwrite,
         follow_links=raw_input.follow_links,
-        writer=raw_input.writer or (),
+        writers=_writers(raw_input),
         memory=memory or reading_budget(),
     )
+
+
+def _writers(raw_input: RawInput) -> tuple[WriterRule, ...] | None:
+    from cepctl.uncertainty.writer_rules import read_writer
+
+    if raw_input.no_writer:
+        return ()
+    if raw_input.writer is None:
+        return None
+    along = {} if raw_input.writer_along is None else {"along": raw_input.writer_along}
+    return (read_writer({"by": raw_input.writer, **along}),)
 
 
 def _unit(text: str | None) -> TimeUnit | None:

@@ -21,7 +21,6 @@ from cepctl.matching.run import ticks_between
 from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import ENGINES, Engine
-from cepctl.schema import IN_WRITTEN_ORDER
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 class Matching:
     """How a query is run and which of its matches are kept; None where nothing was asked for.
 
-    `no_given`: what the events are said to satisfy is left out; `no_writer`: of that the order of records.
+    `no_given`: what the events are said to satisfy is left out.
     `exists`: only whether there is a match, and the first one.  `under`: by which laws of order worlds are
     weighed.  `closed`: rows that the end of the events leaves open are left out.
 
@@ -56,7 +55,6 @@ class Matching:
     until: int | None = None
     memory: MemoryBudget = field(default_factory=default_budget)
     no_given: bool = False
-    no_writer: bool = False
     exists: bool = False
     under: LawChoice = field(default_factory=LawChoice)
     closed: bool = False
@@ -83,10 +81,7 @@ class Matching:
         from cepctl.plan.laws import refuse_laws
 
         known = self.under.applied(schema)
-        left_out = known.given if self.no_given else (IN_WRITTEN_ORDER,) if self.no_writer else ()
-        plan = analyze(
-            query, replace(known, given=tuple(each for each in known.given if each not in left_out))
-        )
+        plan = analyze(query, replace(known, given=()) if self.no_given else known)
         if self.approximate is not None:
             refuse_laws(plan, "--approximate")
         least = [each for each in (self.min_confidence, plan.minimum_confidence) if each is not None]

@@ -27,7 +27,7 @@ from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import FIXED_COLUMNS, is_attribute
+from cepctl.schema import FIXED_COLUMNS, WRITTEN_ORDERS, is_attribute
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -207,7 +207,10 @@ def open_events(
             summary = ingest(raw, output, chosen)
             ingested = temporary_dataset(output)
             stored.append(ingested)
-        yield EventInputs(tuple(stored), _common_schema(stored), summary, ingested)
+        schema = _common_schema(stored)
+        if options is not None and options.writers == ():
+            schema = replace(schema, given=tuple(each for each in schema.given if each not in WRITTEN_ORDERS))
+        yield EventInputs(tuple(stored), schema, summary, ingested)
 
 
 def read_schema(paths: Sequence[str], options: IngestOptions | None = None) -> EventSchema:

@@ -1,9 +1,10 @@
 """The uncertainty model: TOML text -> frozen rules, with every mistake named by file and rule.
 
 A rule says which events it fits (`event_type`, `source`, `of`, `attribute`, `where`) and which true times a
-logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; and whose `clock` it was
-(clock_rules.py).  Beside the rules a model may state what every world satisfies (`[[given]]`), laws of
-order (`[[law]]`, cepctl/order_laws/reading.py), and which zones words behind times name (`zone`).
+logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; whose `clock` it was
+(clock_rules.py), and who wrote it (writer_rules.py).  Beside the rules a model may state what every world
+satisfies (`[[given]]`), laws of order (`[[law]]`, cepctl/order_laws/reading.py), and which zones words behind
+times name (`zone`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cepctl.toml_text import toml_document
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
+from cepctl.uncertainty.writer_rules import WriterRule, read_writer
 
 _CONDITIONS = ("event_type", "source", "of", "attribute", "where")
 
@@ -38,7 +40,7 @@ class Rule:
 
     Where there is a `clock` alone, an event's own part is what its interval would be without the rule.
     Of interval events `end` is what the time of the end means, as that of the start where it is None, and
-    `length` how far the logged length may be off.
+    `length` how far the logged length may be off.  `writer` says who wrote an event.
     """
 
     number: int
@@ -52,6 +54,7 @@ class Rule:
     length: Interval | None = None
     of: str | None = None
     attributes: tuple[tuple[str, str], ...] = ()
+    writer: WriterRule | None = None
 
     @property
     def unconditional(self) -> bool:
@@ -64,11 +67,13 @@ class Rule:
 
     @property
     def columns_read(self) -> frozenset[str]:
-        """The columns that its condition and its clock read."""
+        """The columns that its condition, its clock and its writer read."""
         leaves = walk(self.where) if self.where is not None else iter(())
         by = {self.clock.by} if self.clock is not None and self.clock.by is not None else set()
+        written = frozenset[str]() if self.writer is None else self.writer.columns_read
         return (
             frozenset(by)
+            | written
             | {name for name, _ in self.attributes}
             | {
                 leaf.which if isinstance(leaf, EventTime) else leaf.name
@@ -176,12 +181,12 @@ def _given(tables: object, file: str) -> tuple[str, ...]:
 def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
     place = f"{file}: rule {number}"
     try:
-        _known_keys(table, (*_CONDITIONS, "interval", *SHAPES, "clock", "end", "length"))
+        _known_keys(table, (*_CONDITIONS, "interval", *SHAPES, "clock", "end", "length", "writer"))
         shapes = [name for name in SHAPES if name in table]
         if len(shapes) > 1:
             raise UncertaintyModelError(f"{shapes[0]} and {shapes[1]} exclude each other; keep one of them")
-        if not shapes and not table.keys() & {"interval", "clock", "end", "length"}:
-            raise UncertaintyModelError(f"it has no interval, {', '.join(SHAPES)} or clock; add one")
+        if not shapes and not table.keys() & {"interval", "clock", "end", "length", "writer"}:
+            raise UncertaintyModelError(f"it has no interval, {', '.join(SHAPES)}, clock or writer; add one")
         interval = _interval(table["interval"], "interval") if "interval" in table else None
         shape = SHAPES[shapes[0]](table[shapes[0]]) if shapes else None
         where = parse_expression(text_in_quotes(table["where"], "where")) if "where" in table else None
@@ -192,7 +197,9 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         clock = read_clock(table["clock"], Path(file).parent) if "clock" in table else None
         end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
         attributes = _words(table.get("attribute", {}), "attribute", 'attribute = { node = "n7" }')
-        return Rule(*(number, event_type, source, where, interval, shape, clock, end, length), of, attributes)
+        writer = read_writer(table["writer"]) if "writer" in table else None
+        own = (number, event_type, source, where, interval, shape, clock, end, length)
+        return Rule(*own, of, attributes, writer)
     except CepctlError as problem:
         message = str(problem)
         raise UncertaintyModelError(

@@ -68,7 +68,7 @@ class ParquetReader:
                     rows = Rows(columns, taken + 1 + piece.places, None, clocks=clocks)
                     events = raw_batch(rows, source, own_options, report)
                     table = pa.Table.from_batches([events])
-                    if own_unit and RECORD not in held:  # an earlier version wrote the dataset
+                    if own_unit is not None and RECORD not in held:  # an earlier version wrote the dataset
                         table = table.append_column(RECORD, pa.nulls(len(table), ORIGIN_COLUMNS[RECORD]))
                     table = rescaled_with_clocks(table, unit, options.time_unit, CLOCK_OFFSET)
                     yield from table.to_batches() or [events]

@@ -23,7 +23,6 @@ UNUSUAL: dict[str, Any] = {
     "until": 0,
     "memory": MemoryBudget(10**9),
     "no_given": True,
-    "no_writer": True,
     "exists": True,
     "closed": True,
     "under": LawChoice(no_laws=True),

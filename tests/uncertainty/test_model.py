@@ -59,7 +59,7 @@ def test_a_model_without_time_unit_leaves_it_to_the_events() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("", "rule 1: it has no interval, granularity, latency, normal or clock; add one"),
+        ("", "rule 1: it has no interval, granularity, latency, normal, clock or writer; add one"),
         ("granularty = '1 s'", "rule 1: unknown key 'granularty'; did you mean 'granularity'?"),
         ("granularity = '1 s'\nnormal = { sigma = '1 s' }", "rule 1: granularity and normal exclude"),
         ("granularity = '0 s'", "rule 1: granularity must be a whole number of nanoseconds above 0"),

@@ -96,12 +96,6 @@ _OPTIONS = (
         group=HelpGroup.ASK_FURTHER,
     ),
     no_given_option,
-    grouped_option(
-        "--no-writer",
-        is_flag=True,
-        help="Ignore the order in which processes wrote their records, where the dataset knows it.",
-        group=HelpGroup.ASK_FURTHER,
-    ),
     *LAW_OPTIONS,
     grouped_option(
         "--since",

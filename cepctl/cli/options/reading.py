@@ -37,6 +37,12 @@ write_model_option = grouped_option(
     help="Write what --uncertainty says as a model file (TOML), to build on.",
     group=HelpGroup.WRITE_FURTHER,
 )
+NO_WRITER = grouped_option(
+    "--no-writer",
+    is_flag=True,
+    help="Leave out the order in which events were written: that of lines of logs, or what a dataset knows.",
+    group=HelpGroup.LOGS,
+)
 _RAW_INPUT_OPTIONS = (
     grouped_option(
         "--uncertainty",
@@ -162,6 +168,7 @@ _RAW_INPUT_OPTIONS = (
         "one process, in the order in which they happened: however coarse their times are, that order holds.",
         group=HelpGroup.LOGS,
     ),
+    NO_WRITER,
 )
 
 

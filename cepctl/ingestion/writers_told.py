@@ -1,0 +1,103 @@
+"""What there is to tell of the order in which processes wrote their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cepctl.ingestion.writers import LINES_ARE_ORDERED, MOST_STEPS_BACK, Written, WrittenLog
+from cepctl.schema import TimeUnit
+
+_SHOWN_STEPS = 3
+_FILES_NAMED = 3
+
+
+def told_of_writers(written: Written) -> Iterator[str]:
+    """Whose order is evidence, where records step back, who wrote nothing, and whether all have room."""
+    unsaid = [each for each in written.logs if each.unsaid]
+    yield from _of_lines(unsaid, written) if LINES_ARE_ORDERED else _of_open_lines(unsaid)
+    for log in written.logs:
+        if log.is_taken and log.eras.count:
+            yield (
+                f"{log.name}: {_count(log.eras.count, 'record steps', 'records step')} back in time, and "
+                f"what lies before and after is not ordered ({_worst(log, written.unit)})"
+            )
+    said = [each for each in written.logs if not each.unsaid]
+    for log in said:
+        if log.unwritten:
+            yield f"{log.name}: events of no writer, where that is null: {log.unwritten:,}"
+        if 1 < log.eras.events == log.writers:
+            yield (
+                f"{log.name}: each writer has one event, so that no order is known; name columns that all "
+                "events of one process share (--writer source)"
+            )
+    if written.finer > 1 and said:
+        sharing = sum(each.shared.sharing for each in written.logs if each.is_taken)
+        yield f"ticks of {written.unit}, so that {sharing:,} records have room that share a stamp"
+    yield from _crowded([each for each in written.logs if each.is_taken], written)
+
+
+def _of_lines(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:
+    """That lines of logs are in order where nobody said so, and where they are not."""
+    taken = [each for each in logs if each.matters]
+    if taken:
+        is_one, room = len(taken) == 1, ""
+        if written.finer > 1:
+            sharing = sum(each.shared.sharing for each in taken)
+            room = f", in ticks of {written.unit}, so that {sharing:,} have room that share a stamp"
+        yield (
+            f"{_named(taken)}: the lines of {'a host' if is_one else 'each file and host'} happened in the "
+            f"order in which they stand{room}; --no-writer leaves that out"
+        )
+    left = [each for each in logs if not each.is_taken]
+    for log in left[:_FILES_NAMED]:
+        yield (
+            f"{log.name}: {log.eras.count:,} of {log.eras.events:,} lines step back in time, more than 1 in "
+            f"{round(1 / MOST_STEPS_BACK)}, so that their order says nothing ({_worst(log, written.unit)}); "
+            "if it does, --writer says whose: --writer source"
+        )
+    if len(left) > _FILES_NAMED:
+        yield f"{_named(left[_FILES_NAMED:])}: as many lines step back, so that their order says nothing"
+
+
+def _of_open_lines(logs: Sequence[WrittenLog]) -> Iterator[str]:
+    """Where the order of lines would settle who was first."""
+    open_logs = [each for each in logs if each.shared.sharing and each.is_mostly_in_order]
+    if open_logs:
+        sharing = sum(each.shared.sharing for each in open_logs)
+        events = sum(each.eras.events for each in open_logs)
+        where = _named(open_logs) if len(open_logs) == 1 else f"{len(open_logs):,} files"
+        yield (
+            f"{sharing:,} of {events:,} events in {where} share the stamp of another one of their file, so "
+            "that who was first is open; --writer source takes the order in which they stand as evidence"
+        )
+
+
+def _named(logs: Sequence[WrittenLog]) -> str:
+    if len(logs) <= _FILES_NAMED:
+        return ", ".join(each.name for each in logs)
+    return f"{len(logs):,} files, {logs[0].name} the first"
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {several}"
+
+
+def _worst(log: WrittenLog, unit: TimeUnit) -> str:
+    """The worst steps: which record, and by how much."""
+    seconds = unit.nanoseconds / 1e9
+    return ", ".join(
+        f"record {along:,} by {ticks * seconds:g} s" for along, ticks in log.eras.worst[:_SHOWN_STEPS]
+    )
+
+
+def _crowded(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:
+    """That records have less room than they should have."""
+    needed = max((each.shared.needed for each in logs), default=1)
+    if needed <= written.finer:
+        return
+    records, ticks = next(each.shared.crowded for each in logs if each.shared.needed == needed)
+    yield (
+        f"{records:,} records of one writer share {ticks * written.finer:,} ticks of {written.unit}, of "
+        "which a thousandth should be theirs; let ticks be finer (--time-unit), or leave the order out "
+        "(--no-writer)"
+    )

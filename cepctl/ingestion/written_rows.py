@@ -1,0 +1,84 @@
+"""The rows of a chunk as their writers wrote them: in ticks that have room for all, and who wrote each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.ingestion.chunks import ERA, RAW_ALONG, RAW_WRITER, has_column
+from cepctl.schema import ALONG, PMF_TYPE, RECORD, WRITER, TimeUnit
+
+
+@dataclass(frozen=True)
+class WrittenRows:
+    """What becomes of the rows of a chunk.
+
+    Its ticks become so many times `finer`, then of `unit`; the rows `exact` share their one tick with others,
+    and cover it.  `steps`: along what each writer begins anew, ascending; None where its order is not known.
+    """
+
+    finer: int
+    unit: TimeUnit
+    exact: Flags
+    steps: Mapping[str, Indexes] | None = field(default_factory=dict)
+
+    def applied(self, table: pa.Table, start: int) -> pa.Table:
+        """Some rows of the chunk, the first of which is the row `start`, with these columns."""
+        if self.finer > 1:
+            table = _in_unit(table, self.finer, self.unit, self.exact[start : start + len(table)])
+        along = table.column(RAW_ALONG if has_column(table, RAW_ALONG) else RECORD)
+        table = table.append_column(ALONG, along)
+        return table.append_column(WRITER, self._writers(table, along))
+
+    def _writers(self, table: pa.Table, along: pa.ChunkedArray) -> pa.Array:
+        if self.steps is None or not has_column(table, RAW_WRITER):
+            return pa.nulls(len(table), pa.string())
+        names = table.column(RAW_WRITER).unify_dictionaries().combine_chunks()
+        texts = names.dictionary.to_pylist() if len(names) else []
+        if not self.steps.keys() & set(texts):
+            return names.cast(pa.string())
+        code = pc.fill_null(names.indices, -1).to_numpy(zero_copy_only=False)
+        era = np.zeros(len(code), np.int64)
+        place = pc.fill_null(along, 0).to_numpy()
+        for number, text in enumerate(texts):
+            if text in self.steps:
+                own = np.flatnonzero(code == number)
+                era[own] = np.searchsorted(self.steps[text], place[own], side="right")
+        eras, back = np.unique(np.stack([code, era]), axis=1, return_inverse=True)
+        told = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
+        return pa.array(told, pa.string()).take(pa.array(back.ravel()))
+
+
+def _told(name: str, era: int) -> str:
+    return name + ERA.format(era + 1) if era else name
+
+
+def _in_unit(table: pa.Table, finer: int, unit: TimeUnit, exact: Flags) -> pa.Table:
+    """Rows in finer ticks: what is known to a tick stays so, unless another record shares its stamp."""
+    lower, upper = (table.column(name).to_numpy() for name in ("lower", "upper"))
+    columns = {
+        "lower": pa.array(lower * finer),
+        "upper": pa.array(upper * finer + np.where((upper > lower) | exact, finer - 1, 0)),
+        "pmf": _finer_masses(table.column("pmf").combine_chunks(), finer),
+        "time": table.column("time").cast(pa.timestamp(unit.resolution, tz="UTC")),
+    }
+    for name, values in columns.items():
+        table = table.set_column(table.column_names.index(name), name, values)
+    return table
+
+
+def _finer_masses(masses: pa.ListArray, finer: int) -> pa.Array:
+    """Buckets in finer ticks, each of all that it covered."""
+    if masses.null_count == len(masses):
+        return masses
+    lo, hi, p = masses.flatten().flatten()
+    parts = [pc.multiply(lo, finer), pc.add(pc.multiply(hi, finer), finer - 1), p]
+    lengths = pc.fill_null(pc.list_value_length(masses), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    buckets = pa.StructArray.from_arrays(parts, ["lo", "hi", "p"])
+    return pa.ListArray.from_arrays(offsets, buckets, mask=masses.is_null()).cast(PMF_TYPE)
