@@ -17,10 +17,7 @@ def told_of_writers(written: Written) -> Iterator[str]:
     yield from _of_lines(unsaid, written) if LINES_ARE_ORDERED else _of_open_lines(unsaid)
     for log in written.logs:
         if log.is_taken and log.eras.count:
-            yield (
-                f"{log.name}: {_count(log.eras.count, 'record steps', 'records step')} back in time, and "
-                f"what lies before and after is not ordered ({_worst(log, written.unit)})"
-            )
+            yield f"{log.name}: {_steps_back(log, written.unit)}"
     said = [each for each in written.logs if not each.unsaid]
     for log in said:
         if log.unwritten:
@@ -34,6 +31,18 @@ def told_of_writers(written: Written) -> Iterator[str]:
         sharing = sum(each.shared.sharing for each in written.logs if each.is_taken)
         yield f"ticks of {written.unit}, so that {sharing:,} records have room that share a stamp"
     yield from _crowded([each for each in written.logs if each.is_taken], written)
+
+
+def _steps_back(log: WrittenLog, unit: TimeUnit) -> str:
+    if 1 < log.eras.count == log.eras.events - log.writers:
+        return (
+            f"all {log.eras.count:,} records after the first step back in time, so that nothing is ordered; "
+            "if the newest stands first, turn the file round (tac)"
+        )
+    return (
+        f"{_count(log.eras.count, 'record steps', 'records step')} back in time, and what lies before and "
+        f"after is not ordered ({_worst(log, unit)})"
+    )
 
 
 def _of_lines(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:

@@ -76,10 +76,8 @@ class _Units:
         return cls(*(np.concatenate([getattr(each, name) for each in several]) for name in names))
 
     def taken(self, which: Indexes | Flags) -> _Units:
-        return _Units(
-            *(self.writer[which], self.lower[which], self.upper[which]),
-            *(self.size[which], self.block[which]),
-        )
+        lower, upper = self.lower[which], self.upper[which]
+        return _Units(self.writer[which], lower, upper, self.size[which], self.block[which])
 
 
 def shared_stamps(blocks: Iterable[Block], reach: Sequence[tuple[int, int]]) -> SharedStamps:
@@ -125,10 +123,11 @@ def _by_stamp(block: Block) -> Indexes:
 
 def _units_of(block: Block, order: Indexes, number: int) -> tuple[_Units, Indexes]:
     """The stamps of a block, and the stamp of each event in `order`."""
-    keys = [each[order] for each in (block.writer, block.lower, block.upper)]
-    begins = _beginnings(*keys)
+    writer, lower, upper = (each[order] for each in (block.writer, block.lower, block.upper))
+    begins = _beginnings(writer, lower, upper)
     sizes = np.diff(np.append(begins, len(order)))
-    units = _Units(*(each[begins] for each in keys), sizes, np.full(len(begins), number))
+    places = np.full(len(begins), number)
+    units = _Units(writer[begins], lower[begins], upper[begins], sizes, places)
     return units, np.repeat(np.arange(len(begins)), sizes)
 
 

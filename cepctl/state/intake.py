@@ -91,7 +91,14 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     own = options.read.templates
     kept = [each for each in known.templates if each.tokens not in {mine.tokens for mine in own}]
     options = replace(options, read=replace(options.read, templates=(*own, *kept)))
-    reading = replace(options, known_kinds=kinds, known_unit=known.time_unit, is_rest=is_rest)
+    reading = replace(
+        options,
+        known_kinds=kinds,
+        known_unit=known.time_unit,
+        is_rest=is_rest,
+        # Rows would have to wait for records that may yet share a stamp with theirs.
+        orders_lines=False,
+    )
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)

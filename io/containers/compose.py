@@ -111,4 +111,5 @@ FORMAT = LogFormat(
     reader=_READER,
     messages=_READER.messages,
     options={"time_zone": ZONELESS, "zone_words": WORDED},
+    appended=True,
 )

@@ -195,6 +195,7 @@ FORMATS = (
         lines=plain_lines,
         recognises_mapped=_LOGFMT.has_pairs,
         messages=_LOGFMT.messages,
+        appended=True,
     ),
 )
 # Asked when no other format of JSON is.

@@ -1,0 +1,151 @@
+"""Lines of logs are evidence of their order where nothing is said, by file and host; one note says so."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import cepctl
+from cepctl.cli import main
+from cepctl.ingestion import writers
+
+PAIRS = "PATTERN SEQ(* a, * b) RETURN a.record AS first, b.record AS second"
+SYSLOG = "Dec 10 06:55:52 {} sshd[{}]: Accepted password for ann from 203.0.113.40 port 22 ssh2\n"
+
+
+@pytest.fixture(autouse=True)
+def lines_are_ordered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writers, "LINES_ARE_ORDERED", True)
+
+
+def log(folder: Path, *clocks: str, name: str = "app.log") -> Path:
+    """Lines with these times of day."""
+    file = folder / name
+    file.write_text("".join(f"2026-03-01 {clock} order {n} accepted\n" for n, clock in enumerate(clocks)))
+    return file
+
+
+def told(file: Path, **options: Any) -> tuple[str, ...]:
+    made = cepctl.ingest(file, file.with_suffix(".events"), overwrite=True, **options)
+    return made.summary.notices
+
+
+def pairs(events: Any, **options: Any) -> dict[tuple[int, int], float]:
+    rows = cepctl.match(PAIRS, events, **options)
+    return {(row["first"], row["second"]): row["confidence"] for row in rows}
+
+
+def test_lines_of_one_second_are_in_order_and_a_note_says_so(tmp_path: Path) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:00", "10:00:00")
+    assert pairs(file) == {(1, 2): 1.0, (1, 3): 1.0, (2, 3): 1.0}
+    assert any(
+        note.startswith("app.log: the lines of a host happened in the order in which they stand")
+        and "--no-writer leaves that out" in note
+        for note in told(file)
+    )
+    assert pairs(file.with_suffix(".events"))[1, 2] == 1.0
+    assert pairs(file.with_suffix(".events"), no_writer=True)[1, 2] < 0.5
+
+
+def test_it_can_be_left_out_where_logs_are_read(tmp_path: Path) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:00")
+    assert pairs(file, no_writer=True)[2, 1] == pytest.approx(0.4995)
+    notices = told(file, no_writer=True)
+    assert not any("order" in note for note in notices)
+    assert "writer" not in pq.read_schema(file.with_suffix(".events") / "part-00000.parquet").names
+
+
+def test_nothing_is_said_and_no_tick_changes_where_all_stamps_are_apart(tmp_path: Path) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:01", "10:00:02")
+    assert not any("order" in note for note in told(file))
+    stored = pq.read_schema(file.with_suffix(".events") / "part-00000.parquet")
+    assert stored.metadata[b"cepctl.time_unit"] == b"1 ms"
+    assert b"cepctl.given" not in stored.metadata
+
+
+def test_stamps_that_are_apart_are_in_order_when_they_become_uncertain(tmp_path: Path) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:01")
+    told(file)
+    cepctl.assign(file.with_suffix(".events"), tmp_path / "later", uncertainty="±2 s")
+    assert pairs(tmp_path / "later") == {(1, 2): 1.0}
+    assert pairs(file, uncertainty="±2 s") == {(1, 2): 1.0}
+
+
+def test_lines_that_a_collector_has_merged_are_in_order_by_host(tmp_path: Path) -> None:
+    file = tmp_path / "merged.log"
+    file.write_text("".join(SYSLOG.format(f"web{n % 2}", n) for n in range(4)))
+    found = pairs(file, epoch="2026-01-01")
+    assert found[1, 3] == found[2, 4] == 1.0
+    assert (3, 1) not in found
+    assert 0 < found[2, 1] < found[1, 2] < 1
+
+
+def test_hosts_are_told_apart_whatever_names_them(tmp_path: Path) -> None:
+    """A line without the name of a host is not of one that has a name."""
+    file = tmp_path / "compose.log"
+    line = "{} | 2026-03-01T10:00:00Z {{}}\n"
+    file.write_text("".join(line.format(name).format(n) for n, name in enumerate(["web-1", "db-1", "web-1"])))
+    cepctl.ingest(file, tmp_path / "events")
+    stored = pq.read_table(tmp_path / "events").sort_by("record").column("writer").to_pylist()
+    assert stored[0] == stored[2] != stored[1]
+
+
+def test_a_file_that_steps_back_too_often_is_in_no_order_and_a_note_says_why(tmp_path: Path) -> None:
+    file = log(tmp_path, *("10:00:05", "10:00:05", "10:00:01") * 4)
+    (note,) = (each for each in told(file) if "step back" in each)
+    assert note.startswith("app.log: 4 of 12 lines step back in time, more than 1 in 100")
+    assert "(record 3 by " in note
+    assert pairs(file)[2, 1] < 1
+    assert pairs(file, writer="source")[1, 2] == 1.0
+
+
+def test_a_rare_step_back_begins_the_order_anew(tmp_path: Path) -> None:
+    clocks = [f"10:{n // 60:02}:{n % 60:02}" for n in range(100, 300)]
+    file = log(tmp_path, *clocks, "10:00:00", "10:00:00")
+    assert any("1 record steps back in time" in note for note in told(file))
+    query = f"{PAIRS} WHERE a.record > 200 AND b.record > 200"
+    rows = cepctl.match(query, file)
+    assert [(row["first"], row["second"], row["confidence"]) for row in rows] == [(201, 202, 1.0)]
+
+
+def test_what_a_file_in_no_order_needs_makes_no_tick_finer(tmp_path: Path) -> None:
+    log(tmp_path, *["10:00:05.5", "10:00:05.5", "10:00:01.5"] * 4, name="a.log")
+    log(tmp_path, "10:00:05", "10:00:06", name="b.log")
+    cepctl.ingest([tmp_path / "a.log", tmp_path / "b.log"], tmp_path / "events")
+    stored = pq.read_schema(tmp_path / "events" / "part-00000.parquet")
+    assert stored.metadata[b"cepctl.time_unit"] == b"1 ms"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "event_type,time\nA,2026-03-01T10:00:00Z\nB,2026-03-01T10:00:00Z\n"),
+        ("a.jsonl", '{"event_type": "A", "time": "2026-03-01T10:00:00Z"}\n' * 2),
+    ],
+)
+def test_the_rows_of_a_table_may_have_been_sorted(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert pairs(tmp_path / name)[2, 1] < 1
+    assert pairs(tmp_path / name, writer="source") == {(1, 2): 1.0}
+
+
+def test_files_are_named_by_their_number(tmp_path: Path) -> None:
+    for number in range(4):
+        log(tmp_path, "10:00:00", "10:00:00", name=f"{number}.log")
+    made = cepctl.ingest([str(tmp_path)], tmp_path / "events")
+    assert any(
+        note.startswith("4 files, 0.log the first: the lines of each file and host")
+        for note in made.summary.notices
+    )
+
+
+def test_a_running_state_takes_lines_in_no_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its rows would not be final."""
+    file = log(tmp_path, "10:00:00", "10:00:00", "10:00:30")
+    asked = ["match", "PATTERN SEQ(* a, * b) WITHIN 2 s", str(file), "--state", str(tmp_path / "state")]
+    assert main([*asked, "-o", str(tmp_path / "rows"), "--tz", "UTC", "--slack", "1 s"]) == 0
+    assert (
+        main([*asked, "-o", str(tmp_path / "rows"), "--tz", "UTC", "--slack", "1 s", "--writer", "source"])
+        != 0
+    )
