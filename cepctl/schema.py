@@ -65,6 +65,8 @@ IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y
 IN_ORDER_ALONG = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.`{ALONG}` < y.`{ALONG}`"
 """The same where something else than records tells the order."""
 WRITTEN_ORDERS = (IN_WRITTEN_ORDER, IN_ORDER_ALONG)
+OF_WRITERS = "records of one writer are in the order in which it wrote them; --no-writer leaves that out"
+"""What these say, for people."""
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).
 META_TIME_UNIT = b"cepctl.time_unit"
@@ -75,6 +77,7 @@ META_CLOCKS = b"cepctl.clocks"
 META_CLOCK_TIES = b"cepctl.clock_ties"
 META_CLOCK_RECORDS = b"cepctl.clock_records"
 META_GIVEN = b"cepctl.given"
+META_ASSUMED_ORDER = b"cepctl.assumed_order"
 META_LAWS = b"cepctl.laws"
 META_TEMPLATES = b"cepctl.templates"
 META_LAYOUTS = b"cepctl.layouts"

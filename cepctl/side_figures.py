@@ -55,6 +55,7 @@ class SideFigure(Enum):
     RECORDED_CLOCKS = "what hosts recorded of their clocks"
     CLOCK_GRAPH = "what clocks say together"
     DRIFTING_CLOCKS = "the clocks that may drift"
+    WRITTEN_ORDERS = "the orders in which records were written"
     KNOWN_ORDERS = "the orders that formats guarantee"
 
 

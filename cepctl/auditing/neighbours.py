@@ -96,16 +96,22 @@ def _facts(source: str, events: pl.DataFrame, unit: TimeUnit) -> SourceFacts:
 
 
 def _open(events: pl.DataFrame) -> tuple[int, tuple[str, str] | None, int, str | None]:
-    """How many neighbours have an open order, the types that do most often, and the widest such case."""
+    """How many neighbours have an open order, the types that do most often, and the widest such case.
+
+    Of two events that one writer wrote the order is known.
+    """
+    is_known = (pl.col("writer") == pl.col("writer").shift(-1)).fill_null(False)
     following = (
         events.lazy()
-        .select("event_id", "event_type", "lower", "upper")
+        .select("event_id", "event_type", "lower", "upper", "writer")
         .sort("lower", "upper", "event_id")
         .with_columns(
-            pl.col("event_type").shift(-1).alias("next_type"), pl.col("lower").shift(-1).alias("next_lower")
+            pl.col("event_type").shift(-1).alias("next_type"),
+            pl.col("lower").shift(-1).alias("next_lower"),
+            is_known.alias("is_known"),
         )
         .with_columns((pl.col("upper") - pl.col("next_lower")).alias("overlap"))
-        .filter(pl.col("overlap") >= 0)
+        .filter((pl.col("overlap") >= 0) & ~pl.col("is_known"))
         .collect()
     )
     if not following.height:

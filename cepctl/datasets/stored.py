@@ -24,6 +24,7 @@ from cepctl.order_laws.law import OrderLaw
 from cepctl.order_laws.storing import laws_in
 from cepctl.schema import (
     END_TIME,
+    META_ASSUMED_ORDER,
     META_GIVEN,
     META_LAWS,
     META_LAYOUTS,
@@ -41,7 +42,8 @@ STANDARD_INPUT = "-"
 class StoredDataset:
     """A dataset on disk: its Parquet parts in order, their schema and what their metadata says.
 
-    `layouts` are pairs of a file and the layout that was learned from it.
+    `layouts` are pairs of a file and the layout that was learned from it.  It `assumes_order` of lines of
+    logs, if nobody said that they are in order.
     """
 
     location: Location
@@ -54,6 +56,7 @@ class StoredDataset:
     templates: tuple[MessageTemplate, ...] = ()
     layouts: tuple[tuple[str, str], ...] = ()
     laws: tuple[OrderLaw, ...] = ()
+    assumes_order: bool = False
 
     @property
     def in_arrow(self) -> bool:
@@ -159,5 +162,6 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
     layouts = tuple(json.loads(metadata.get(META_LAYOUTS, b"{}")).items())
     laws = laws_in(metadata.get(META_LAWS, b"[]"))
     return StoredDataset(
-        location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts, laws
+        *(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts, laws),
+        assumes_order=META_ASSUMED_ORDER in metadata,
     )

@@ -53,6 +53,7 @@ from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import on_all_cores
 from cepctl.runners.runner import Runner
 from cepctl.schema import (
+    META_ASSUMED_ORDER,
     META_CLOCK_RECORDS,
     META_GIVEN,
     META_LAWS,
@@ -167,12 +168,14 @@ def _ingest(
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         unit_of_times = unit
-        written = _in_written_order(tasks, results, unit, options, scratch)
+        parts = [task.file for task in tasks if task.declares_unit]
+        footers = [_footer(file) for file in parts]
+        assumed = bool(footers) and all(META_ASSUMED_ORDER in each for each in footers if META_GIVEN in each)
+        written = _in_written_order(tasks, results, unit, options, scratch, assumed=assumed)
         results, unit = written.results, written.unit
         schema = replace(unify(results, options.known_kinds), writers=written.is_taken, along=written.along)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
-        parts = [task.file for task in tasks if task.declares_unit]
         notices = (
             *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
@@ -182,7 +185,6 @@ def _ingest(
             *tell_unused(results, summary),
             *_nothing(summary),
         )
-        footers = [_footer(file) for file in parts]
         clocks = with_ties(_clocks(results), options.model.rules, [*map(_clocks_in, footers)], unit)
         summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates)
         filesystem, directory = events.resolve()
@@ -190,7 +192,7 @@ def _ingest(
         _refuse(options, summary)
         if whole:
             refuse_eventless(summary)
-        metadata = _metadata(summary, options.model, written.given) | _layouts_metadata(results)
+        metadata = _metadata(summary, options.model, written) | _layouts_metadata(results)
         in_arrow = options.in_arrow and _in_arrow(tasks, results)
         once = options.read_once
         made = [
@@ -210,9 +212,14 @@ def _in_written_order(
     unit: TimeUnit,
     options: IngestOptions,
     scratch: Location,
+    *,
+    assumed: bool,
 ) -> Written:
-    """Results whose events say who wrote them, in the unit that has room for all."""
-    if options.writers == ():
+    """Results whose events say who wrote them, in the unit that has room for all.
+
+    `assumed`: of no dataset among the input anybody said that its records are in order.
+    """
+    if options.writers == () or (assumed and not options.orders_lines):
         return Written(results, unit)
     for task in tasks[:1]:
         require_columns(results, task.writing, in_model=options.writers is None)
@@ -223,6 +230,7 @@ def _in_written_order(
         filesystem,
         stored=[task.declares_unit for task in tasks],
         unsaid=[task.writing.of_lines for task in tasks],
+        assumed=assumed,
         unit_is_given=options.model.time_unit is not None,
     )
 
@@ -342,8 +350,8 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
     return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
 
 
-def _metadata(summary: IngestSummary, model: UncertaintyModel, order: str | None) -> dict[bytes, bytes]:
-    given = dict.fromkeys((*model.given, *((order,) if order is not None else ())))
+def _metadata(summary: IngestSummary, model: UncertaintyModel, written: Written) -> dict[bytes, bytes]:
+    given = dict.fromkeys((*model.given, *((written.given,) if written.given is not None else ())))
     records = {META_CLOCK_RECORDS: json.dumps(model.records, ensure_ascii=False).encode()}
     return {
         META_TIME_UNIT: str(summary.time_unit).encode(),
@@ -352,6 +360,7 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel, order: str | None
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
         **(records if model.records else {}),
         **({META_GIVEN: json.dumps([*given], ensure_ascii=False).encode()} if given else {}),
+        **({META_ASSUMED_ORDER: b"lines of logs"} if written.is_assumed else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
         **clocks_metadata(summary.clocks),
         **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),

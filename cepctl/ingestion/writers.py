@@ -46,7 +46,8 @@ class Written:
     """What is known of the order of records: results in the unit that has room for all.
 
     `rows`: what becomes of the rows of each chunk, by its path; empty where nothing is known.  `given`: what
-    holds in every world, None where that decides nothing.  `logs`: what there is to tell.
+    holds in every world, None where that decides nothing; it `is_assumed` where nobody said so.  `logs`: what
+    there is to tell.
     """
 
     results: list[FileResult]
@@ -55,6 +56,7 @@ class Written:
     given: str | None = None
     logs: tuple[WrittenLog, ...] = ()
     finer: int = 1
+    is_assumed: bool = False
 
     @property
     def is_taken(self) -> bool:
@@ -177,6 +179,7 @@ def in_written_order(
     *,
     stored: Sequence[bool],
     unsaid: Sequence[bool],
+    assumed: bool,
     unit_is_given: bool,
 ) -> Written:
     """Say of events who wrote them, and where a tick would hold too many, make it finer.
@@ -191,6 +194,8 @@ def in_written_order(
         Whether each result is a part of a dataset, whose rows are in no order of writing.
     unsaid
         Whether each result is a log of lines of whose order nobody said anything.
+    assumed
+        Whether nobody did of the datasets either.
     unit_is_given
         The user said how long a tick is.
     """
@@ -221,7 +226,10 @@ def in_written_order(
     along = any(chunk.along for log in logs for chunk in log.chunks)
     order = IN_ORDER_ALONG if along else IN_WRITTEN_ORDER
     given = order if any(each.matters for each in walked) else None
-    return Written(results, finer_unit, rows, given, tuple(walked), finer)
+    said = any(each.matters and not each.unsaid and not assumed for each in walked)
+    return Written(
+        results, finer_unit, rows, given, tuple(walked), finer, is_assumed=given is not None and not said
+    )
 
 
 def _logs(results: Sequence[FileResult], stored: Sequence[bool], unsaid: Sequence[bool]) -> Iterator[_Log]:

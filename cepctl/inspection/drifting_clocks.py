@@ -55,13 +55,14 @@ def drifting_clocks(inputs: EventInputs) -> DriftingClocks:
         If the orders speak of too many combinations of events.
     """
     schema = inputs.schema
-    orders = [stated(text, schema, schema.time_unit) for text in schema.given]
+    # The order of a writer's own records says nothing of two clocks.
+    orders = [stated(text, schema, schema.time_unit) for text in schema.without_order().given]
     orders = [each for each in orders if is_order(each)]
     # Events that a table of clocks has moved do not tell what was read.
     is_moved = any(re.match(RECORDED_NAME, name) for name in schema.clocks)
     if not orders or _NODE not in schema.attributes or is_moved:
         return DriftingClocks()
-    table = inputs.read(sorted({_NODE, *attribute_names(orders) & schema.attributes.keys()}))
+    table = inputs.read(sorted({_NODE, *attribute_names(orders) & schema.readable.keys()}))
     own = host_events(table, _NODE, schema.time_unit, schema.clocks, 0)
     _, pairs, _ = ordered_pairs(own, orders)
     bounds = difference_bounds(own, pairs, _NO_REFERENCE)

@@ -11,6 +11,7 @@ time                       the time of the log since the epoch, in the resolutio
 zone                       offset from UTC of the zone in which it was written, counted alike
 node, task_id, case_id,    attributes, null where the dataset has none; as text
   attempt_id, status
+record, writer             which record of its source it is, and who wrote it; null where that is not known
 value                      attribute, as a number; null where it is none
 """
 
@@ -43,10 +44,11 @@ from cepctl.inspection.known_orders import KnownOrder, known_orders
 from cepctl.inspection.recorded_clocks import recorded_clocks
 from cepctl.inspection.sampling import SampledSeries, sampled_series
 from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, attribute_values
+from cepctl.inspection.written_orders import WrittenOrder, written_orders
 from cepctl.matching.inputs import EventInputs
 from cepctl.matching.sketched import SketchFacts, sketch_facts
 from cepctl.memory import MemoryBudget, reading_budget
-from cepctl.schema import FIXED_COLUMNS, TimeUnit
+from cepctl.schema import FIXED_COLUMNS, RECORD, WRITER, TimeUnit
 from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 _PER_SECOND = 1_000_000
@@ -63,7 +65,7 @@ def observed_attributes(inputs: EventInputs) -> list[str]:
 
 def observed_events(inputs: EventInputs) -> pl.DataFrame:
     """All events of the inputs, with the columns that the module lists, by (lower, event_id)."""
-    table = inputs.read(observed_attributes(inputs))
+    table = inputs.read([*observed_attributes(inputs), RECORD, WRITER])
     columns = [pl.from_arrow(table.column(name)) for name in ("event_id", "event_type", "source")]
     columns += [pl.from_arrow(table.column(name)) for name in ("lower", "upper")]
     columns += [
@@ -71,8 +73,10 @@ def observed_events(inputs: EventInputs) -> pl.DataFrame:
         pl.from_arrow(_zone(table, inputs.schema.time_unit)),
     ]
     columns += [pl.from_arrow(_text(table, name)) for name in _TEXTS]
+    columns += [pl.from_arrow(table.column(name)) for name in (RECORD, WRITER)]
     columns.append(pl.from_arrow(_number(table)))
-    names = ["event_id", "event_type", "source", "lower", "upper", "time", "zone", *_TEXTS, _NUMBER]
+    names = ["event_id", "event_type", "source", "lower", "upper", "time", "zone", *_TEXTS, RECORD, WRITER]
+    names.append(_NUMBER)
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
@@ -134,6 +138,7 @@ class Inspection:
     them, and `examples` can be asked.  `sketches` are those beside the datasets,
     `orders_known` those that formats guarantee and the dataset does not say yet.
     `hull_question` is what to ask of clocks that no constant offsets fit.
+    `written` says of each source and host what the order of its records says.
     `layouts` are those that were learned from files, by their names, with how surely.  `recorded_clocks` is
     what hosts recorded of their clocks, None where the datasets were made without.
     """
@@ -160,6 +165,7 @@ class Inspection:
     layouts: tuple[tuple[str, str], ...] = ()
     hull_question: HullQuestion | None = None
     recorded_clocks: ClocksInUse | None = None
+    written: tuple[WrittenOrder, ...] = ()
 
 
 _COPIES = 6
@@ -223,5 +229,6 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
             for each in shown(SideFigure.KNOWN_ORDERS, lambda: known_orders(events, series), ())
             if each.holds not in inputs.schema.given
         ),
+        written=shown(SideFigure.WRITTEN_ORDERS, lambda: written_orders(events), ()),
         recorded_clocks=shown(SideFigure.RECORDED_CLOCKS, lambda: recorded_clocks(inputs), None),
     )

@@ -63,7 +63,7 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     with open_events(paths, given_ingest_options(RawInput(tz=options.time_zone)), memory) as inputs:
         tell_reading(inputs.summary)
         given = orders_of(options.given, inputs.schema)
-        attributes = sorted({options.by, *attribute_names(given) & inputs.schema.attributes.keys()})
+        attributes = sorted({options.by, *attribute_names(given) & inputs.schema.readable.keys()})
         inputs.require_room(attributes, _COPIES, memory, "clocks --check")
         table = inputs.read(attributes)
     found = check(table, options.by, inputs.schema.time_unit, given, records, granularity)

@@ -100,7 +100,7 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
         _require_attribute(options.by, schema)
         _refuse_recorded(schema)
         given = orders_of(options.given, schema)
-        attributes = sorted({options.by, *attribute_names(given) & schema.attributes.keys()})
+        attributes = sorted({options.by, *attribute_names(given) & schema.readable.keys()})
         inputs.require_room(attributes, _COPIES, memory, "clocks --reference")
         table = inputs.read(attributes)
     bare = options.reference == NAMELESS

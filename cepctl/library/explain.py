@@ -26,9 +26,12 @@ from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted
+from cepctl.schema import WRITER, WRITTEN_ORDERS
 from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cepctl.engines.event.stated_ranges import StatedRange
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from cepctl.render.explain import ShownFacts
 
 
+_WRITERS_NAMED = 4
 _MOST_READ_FOR_RANGES = 2_000_000
 """Of more events no ranges are shown: all of them would have to be read."""
 
@@ -193,13 +197,24 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     from cepctl.engines.event.stated_ranges import tie_counts
     from cepctl.matching.run import types_read
 
-    found = tie_counts(plan, inputs.read(plan.attributes, types_read(plan)))
+    table = inputs.read(plan.attributes, types_read(plan))
+    found, by = tie_counts(plan, table), _writers(plan, table)
     if not found.ties:
-        return "none: the narrowed intervals imply all clauses"
+        return f"none: the narrowed intervals imply all clauses{by}"
     largest = counted(found.largest, "event")
     return (
-        f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
+        f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of "
+        f"{largest}{by}"
     )
+
+
+def _writers(plan: Plan, table: pa.Table) -> str:
+    """Who wrote events whose order is given."""
+    if all(each.text not in WRITTEN_ORDERS for each in plan.given):
+        return ""
+    names = sorted(filter(None, table.column(WRITER).unique().to_pylist()))
+    more = f" and {len(names) - _WRITERS_NAMED:,} more" if len(names) > _WRITERS_NAMED else ""
+    return f"; {counted(len(names), 'writer')}: {', '.join(names[:_WRITERS_NAMED])}{more}" if names else ""
 
 
 def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Mapping[str, Any] | None]:

@@ -191,7 +191,7 @@ def _tell_what_is_lost(inputs: EventInputs) -> None:
             "warning",
             "events share clocks, for which XES has no key: each is written as if it erred alone",
         )
-    if inputs.schema.given:
+    if inputs.schema.without_order().given:
         tell(READING, "warning", "[[given]] of the dataset is not written, since XES has no key for it")
     if inputs.schema.laws:
         tell(READING, "warning", "[[law]] of the dataset is not written, since XES has no key for it")

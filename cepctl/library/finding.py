@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.errors import QuerySemanticError
+from cepctl.library.assumed_order import without_assumed_order
 from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import (
     tell_absent_values,
@@ -141,6 +142,10 @@ def opened_search(
     here = question.execution.runner.here
     inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
     tell_reading(inputs.summary)
+    if question.kleene == "summary":
+        inputs = without_assumed_order(inputs, "a summary")
+    if question.execution.engine == "point":
+        inputs = without_assumed_order(inputs, "the point engine")
     plan = planned(question.query, inputs, question.matching)
     if question.matching.exists:
         plan = for_existence(plan)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
+from cepctl.library.assumed_order import without_assumed_order
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
@@ -93,8 +94,9 @@ def followed(
     """The graph of events at some paths; logs the notes on reading them."""
     from cepctl.matching.inputs import open_events
 
-    with open_events(paths, given_ingest_options(choices), memory) as inputs:
-        tell_reading(inputs.summary)
+    with open_events(paths, given_ingest_options(choices), memory) as opened:
+        tell_reading(opened.summary)
+        inputs = without_assumed_order(opened, "follows")
         _refuse(inputs, by, no_given=no_given, no_laws=no_laws)
         inputs.require_room(by, _COPIES, memory, "follows")
         return _graph(inputs, by)

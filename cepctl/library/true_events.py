@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
+from cepctl.library.assumed_order import without_assumed_order
 from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -55,8 +56,9 @@ def truth_of(
     from cepctl.matching.inputs import open_events
 
     _refuse_before_reading(asked)
-    with open_events(paths, given_ingest_options(choices), memory) as inputs:
-        tell_reading(inputs.summary)
+    with open_events(paths, given_ingest_options(choices), memory) as opened:
+        tell_reading(opened.summary)
+        inputs = without_assumed_order(opened, asked.command)
         unit = inputs.schema.time_unit
         blur = blur_of(*asked.blur, unit)
         _refuse(inputs, asked, blur)

@@ -209,7 +209,7 @@ def open_events(
             stored.append(ingested)
         schema = _common_schema(stored)
         if options is not None and options.writers == ():
-            schema = replace(schema, given=tuple(each for each in schema.given if each not in WRITTEN_ORDERS))
+            schema = schema.without_order()
         yield EventInputs(tuple(stored), schema, summary, ingested)
 
 
@@ -242,7 +242,9 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     lasting = any(map(some_event_lasts, datasets))
     given = tuple(dict.fromkeys(text for each in datasets for text in each.given))
     laws = _common_laws(datasets)
-    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting, laws)
+    ordered = [each for each in datasets if set(each.given) & set(WRITTEN_ORDERS)]
+    assumed = bool(ordered) and all(each.assumes_order for each in ordered)
+    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting, laws, assumed)
 
 
 def _common_laws(datasets: Sequence[StoredDataset]) -> tuple[OrderLaw, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
 from cepctl.order_laws.law import OrderLaw
-from cepctl.schema import ORIGIN_COLUMNS, TimeUnit
+from cepctl.schema import ORIGIN_COLUMNS, WRITTEN_ORDERS, TimeUnit
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class EventSchema:
     `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
     with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
     what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
-    some event has an end of its own.  `laws` are the laws of order that the events are under.
+    some event has an end of its own.  `laws` are the laws of order that the events are under.  Where it
+    `assumes_order`, what is given has the order of lines of logs, of which nobody said that it holds.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -29,8 +30,14 @@ class EventSchema:
     given: tuple[str, ...] = ()
     lasting: bool = False
     laws: tuple[OrderLaw, ...] = ()
+    assumes_order: bool = False
 
     @property
     def readable(self) -> dict[str, pa.DataType]:
         """All that a query reads like attributes, and rows of other types: where events came from, too."""
         return {**ORIGIN_COLUMNS, **self.attributes}
+
+    def without_order(self) -> EventSchema:
+        """The same where it is not known in which order writers wrote their records."""
+        given = tuple(each for each in self.given if each not in WRITTEN_ORDERS)
+        return replace(self, given=given, assumes_order=False)

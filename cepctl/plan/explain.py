@@ -32,7 +32,7 @@ from cepctl.plan.plan import (
     members_of_sides,
 )
 from cepctl.plan.support import ENGINES, engine_refusals
-from cepctl.schema import TimeUnit
+from cepctl.schema import OF_WRITERS, WRITTEN_ORDERS, TimeUnit
 
 _CHECKED = {
     Scope.EVENT: "when {0} is bound",
@@ -217,6 +217,8 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"Groups      {_groups(plan.group_by)}"
     for each in plan.given:
         yield f"Given       {each.text}"
+        if each.text in WRITTEN_ORDERS:
+            yield f"            {OF_WRITERS}"
     if plan.given:
         yield "            confidences refer to the worlds that satisfy these clauses; no others are possible"
     for law in plan.laws:

@@ -119,6 +119,7 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
     _print_questions(console, inspection, events)
     late = [order for order in inspection.orders if order.late]
     _print(console, tables.orders(late[:_ROWS_SHOWN]), len(late))
+    _print(console, tables.written(inspection.written[:_ROWS_SHOWN]), len(inspection.written))
     _print(console, tables.grains(inspection.grains[:_ROWS_SHOWN]), len(inspection.grains))
     steady = [one for one in inspection.series if one.step_microseconds is not None]
     _print(console, tables.series(steady[:_ROWS_SHOWN]), len(steady))

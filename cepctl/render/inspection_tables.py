@@ -19,6 +19,7 @@ from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
 from cepctl.inspection.values import AttributeValues
+from cepctl.inspection.written_orders import WrittenOrder
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
 from cepctl.terminal import visible
@@ -158,6 +159,29 @@ def orders(found: Sequence[FileOrder]) -> Table:
         within = ", within its trace" if order.traces else ""
         late = f"{order.late:,} of {order.numbered:,}{within}"
         table.add_row(escape(order.source), late, length_text(order.worst_microseconds))
+    return table
+
+
+_VERDICTS = {
+    "known": "is known, and decides who was first",
+    "suggested": "would decide them: --writer source,node",
+    "steps back": "too many steps back to be one",
+    "decides nothing": "is that of the times",
+}
+
+
+def written(found: Sequence[WrittenOrder]) -> Table:
+    """What the order of the records of each source and host says."""
+    title = "The order in which records were written"
+    counts = ("events", "step back", "share a stamp", "open neighbours")
+    table = _table(title, "source", "host", *counts, "the order", numbers=counts)
+    for each in found:
+        numbers = (each.events, each.steps_back, each.tied, each.open)
+        table.add_row(
+            *(escape(each.source), escape(each.host or "")),
+            *(f"{number:,}" for number in numbers),
+            _VERDICTS[each.verdict],
+        )
     return table
 
 

@@ -16,7 +16,7 @@ from cepctl.render.match_drawing import drawing
 from cepctl.render.match_times import MatchTimes, Times
 from cepctl.render.pages import page_width, plain_table, print_page
 from cepctl.render.short_ids import short_names
-from cepctl.schema import TimeUnit
+from cepctl.schema import OF_WRITERS, WRITTEN_ORDERS, TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
@@ -229,7 +229,7 @@ def _habit(factor: FactorShown) -> str:
 def _given(given: GivenShown, confidence: float) -> Iterator[Text]:
     """What is given, and what the confidence has to do with it."""
     yield Text("Given", style="bold")
-    yield from (Text(f"  {text}") for text in given.clauses)
+    yield from (Text(f"  {OF_WRITERS if text in WRITTEN_ORDERS else text}") for text in given.clauses)
     if not given.changes:
         yield Text("  It says nothing of these events that does not hold anyway.", style="dim")
         return

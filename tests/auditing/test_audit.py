@@ -46,6 +46,11 @@ def test_lines_of_one_second_are_ordered_by_their_file(tmp_path: Path) -> None:
     assert said(source)["unit"] == "4 times are written to the second, and stand for all of it"
 
 
+def test_the_order_of_one_writer_is_certain_where_it_is_taken(tmp_path: Path) -> None:
+    text = rows(*(f"{kind},2026-06-14T08:15:0{at}Z," for kind, at in ("A1", "B1", "A2", "C9")))
+    assert audited(tmp_path, text, writer="source").verdict == "certain order"
+
+
 def test_records_that_step_back_leave_the_order_weighted(tmp_path: Path) -> None:
     source = audited(
         tmp_path, rows("A,2026-06-14T08:15:09Z,", "B,2026-06-14T08:15:04Z,", "C,2026-06-14T08:15:04Z,")

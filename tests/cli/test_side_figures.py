@@ -65,6 +65,7 @@ COMMANDS: dict[SideFigure, tuple[str, ...]] = {
     SideFigure.CLOCK_GRAPH: INSPECT,
     SideFigure.DRIFTING_CLOCKS: INSPECT,
     SideFigure.RECORDED_CLOCKS: INSPECT,
+    SideFigure.WRITTEN_ORDERS: INSPECT,
     SideFigure.KNOWN_ORDERS: INSPECT,
 }
 ELSEWHERE = {SideFigure.PROGRESS, SideFigure.TIMELINES}

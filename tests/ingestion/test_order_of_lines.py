@@ -8,6 +8,7 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
+from cepctl.errors import CepctlError
 from cepctl.ingestion import writers
 
 PAIRS = "PATTERN SEQ(* a, * b) RETURN a.record AS first, b.record AS second"
@@ -128,6 +129,19 @@ def test_the_rows_of_a_table_may_have_been_sorted(name: str, text: str, tmp_path
     (tmp_path / name).write_text(text)
     assert pairs(tmp_path / name)[2, 1] < 1
     assert pairs(tmp_path / name, writer="source") == {(1, 2): 1.0}
+
+
+@pytest.mark.parametrize("asked", [{"kleene": "summary"}, {"engine": "point"}])
+def test_what_takes_no_order_leaves_it_out_and_a_note_says_so(
+    asked: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:00")
+    query = "PATTERN SEQ(* a, *+ b[])" if "kleene" in asked else "PATTERN SEQ(* a, * b)"
+    with caplog.at_level("INFO", "cepctl.reading"):
+        cepctl.match(query, file, **asked)
+    assert "does not take the order of lines of logs, which is left out" in caplog.text
+    with pytest.raises(CepctlError, match="GIVEN"):
+        cepctl.match(query, file, writer="source", **asked)
 
 
 def test_files_are_named_by_their_number(tmp_path: Path) -> None:
