@@ -306,7 +306,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.given",
         "clock_logs",
     },
-    "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls"},
+    "inspection": {"language", "plan", "uncertainty", "matching", "clock_checks", "clock_hulls", "ingestion"},
     "auditing": {"ingestion", "inspection", "io.contract", "io.formats", "io.log4j", "io.source", "matching"},
     "calibration": {
         "engines.confidence.clocks",

@@ -31,6 +31,7 @@ from cepctl.schema import (
     META_TEMPLATES,
     META_TIME_UNIT,
     META_TYPE_COUNTS,
+    META_WRITTEN_UNITS,
     TimeUnit,
 )
 
@@ -43,7 +44,8 @@ class StoredDataset:
     """A dataset on disk: its Parquet parts in order, their schema and what their metadata says.
 
     `layouts` are pairs of a file and the layout that was learned from it.  It `assumes_order` of lines of
-    logs, if nobody said that they are in order.
+    logs, if nobody said that they are in order; records of a writer are `in_units` where they overlap in time
+    only if they share a stamp.
     """
 
     location: Location
@@ -57,6 +59,7 @@ class StoredDataset:
     layouts: tuple[tuple[str, str], ...] = ()
     laws: tuple[OrderLaw, ...] = ()
     assumes_order: bool = False
+    in_units: bool = False
 
     @property
     def in_arrow(self) -> bool:
@@ -164,4 +167,5 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
     return StoredDataset(
         *(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts, laws),
         assumes_order=META_ASSUMED_ORDER in metadata,
+        in_units=META_WRITTEN_UNITS in metadata,
     )

@@ -63,6 +63,7 @@ from cepctl.schema import (
     META_TIME_UNIT,
     META_TYPE_COUNTS,
     META_VERSION,
+    META_WRITTEN_UNITS,
     TimeUnit,
 )
 from cepctl.uncertainty.model import UncertaintyModel
@@ -361,6 +362,7 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel, written: Written)
         **(records if model.records else {}),
         **({META_GIVEN: json.dumps([*given], ensure_ascii=False).encode()} if given else {}),
         **({META_ASSUMED_ORDER: b"lines of logs"} if written.is_assumed else {}),
+        **({META_WRITTEN_UNITS: b"apart"} if written.given is not None and written.in_units else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
         **clocks_metadata(summary.clocks),
         **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),

@@ -59,6 +59,11 @@ class Written:
     is_assumed: bool = False
 
     @property
+    def in_units(self) -> bool:
+        """Whether records of a writer overlap in time only where they share a stamp."""
+        return not self.along and all(log.eras.in_units for log in self.logs if log.is_taken)
+
+    @property
     def is_taken(self) -> bool:
         """Whether some order is evidence."""
         return any(log.is_taken for log in self.logs)

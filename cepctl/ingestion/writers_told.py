@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cepctl.ingestion.writers import LINES_ARE_ORDERED, MOST_STEPS_BACK, Written, WrittenLog
+from cepctl.ingestion import writers
+from cepctl.ingestion.writers import MOST_STEPS_BACK, Written, WrittenLog
 from cepctl.schema import TimeUnit
 
 _SHOWN_STEPS = 3
@@ -14,7 +15,7 @@ _FILES_NAMED = 3
 def told_of_writers(written: Written) -> Iterator[str]:
     """Whose order is evidence, where records step back, who wrote nothing, and whether all have room."""
     unsaid = [each for each in written.logs if each.unsaid]
-    yield from _of_lines(unsaid, written) if LINES_ARE_ORDERED else _of_open_lines(unsaid)
+    yield from _of_lines(unsaid, written) if writers.LINES_ARE_ORDERED else _of_open_lines(unsaid)
     for log in written.logs:
         if log.is_taken and log.eras.count:
             yield f"{log.name}: {_steps_back(log, written.unit)}"

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
 
@@ -166,6 +165,8 @@ def _mark_exact(exact: Sequence[Flags], rows: Sequence[tuple[Block, Indexes]], w
     shared = whole.taken((whole.lower == whole.upper) & (whole.size > 1))
     if not len(shared.size):
         return
+    import polars as pl  # takes longer to import than a small log to read
+
     known = pl.DataFrame({"writer": shared.writer, "tick": shared.lower, "known": np.ones(len(shared.size))})
     for flags, (block, own) in zip(exact, rows, strict=True):
         asked = pl.DataFrame({"writer": block.writer[own], "tick": block.lower[own]})
@@ -178,19 +179,22 @@ class Eras:
     """How writers go on, block by block, each of events later along than those of the blocks before.
 
     `steps`: for each writer that begins anew along what it does, ascending; `worst`: along what and by how
-    many ticks.  `events` of some writer, and whether the order of some of them is open without it.
+    many ticks.  `events` of some writer, and whether the order of some of them is open without it; they are
+    `in_units` where each has the interval of the one before, or begins after all of these have ended.
     """
 
     steps: dict[int, list[int]] = field(default_factory=dict)
     worst: list[tuple[int, int]] = field(default_factory=list)
     events: int = 0
     is_open: bool = False
+    in_units: bool = True
     _writers: int = 0
     _reached: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))
     _place: Indexes = field(default_factory=lambda: np.zeros(0, np.int64))
     _along: Indexes = field(default_factory=lambda: np.zeros(0, np.int64))
     _front: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))
     _end: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))
+    _last: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def count(self) -> int:
@@ -215,7 +219,13 @@ class Eras:
         furthest = _running_most(earliest, begins)
         reached = _shifted(furthest, begins, self._reached[who])
         end = _running_most(upper, begins)
-        self.is_open = self.is_open or bool((_shifted(end, begins, self._end[who]) >= lower).any())
+        overlaps = _shifted(end, begins, self._end[who]) >= lower
+        self.is_open = self.is_open or bool(overlaps.any())
+        same = _same_as_before(lower, begins, self._last[who]) & _same_as_before(
+            upper, begins, self._end[who]
+        )
+        self.in_units = self.in_units and bool((same | ~overlaps).all())
+        self._last[who] = lower[ends - 1]
         front = _running_most(lower, begins)
         broken = np.flatnonzero(np.logical_or.reduceat(reached > latest, begins))
         most = np.maximum(furthest[ends - 1], self._reached[who])
@@ -237,7 +247,7 @@ class Eras:
         if more > 0:
             for name, value in (
                 *(("_reached", _NEVER), ("_place", -1), ("_along", _NEVER)),
-                *(("_front", _NEVER), ("_end", _NEVER)),
+                *(("_front", _NEVER), ("_end", _NEVER), ("_last", _NEVER)),
             ):
                 setattr(self, name, np.append(getattr(self, name), np.full(more, value, np.int64)))
 
@@ -262,6 +272,8 @@ def _running_most(values: Ticks, begins: Indexes) -> Ticks:
     if len(begins) <= _FEW:
         pieces = np.split(values, begins[1:])
         return np.concatenate([np.maximum.accumulate(piece) for piece in pieces])
+    import polars as pl  # takes longer to import than a small log to read
+
     sizes = np.diff(np.append(begins, len(values)))
     frame = pl.DataFrame({"of": np.repeat(np.arange(len(begins)), sizes), "value": values})
     return frame.select(pl.col("value").cum_max().over("of")).to_series().to_numpy()
@@ -274,6 +286,14 @@ def _shifted(running: Ticks, begins: Indexes, before: Ticks) -> Ticks:
     found[begins] = before
     sizes = np.diff(np.append(begins, len(running)))
     return np.maximum(found, np.repeat(before, sizes))
+
+
+def _same_as_before(values: Ticks, begins: Indexes, before: Ticks) -> Flags:
+    """Whether each value is the one before it, where `before` is what was there at each beginning."""
+    found = np.empty(len(values), dtype=bool)
+    found[1:] = values[1:] == values[:-1]
+    found[begins] = values[begins] == before
+    return found
 
 
 def _steps(earliest: Ticks, latest: Ticks, reached: int) -> Iterator[int]:

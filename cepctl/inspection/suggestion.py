@@ -6,7 +6,6 @@ One rule for
     each steady sampling step of a type        a value describes the step before its time
     each granularity                           t is worth the whole unit around it
     each order that a format guarantees        GIVEN, in comments where the intervals contradict it
-    each source whose records are in order     its writer, in comments: only a user knows who wrote it
 
 in this order, so that the sharper knowledge wins.  Events whose intervals hold that already get no
 rule: applied, and inspected again, the model has nothing left to suggest.  What is known of a clock
@@ -26,7 +25,6 @@ from cepctl.inspection.granularity import STEPS, Grain
 from cepctl.inspection.known_orders import KnownOrder
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
-from cepctl.inspection.written_orders import WrittenOrder
 from cepctl.language.ast import Attribute, Binary, Constant, In
 from cepctl.language.printer import expression_to_text
 from cepctl.schema import TimeUnit
@@ -48,7 +46,6 @@ def suggested_model(inspection: Inspection) -> str:
         *_sampling_rules(inspection.series),
         *_granularity_rules(inspection.grains, inspection.series, unit),
         *_given(inspection.orders_known),
-        *_writers(inspection.written),
     ]
     head = f'{_HEAD.format(events=inspection.events)}\ntime_unit = "{unit}"\n'
     return head + "".join(f"\n{part}" for part in parts) if parts else head + _NOTHING
@@ -197,22 +194,6 @@ def _unit_around(grain: Grain, unit: TimeUnit) -> str:
         return f'granularity = "{grain.step}"'
     rest = Fraction(max(STEPS[grain.step] - unit.nanoseconds, 0), 1_000)
     return f'interval = {{ before = "0 s", after = {_text(length(rest))} }}'
-
-
-def _writers(orders: Sequence[WrittenOrder]) -> Iterator[str]:
-    """What the order of the records of a source would decide, if they stand as they were written."""
-    suggested: dict[str, list[WrittenOrder]] = defaultdict(list)
-    for each in orders:
-        if each.verdict == "suggested":
-            suggested[each.source].append(each)
-    for source, hosts in suggested.items():
-        is_open, events = sum(each.open for each in hosts), sum(each.events for each in hosts)
-        by = '["source", "node"]' if len(hosts) > 1 else '"source"'
-        yield (
-            f"# {_one_line(source)}: if its records stand as they were written, that says of {is_open:,} of "
-            f"{events:,} events\n# that they came after the one before them.  Add to its rules:\n"
-            f"# writer = {by}\n"
-        )
 
 
 # --- orders --------------------------------------------------------------------------------

@@ -244,7 +244,10 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     laws = _common_laws(datasets)
     ordered = [each for each in datasets if set(each.given) & set(WRITTEN_ORDERS)]
     assumed = bool(ordered) and all(each.assumes_order for each in ordered)
-    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting, laws, assumed)
+    apart = len(datasets) == 1 and datasets[0].in_units
+    return EventSchema(
+        attributes, unit, dict(sorted(counts.items())), clocks, given, lasting, laws, assumed, apart
+    )
 
 
 def _common_laws(datasets: Sequence[StoredDataset]) -> tuple[OrderLaw, ...]:

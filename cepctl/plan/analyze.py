@@ -44,7 +44,7 @@ from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
 from cepctl.plan.timing_cases import timing_cases
 from cepctl.plan.timings import RefusedTimingError, in_ticks, is_timing, window_ticks
-from cepctl.schema import MILLISECOND, TimeUnit
+from cepctl.schema import IN_WRITTEN_ORDER, MILLISECOND, TimeUnit
 
 
 def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
@@ -112,7 +112,15 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         given=given,
         lasting=schema is not None and schema.lasting,
         laws=laws,
+        in_units=_in_units(schema, given),
     )
+
+
+def _in_units(schema: EventSchema | None, given: tuple[Given, ...]) -> bool:
+    """Whether what is given ties events of the same interval alone: the order of records in their units."""
+    if schema is None or not schema.in_units or schema.clocks or schema.lasting:
+        return False
+    return all(each.text == IN_WRITTEN_ORDER for each in given)
 
 
 def _possible(

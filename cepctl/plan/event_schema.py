@@ -20,7 +20,8 @@ class EventSchema:
     with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
     what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
     some event has an end of its own.  `laws` are the laws of order that the events are under.  Where it
-    `assumes_order`, what is given has the order of lines of logs, of which nobody said that it holds.
+    `assumes_order`, what is given has the order of lines of logs, of which nobody said that it holds; where
+    it is `in_units`, events of a writer overlap in time only if they have the same interval.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -31,6 +32,7 @@ class EventSchema:
     lasting: bool = False
     laws: tuple[OrderLaw, ...] = ()
     assumes_order: bool = False
+    in_units: bool = False
 
     @property
     def readable(self) -> dict[str, pa.DataType]:

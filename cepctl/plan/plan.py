@@ -342,7 +342,8 @@ class Plan:
     query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
     `given` is what every world satisfies, whether query or dataset say so.
     `lasting` says whether some event has an end of its own.  `laws` are the laws of order by which worlds are
-    weighed; a plan without one is as if there were none.
+    weighed; a plan without one is as if there were none.  Where it is `in_units`, what is given ties events
+    of the same interval alone.
     """
 
     query: Query
@@ -361,6 +362,7 @@ class Plan:
     given: tuple[Given, ...] = ()
     lasting: bool = False
     laws: tuple[OrderLaw, ...] = field(default=(), hash=False)
+    in_units: bool = False
 
     @property
     def tick_columns(self) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 Within a window the reach is the window.  Conditions on ends may bound it, too: what INTERSECTS the first
 event begins before that has ended, and ends after it has begun.
 
+What is given may tie events of any time.  The order of records whose intervals are equal or apart ties those
+of one interval alone, of which a slice is given all or nothing.
+
 An event matters when it fits some component, of the pattern or of what is given; under contiguity every
 event of the input (of a partition) can stand in the way.  A part of the condition is left to Parquet:
 comparisons of one attribute with a constant, which the statistics of a row group may rule out.
@@ -62,7 +65,7 @@ def reach_of(plan: Plan) -> Reach | None:
     QueryTooLargeError
         If conditions on ends make too many cases.
     """
-    if plan.given or plan.laws:
+    if plan.laws or (plan.given and not plan.in_units):
         return None  # these may tie events of any time
     windowed = None if plan.window is None else Reach(plan.window, plan.window)
     if not plan.of_intervals or plan.strategy.asks_others:

@@ -73,9 +73,9 @@ HEADINGS: tuple[Heading, ...] = (
     Heading("klog", r"(?P<level>[IWEF])", r" +(?P<thread>\d+) (?P<component>[\w./-]+):(?P<line>\d+)\] ?"),
     Heading(
         "audit of Linux",
-        r"(?:node=(?P<node>\S+) )?type=(?P<record>[\w\[\]]+) msg=audit\(",
+        r"(?:node=(?P<node>\S+) )?type=(?P<record_type>[\w\[\]]+) msg=audit\(",
         r":(?P<serial>\d+)\): ?",
-        "record",
+        "record_type",
         pairs=True,
     ),
     Heading(
@@ -93,7 +93,7 @@ HEADINGS: tuple[Heading, ...] = (
     ),
     Heading(
         "cluster with state changes",
-        r"(?P<record>\d+) (?P<node>\S+) (?P<component>\S+) (?P<state>\S+) ",
+        r"(?P<record_id>\d+) (?P<node>\S+) (?P<component>\S+) (?P<state>\S+) ",
         r" (?P<flag>\d+) ",
         stamp="seconds",
     ),

@@ -250,7 +250,10 @@ LOGS = [
     for name in ("ingest", "match", "report", "show", "explain", "inspect")
     for option in of_raw_input(next(each for each in all_commands() if each.name == name))
     if (name, option)
-    not in {("ingest", each) for each in ("format", "uncertainty", "time-unit", "name", "follow-links")}
+    not in {
+        ("ingest", each) for each in ("format", "uncertainty", "time-unit", "name", "follow-links", "writer")
+    }
+    and option != "no-writer"
 ]
 
 

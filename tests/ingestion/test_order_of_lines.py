@@ -79,7 +79,7 @@ def test_lines_that_a_collector_has_merged_are_in_order_by_host(tmp_path: Path) 
     found = pairs(file, epoch="2026-01-01")
     assert found[1, 3] == found[2, 4] == 1.0
     assert (3, 1) not in found
-    assert 0 < found[2, 1] < found[1, 2] < 1
+    assert 0 < found[4, 1] < found[1, 4] < 1
 
 
 def test_hosts_are_told_apart_whatever_names_them(tmp_path: Path) -> None:

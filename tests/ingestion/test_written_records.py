@@ -50,6 +50,25 @@ def test_steps_back_are_those_of_one_look_at_all_records(
 
 
 @given(EVENTS, CUTS)
+def test_records_are_in_units_where_they_overlap_only_if_their_stamps_are_equal(
+    events: list[tuple[int, int, int]], cuts: list[int]
+) -> None:
+    eras = Eras()
+    for block in blocks_of(events, cuts):
+        eras.add(block)
+    last: dict[int, tuple[int, int]] = {}
+    in_units = True
+    for writer, lower, width in events:
+        if writer < 0:
+            continue
+        own = (lower, lower + width)
+        if writer in last and own != last[writer]:
+            in_units = in_units and lower > last[writer][1]
+        last[writer] = own
+    assert eras.in_units == in_units
+
+
+@given(EVENTS, CUTS)
 def test_shared_stamps_are_counted_over_all_blocks(
     events: list[tuple[int, int, int]], cuts: list[int]
 ) -> None:

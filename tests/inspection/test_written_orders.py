@@ -50,14 +50,3 @@ def test_the_page_has_a_table_of_them(files: list[str], capsys: pytest.CaptureFi
     told = capsys.readouterr().out
     assert "The order in which records were written" in told
     assert "would decide them: --writer source,node" in told
-
-
-def test_a_model_says_what_a_writer_would_decide(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    model = tmp_path / "model.toml"
-    assert main(["inspect", *files, "--tz", "UTC", "--write-model", str(model)]) == 0
-    text = model.read_text()
-    assert "# tied.csv: if its records stand as they were written" in text
-    assert "# writer = " in text
-    assert "falls.csv: if" not in text

@@ -206,7 +206,7 @@ def test_binary_is_refused(tmp_path: Path) -> None:
         ),
         (
             "type=SYSCALL msg=audit(1781424904.978:77): arch=c000003e syscall=2",
-            {"record": "SYSCALL", "serial": 77},
+            {"record_type": "SYSCALL", "serial": 77},
         ),
         (
             "[2026-06-14T08:15:04.978+0200][info][gc] GC(7) Pause Young 24M->4M(256M) 2.1ms",
