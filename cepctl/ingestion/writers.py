@@ -35,7 +35,7 @@ from cepctl.schema import (
     TimeUnit,
 )
 
-LINES_ARE_ORDERED = False
+LINES_ARE_ORDERED = True
 """Whether the order of the lines of a log is evidence where nobody says so."""
 MOST_STEPS_BACK = 0.01
 """Of the lines of a log so many may step back, if it is taken to be in order where nobody says so."""

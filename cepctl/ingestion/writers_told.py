@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cepctl.ingestion import writers
 from cepctl.ingestion.writers import MOST_STEPS_BACK, Written, WrittenLog
 from cepctl.schema import TimeUnit
 
@@ -14,8 +13,7 @@ _FILES_NAMED = 3
 
 def told_of_writers(written: Written) -> Iterator[str]:
     """Whose order is evidence, where records step back, who wrote nothing, and whether all have room."""
-    unsaid = [each for each in written.logs if each.unsaid]
-    yield from _of_lines(unsaid, written) if writers.LINES_ARE_ORDERED else _of_open_lines(unsaid)
+    yield from _of_lines([each for each in written.logs if each.unsaid], written)
     for log in written.logs:
         if log.is_taken and log.eras.count:
             yield f"{log.name}: {_steps_back(log, written.unit)}"
@@ -67,19 +65,6 @@ def _of_lines(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:
         )
     if len(left) > _FILES_NAMED:
         yield f"{_named(left[_FILES_NAMED:])}: as many lines step back, so that their order says nothing"
-
-
-def _of_open_lines(logs: Sequence[WrittenLog]) -> Iterator[str]:
-    """Where the order of lines would settle who was first."""
-    open_logs = [each for each in logs if each.shared.sharing and each.is_mostly_in_order]
-    if open_logs:
-        sharing = sum(each.shared.sharing for each in open_logs)
-        events = sum(each.eras.events for each in open_logs)
-        where = _named(open_logs) if len(open_logs) == 1 else f"{len(open_logs):,} files"
-        yield (
-            f"{sharing:,} of {events:,} events in {where} share the stamp of another one of their file, so "
-            "that who was first is open; --writer source takes the order in which they stand as evidence"
-        )
 
 
 def _named(logs: Sequence[WrittenLog]) -> str:

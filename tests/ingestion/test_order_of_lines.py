@@ -9,15 +9,9 @@ import pytest
 import cepctl
 from cepctl.cli import main
 from cepctl.errors import CepctlError
-from cepctl.ingestion import writers
 
 PAIRS = "PATTERN SEQ(* a, * b) RETURN a.record AS first, b.record AS second"
 SYSLOG = "Dec 10 06:55:52 {} sshd[{}]: Accepted password for ann from 203.0.113.40 port 22 ssh2\n"
-
-
-@pytest.fixture(autouse=True)
-def lines_are_ordered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writers, "LINES_ARE_ORDERED", True)
 
 
 def log(folder: Path, *clocks: str, name: str = "app.log") -> Path:

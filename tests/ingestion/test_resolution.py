@@ -38,7 +38,7 @@ def csv(*times: str) -> str:
 
 def ingested(folder: Path, text: str | bytes, name: str, **options: Any) -> IngestSummary:
     (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    chosen = IngestOptions(overwrite=True, max_errors=100, **options)
+    chosen = IngestOptions(overwrite=True, max_errors=100, writers=(), **options)
     return ingest([str(folder / name)], str(folder / "events"), chosen)
 
 
