@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
+from cepctl.io.lines.few_lines import bytes_of, groups_of, matched_bytes
 from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
 from cepctl.io.source.quoted_lines import QuotedLines
@@ -134,8 +135,8 @@ class _Lines:
         codes = _without_digits(self.texts(start, start + length)).dictionary_encode().indices.to_numpy()
         first = np.zeros(int(codes.max()) + 1, np.int64)
         first[codes[::-1]] = np.arange(len(codes))[::-1]
-        parts = pc.extract_regex(self.strings.take(pa.array(rows[first])), beginning.parted)
-        return _bytes(parts.field("_before"))[codes], _bytes(parts.field("_time"))[codes]
+        parts = groups_of(self.strings.take(pa.array(rows[first])), beginning.parted)
+        return bytes_of(parts["_before"])[codes], bytes_of(parts["_time"])[codes]
 
     def texts(self, start: Numbers, stop: Numbers) -> pa.Array:
         """The text between bytes of the block, which follow each other."""
@@ -176,30 +177,11 @@ def _inside_values(block: bytes, lines: pa.Array, starts: Numbers, time: str) ->
     return np.flatnonzero(hidden)
 
 
-def matched_bytes(lines: pa.Array, expression: str) -> Numbers:
-    """How many bytes an expression without groups matches at the beginning of lines; 0 where it does not.
-
-    To cut them off is several times as fast as to ask for a group: the engine then runs as an automaton.
-
-    Examples
-    --------
-    >>> matched_bytes(pa.array(["12 done", "done", "7"]), r"^[0-9]+").tolist()
-    [2, 0, 1]
-    """
-    cut = pc.replace_substring_regex(lines, expression, "")
-    return _bytes(lines) - _bytes(cut)
-
-
 def _without_digits(texts: pa.Array) -> pa.Array:
     """Texts that share no bytes, with `0` for each digit."""
     _, offsets, data = texts.buffers()
     masked = data.to_pybytes().translate(_ZEROS)
     return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(masked)])
-
-
-def _bytes(texts: pa.Array) -> Numbers:
-    found: Numbers = pc.fill_null(pc.binary_length(texts), 0).to_numpy().astype(np.int64)
-    return found
 
 
 def _groups(texts: pa.Array, expression: str, known: pa.Array | None) -> dict[str, pa.Array]:
@@ -208,13 +190,11 @@ def _groups(texts: pa.Array, expression: str, known: pa.Array | None) -> dict[st
     What stands around times repeats from line to line, so each text is looked at once.
     """
     once = texts.dictionary_encode()
-    found = pc.extract_regex(once.dictionary, f"^{expression}$")
     none = pa.scalar(None, pa.string())
     groups = {}
-    for each in found.type:
-        values = found.field(each.name)
-        values = pc.if_else(pc.not_equal(values, ""), values, none).take(once.indices)
-        groups[each.name] = values if known is None else pc.if_else(known, values, none)
+    for name, found in groups_of(once.dictionary, expression, whole=True).items():
+        values = pc.if_else(pc.not_equal(found, ""), found, none).take(once.indices)
+        groups[name] = values if known is None else pc.if_else(known, values, none)
     return groups
 
 

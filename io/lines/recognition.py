@@ -20,7 +20,6 @@ from datetime import date
 from functools import cached_property
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
 from cepctl.io.lines.candidates import (
@@ -36,6 +35,7 @@ from cepctl.io.lines.candidates import (
     rank,
     searched,
 )
+from cepctl.io.lines.few_lines import groups_of
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
 from cepctl.io.lines.stamps import Stamp, stamp_named
@@ -345,8 +345,9 @@ def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: boo
     dates = () if stamp.has_year else _dates(lines)
     layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
     layout = replace(layout, quoted=_are_rows(timed, stamp), whole=whole)
-    begun = pc.extract_regex(pa.array(timed), layout.with_time.parted).drop_null()
-    return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
+    begun = groups_of(pa.array(timed), layout.with_time.parted)
+    usual = usual_beginnings(begun["_before"].drop_null(), begun["_time"].drop_null())
+    return replace(layout, beginnings=usual)
 
 
 def _ends_lines(stamp: Stamp, timed: Sequence[str]) -> bool:
