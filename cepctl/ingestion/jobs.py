@@ -166,7 +166,7 @@ def _ingest(
     with aside(target) as (scratch, events):
         tasks = read_tasks(listed(scratch), scratch, options, memory)
         found = mine_templates(tasks, runner, given=whole)
-        tasks = with_templates(tasks, found.templates)
+        tasks = with_templates(tasks, found)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         unit_of_times = unit
         parts = [task.file for task in tasks if task.declares_unit]

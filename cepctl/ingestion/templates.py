@@ -2,13 +2,14 @@
 
 Messages of all files are counted first, each file by one task; of a large one that can be read from any
 place, so many bytes as WHOLE_BYTES, in pieces from all of it.  What stands between the pieces and fits no
-template found there is of the type `Other`, and counted.
+template found there is of the type `Other`, and counted.  What the head of a file tells, its format and how
+its times are written, is kept for who reads it: of a small file that is half of the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion.reading import ReadTask
@@ -25,10 +26,27 @@ _PIECES = 16
 
 @dataclass(frozen=True)
 class TemplatesFound:
-    """The templates of an ingest, and what is to be said of them."""
+    """The templates of an ingest, what is to be said of them, and what the heads of its files told."""
 
     templates: tuple[MessageTemplate, ...] = ()
     notices: tuple[str, ...] = ()
+    heads: tuple[HeadTold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTold:
+    """What the head of a file tells: its format, None where there is none, and the forms of its times."""
+
+    format: str | None = None
+    forms: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Surveyed:
+    """What the messages of a file are, where they need templates, and what its head told."""
+
+    head: HeadTold = field(default_factory=HeadTold)
+    survey: Survey | None = None
 
 
 def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = True) -> TemplatesFound:
@@ -41,10 +59,12 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
     local = all(task.file.location.is_local for task in tasks)
     most = min((task.memory.of_task for task in tasks), default=None)
     surveyed = runner.run(_surveyed, tasks, _unsurveyed if local else None, most)
-    surveys = [each for each in surveyed if each is not None]
+    alike: dict[HeadTold, HeadTold] = {}
+    heads = tuple(alike.setdefault(each.head, each.head) for each in surveyed)
+    surveys = [each.survey for each in surveyed if each.survey is not None]
     if not surveys:
         unused = "--templates was not used: no file has messages that are typed by templates"
-        return TemplatesFound(known, (unused,) if known and given else ())
+        return TemplatesFound(known, (unused,) if known and given else (), heads)
     whole = Survey()
     for each in surveys:
         whole.join(each)
@@ -60,39 +80,54 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
             f"messages looked at that fit none of {MOST_TEMPLATES:,} templates, the most frequent ones: "
             f"{found.none:,}; they are of the type Other; --patterns FILE types them"
         )
-    return TemplatesFound(found.templates, tuple(notices))
+    return TemplatesFound(found.templates, tuple(notices), heads)
 
 
-def with_templates(tasks: Sequence[ReadTask], templates: tuple[MessageTemplate, ...]) -> list[ReadTask]:
-    """Tasks whose readers know the templates."""
-    return [replace(task, options=replace(task.options, templates=templates)) for task in tasks]
+def with_templates(tasks: Sequence[ReadTask], found: TemplatesFound) -> list[ReadTask]:
+    """Tasks whose readers know the templates, and what the heads of their files told."""
+    return [
+        replace(
+            task,
+            file=replace(task.file, time_forms=task.file.time_forms or head.forms),
+            options=replace(task.options, templates=found.templates),
+            input_format=task.input_format or head.format,
+        )
+        for task, head in zip(tasks, found.heads, strict=True)
+    ]
 
 
-def _surveyed(task: ReadTask) -> Survey | None:
-    """What the messages of a file are; None where they need no templates, or it cannot be read."""
+def _surveyed(task: ReadTask) -> _Surveyed:
+    """What the messages of a file are; nothing where it cannot be read, which reading will say."""
     if task.file.left_out is not None:
-        return None
+        return _Surveyed()
     try:
         with open_log(task.file.location) as log:
             if not log.head:
-                return None
+                return _Surveyed()
             known = format_of(log.head, task.file.name, task.input_format, task.options)
             if known.messages is None:
-                return None
-            size = task.file.size
-            if size is not None and size > WHOLE_BYTES and log.stream.seekable():
-                return _in_pieces(task, known, size)
-            found = Survey()
-            for batch in known.messages(log.stream, task.file.name, task.options):
-                found.add(batch)
-            return found
+                return _Surveyed(HeadTold(known.name))
+            head = HeadTold(known.name, _forms(known, log.head, task))
+            return _Surveyed(head, _survey(task, known, log))
     except (CepctlError, OSError):
-        return None
+        return _Surveyed()
 
 
-def _unsurveyed(task: ReadTask, cause: str) -> Survey | None:
+def _forms(known: LogFormat, head: bytes, task: ReadTask) -> tuple[tuple[str, str], ...]:
+    records = None if known.lines is None else known.lines(head, task.options)
+    return () if records is None else records.forms
+
+
+def _survey(task: ReadTask, known: LogFormat, log: OpenLog) -> Survey:
+    size = task.file.size
+    if size is not None and size > WHOLE_BYTES and log.stream.seekable():
+        return _in_pieces(task, known, size)
+    return _of_piece(task, known, log, whole=True)
+
+
+def _unsurveyed(task: ReadTask, cause: str) -> _Surveyed:
     """What is known of a file that killed the process which looked at it: reading it will say so."""
-    return None
+    return _Surveyed()
 
 
 def _in_pieces(task: ReadTask, known: LogFormat, size: int) -> Survey:

@@ -101,19 +101,21 @@ def clocks_in(lines: Sequence[str]) -> list[Found]:
 @lru_cache(maxsize=8)
 def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
     every: list[Found] = []
-    dated: dict[str, list[int]] = {}
-    few = _spread(len(lines))
+    few = [row for row in _spread(len(lines)) if row < len(lines)]
+    having: dict[str, list[int]] = {}
     for stamp in stamps():
         if not stamp.has_day:
             continue
-        if stamp.date not in dated:
-            date = _dates(stamp.date)
-            dated[stamp.date] = [row for row in few if row < len(lines) and date.search(lines[row])]
+        rows = few
+        for part in (stamp.date, stamp.joined):
+            if rows and part not in having:
+                having[part] = [row for row in rows if _part(part).search(lines[row])]
+            rows = rows and having[part]
         # To make an expression takes far longer than to look for it.
-        if not dated[stamp.date]:
+        if not rows:
             continue
         expression = searched(stamp.name)
-        if not any(expression.search(lines[row]) for row in dated[stamp.date]):
+        if not any(expression.search(lines[row]) for row in rows):
             continue
         begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
         for row, line in enumerate(lines):
@@ -143,7 +145,7 @@ def _spread(count: int) -> list[int]:
 
 
 @cache
-def _dates(regex: str) -> re.Pattern[str]:
+def _part(regex: str) -> re.Pattern[str]:
     return re.compile(regex, re.ASCII)
 
 

@@ -156,15 +156,13 @@ def line_records(head: bytes, options: ReadOptions) -> LogRecords | None:
     None where the log has no times, or of their days only the first, or a line may stand inside of quotes.
     """
     lines = sample_lines(head)
-    layout = layout_of(lines, decided=False)
+    try:
+        layout = told = layout_of(lines, options.time_format)
+    except LogFormatError:
+        layout, told = layout_of(lines, decided=False), None  # only the user can say what is the day
     if layout is None or layout.quoted or not layout.stamp.has_day:
         return None
-    find = BeginningLinesOf(layout)
-    try:
-        told = layout_of(lines)
-    except LogFormatError:
-        told = None  # only the user can say what is the day
-    return LogRecords(find, () if told is None else ((HELD, layout_text(told)),))
+    return LogRecords(BeginningLinesOf(layout), () if told is None else ((HELD, layout_text(told)),))
 
 
 def _tell(layout: LineLayout, report: ReadReport) -> None:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 
@@ -154,6 +154,12 @@ def layout_of(
     LogFormatError
         If the day could be the month; the message names the forms to choose from.
     """
+    return _layout_of(tuple(lines), time_format, decided=decided)
+
+
+# A file is asked for its messages when its layout has just been told.
+@lru_cache(maxsize=8)
+def _layout_of(lines: tuple[str, ...], time_format: str | None, *, decided: bool) -> LineLayout | None:
     best = _best(lines)
     whole = best is None
     if best is None:

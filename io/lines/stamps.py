@@ -51,8 +51,9 @@ class Stamp:
         With named groups, for Python.
     choices
         The layouts, this one among them, that the same digits may be of, such as day before month.
-    date
-        What every time of the layout contains, to pass over the lines that have none quickly.
+    date, joined
+        What every time of the layout contains, to pass over the lines that have none quickly: its date, and
+        that with what joins it to the time of day.
     behind
         What has to stand behind a time, where any other text with such digits is none.
     """
@@ -62,6 +63,7 @@ class Stamp:
     choices: tuple[str, ...] = ()
     date: str = ""
     behind: str = ""
+    joined: str = ""
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -229,6 +231,7 @@ def stamps() -> tuple[Stamp, ...]:
             f"{date_regex}{join}{clock_regex}",
             _choices(date, f"{shown}{clock}"),
             date_regex,
+            joined=f"{date_regex}{join}",
         )
         for clock, clock_regex in _CLOCKS
         for date, date_regex in _DATES
