@@ -21,6 +21,8 @@ beyond the calendar        a number and its unit
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterable
 from datetime import timedelta
 from enum import Enum
@@ -111,7 +113,9 @@ _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^(?i:nan|-?inf|-?infinity)$"
 _PADDED = r"^-?0[0-9]"
 _BOOLEAN = r"^(?i:true|false)$"
+_FEW = 64
 _LONG_INTEGER = r"^-?[1-9][0-9]{15,}$"
+_LONGEST_TICK = len(str(TICK_MIN))
 _EXACT = 1 << 53
 _BEYOND = 2.0**63
 
@@ -126,6 +130,13 @@ class Kind(Enum):
     STRING = "string"
 
 
+# In the order in which they are asked: 007 is a name, not a number, as which it would not come back.
+_FITS = (
+    (re.compile(_INTEGER).fullmatch, Kind.INT),
+    (re.compile(_PADDED).match, Kind.STRING),
+    (re.compile(_FLOAT).fullmatch, Kind.FLOAT),
+    (re.compile(_BOOLEAN).fullmatch, Kind.BOOL),
+)
 ARROW_TYPES = {
     Kind.BOOL: pa.bool_(),
     Kind.INT: pa.int64(),
@@ -188,6 +199,8 @@ def with_kinds(field: pa.Field, kinds: frozenset[Kind]) -> pa.Field:
 def kinds_in_text(column: pa.ChunkedArray) -> frozenset[Kind]:
     """What single texts of a column whose type is yet to be told look like; of several columns, the union."""
     texts = pc.unique(column).drop_null()
+    if len(texts) <= _FEW and all(map(str.isascii, few := texts.to_pylist())):
+        return frozenset(map(_kind_of_text, few))
     kinds: set[Kind] = set()
 
     def take(pattern: str) -> pa.Array:
@@ -203,6 +216,14 @@ def kinds_in_text(column: pa.ChunkedArray) -> frozenset[Kind]:
         if len(take(pattern)):
             kinds.add(kind)
     return frozenset(kinds | {Kind.STRING} if len(texts) else kinds)
+
+
+def _kind_of_text(text: str) -> Kind:
+    """What one text of ASCII looks like: RE2 would make four expressions ready for each column of a file."""
+    for fits, kind in _FITS:
+        if fits(text):
+            return Kind.BIG if kind is Kind.INT and not _is_within_64_bits(text) else kind
+    return Kind.STRING
 
 
 def kind_of_texts(kinds: frozenset[Kind]) -> Kind:
@@ -225,9 +246,14 @@ def _within_64_bits(texts: pa.Array) -> set[Kind]:
     try:
         texts.cast(pa.int64())
     except pa.ArrowInvalid:
-        small = sum(TICK_MIN <= int(text) <= TICK_MAX for text in texts.to_pylist())
+        small = any(map(_is_within_64_bits, texts.to_pylist()))
         return {Kind.BIG, Kind.INT} if small else {Kind.BIG}
     return {Kind.INT}
+
+
+def _is_within_64_bits(text: str) -> bool:
+    """Whether an integer is; Python refuses to read one of thousands of digits."""
+    return len(text) <= _LONGEST_TICK and TICK_MIN <= int(text) <= TICK_MAX
 
 
 def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
@@ -266,7 +292,7 @@ def beyond_floats(column: pa.ChunkedArray) -> int:
         whole = numbers.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid:  # Some are beyond 64 bits.
         pairs = zip(numbers.to_pylist(), numbers.cast(pa.float64()).to_pylist(), strict=True)
-        return sum(int(number) != rounded for number, rounded in pairs)
+        return sum(math.isinf(rounded) or int(number) != rounded for number, rounded in pairs)
     rounded = whole.astype(np.float64)
     # What rounds to 2^63 is less than that, as every integer of 64 bits.
     back = np.where(rounded < _BEYOND, rounded, 0).astype(np.int64)

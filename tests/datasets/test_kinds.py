@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepctl.datasets import kinds
 from cepctl.datasets.kinds import (
     Kind,
     beyond_floats,
@@ -130,3 +131,47 @@ def test_integers_that_no_float_holds_are_counted(numbers: list[int]) -> None:
     larger = [str(16 * number) for number in numbers]
     beyond = sum(int(float(text)) != int(text) for text in larger)
     assert beyond_floats(pa.chunked_array([larger], pa.string())) == beyond
+
+
+_NUMBERS = [
+    "0",
+    "-0",
+    "7",
+    "007",
+    "-1",
+    "1.",
+    ".5",
+    "1e3",
+    "nan",
+    "-INF",
+    "Infinity",
+    "TRUE",
+    "false",
+    "tru",
+    "",
+]
+_ODD = [
+    "7\n",
+    " 7",
+    "7 ",
+    "+7",
+    "0x1",
+    "fal\u017fe",
+    "\u0663",
+    "9" * 5_000,
+    f"-{'9' * 5_000}",
+    "1_000",
+    "1\v",
+]
+_LIMITS = [str(TICK_MAX), str(TICK_MAX + 1), str(TICK_MIN), str(TICK_MIN - 1)]
+
+
+@given(
+    st.lists(st.sampled_from([*_NUMBERS, *_ODD, *_LIMITS]) | st.from_regex(r"-?[0-9.eE]{1,6}"), max_size=4)
+)
+def test_a_few_texts_look_as_many_do(texts: list[str]) -> None:
+    """A few are looked at by Python, many by RE2."""
+    few = looks_like(*texts)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kinds, "_FEW", -1)
+        assert looks_like(*texts) == few
