@@ -92,7 +92,7 @@ DISTINCT = frozenset(("event_id", "lower", "upper", "time", RECORD))
 """Columns whose values mostly differ from row to row."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AttributeFacts:
     """Of one attribute in one chunk: the kinds of its values and how many there are.
 
@@ -106,7 +106,7 @@ class AttributeFacts:
     beyond_floats: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick, clocks.
 

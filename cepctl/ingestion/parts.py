@@ -123,8 +123,10 @@ def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
     """Read files in a process of their own, but those on a server: a fork has connections, and no threads."""
     local = all(task.file.location.is_local and task.scratch.is_local for task in tasks)
     most = min((task.memory.of_task for task in tasks), default=None)
+    alike: dict[object, object] = {}
     with progress_of(tasks) as progress:
-        return runner.run(read_file, tasks, parser_died if local else None, most, progress)
+        found = runner.results(read_file, tasks, parser_died if local else None, most, progress)
+        return [result.sharing(alike) for result in found]
 
 
 def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]:

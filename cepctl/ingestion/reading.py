@@ -59,7 +59,7 @@ _CELL_BYTES = 8
 UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReadTask:
     """What reading one file needs.
 

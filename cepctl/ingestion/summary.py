@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from cepctl.clocks import Clocks
@@ -64,20 +64,28 @@ def summarised(
         _account(result, ordered, place, by_file.get(result.name), unit)
         for place, result in enumerate(results)
     )
-    type_counts = sum((Counter(account.event_types) for account in accounts), Counter[str]())
+    type_counts = _total(account.event_types for account in accounts)
     return IngestSummary(
         files=sum(result.unreadable is None for result in results),
         records=sum(result.records for result in results),
         events=type_counts.total(),
         time_unit=unit,
         type_counts=dict(sorted(type_counts.items())),
-        skipped=sum((Counter(account.skipped) for account in accounts), Counter[str]()),
-        rejected=sum((result.rejected for result in results), held.causes),
+        skipped=_total(account.skipped for account in accounts),
+        rejected=_total([held.causes, *(result.rejected for result in results)]),
         rejects=(*(reject for result in results for reject in result.rejects), *held),
         notices=(*_notices(results), *schema.warnings),
         accounts=accounts,
         times=tuple(FileTimes.of(result) for result in results if result.unreadable is None),
     )
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """All counts, one added to the others at a time: many files may have many types."""
+    total = Counter[str]()
+    for each in counts:
+        total.update(each)
+    return +total
 
 
 def _account(

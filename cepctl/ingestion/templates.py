@@ -58,16 +58,17 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
     # As when they are read, a file that kills its parser costs itself alone.
     local = all(task.file.location.is_local for task in tasks)
     most = min((task.memory.of_task for task in tasks), default=None)
-    surveyed = runner.run(_surveyed, tasks, _unsurveyed if local else None, most)
     alike: dict[HeadTold, HeadTold] = {}
-    heads = tuple(alike.setdefault(each.head, each.head) for each in surveyed)
-    surveys = [each.survey for each in surveyed if each.survey is not None]
-    if not surveys:
+    heads: list[HeadTold] = []
+    whole: Survey | None = None
+    for each in runner.results(_surveyed, tasks, _unsurveyed if local else None, most):
+        heads.append(alike.setdefault(each.head, each.head))
+        if each.survey is not None:
+            whole = whole or Survey()
+            whole.join(each.survey)
+    if whole is None:
         unused = "--templates was not used: no file has messages that are typed by templates"
-        return TemplatesFound(known, (unused,) if known and given else (), heads)
-    whole = Survey()
-    for each in surveys:
-        whole.join(each)
+        return TemplatesFound(known, (unused,) if known and given else (), tuple(heads))
     found = templates_of(whole, known)
     notices = []
     if known and given and (found.new or found.none):
@@ -80,7 +81,7 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
             f"messages looked at that fit none of {MOST_TEMPLATES:,} templates, the most frequent ones: "
             f"{found.none:,}; they are of the type Other; --patterns FILE types them"
         )
-    return TemplatesFound(found.templates, tuple(notices), heads)
+    return TemplatesFound(found.templates, tuple(notices), tuple(heads))
 
 
 def with_templates(tasks: Sequence[ReadTask], found: TemplatesFound) -> list[ReadTask]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from uuid import uuid4
 
 import numpy as np
@@ -56,6 +55,7 @@ from cepctl.schema import (
 )
 
 ROW_GROUP_EVENTS = 65_536
+_TABLES_AT_ONCE = 256
 _ROWS_AT_ONCE = 1_000
 
 
@@ -135,15 +135,22 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
 def _in_order(task: PartTask, piece: Piece, schema: pa.Schema, filesystem: fs.FileSystem) -> pa.Table:
     """The rows of a piece, with the columns of the dataset."""
     dataset = task.schema
-    tables = [_columns(_rows(one, dataset, filesystem, task.written), dataset, schema) for one in piece]
-    whole = pa.concat_tables([schema.empty_table(), *tables])
-    return whole if _follow_each_other(tables) else sorted_events(whole)
-
-
-def _follow_each_other(tables: Sequence[pa.Table]) -> bool:
-    """Whether tables, each in order, are so one after the other, as the chunks of one file mostly are."""
-    ends = [(_key(table, 0), _key(table, len(table) - 1)) for table in tables if len(table)]
-    return all(last <= first for (_, last), (first, _) in pairwise(ends))
+    gathered, tables = [schema.empty_table()], list[pa.Table]()
+    last: Key | None = None
+    follow = True
+    for one in piece:
+        table = _columns(_rows(one, dataset, filesystem, task.written), dataset, schema)
+        if len(table):
+            # The chunks of one file are mostly in order one after the other.
+            follow = follow and (last is None or last <= _key(table, 0))
+            last = _key(table, len(table) - 1)
+            tables.append(table)
+        if len(tables) >= _TABLES_AT_ONCE:
+            # The columns of a table take more memory than what a small file has in them.
+            gathered.append(pa.concat_tables(tables).combine_chunks())
+            tables.clear()
+    whole = pa.concat_tables([*gathered, *tables])
+    return whole if follow else sorted_events(whole)
 
 
 def _key(table: pa.Table, row: int) -> Key:

@@ -51,7 +51,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fractions:
     """Of the times of a column: how many have no fraction, how many have one, and how many digits it has."""
 
@@ -78,7 +78,7 @@ class Fractions:
         return bool(self.without * 10**self.digits > 10 * (self.without + self.having))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Written:
     """What is known of the times of a file.
 

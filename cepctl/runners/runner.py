@@ -21,6 +21,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Told: TypeAlias = Callable[[int, int], None]
 """Hears how many tasks are done, and of how many there are."""
+_TASKS_OF_GROUP = 5_000
 Piece: TypeAlias = tuple[int, bytes]
 """What a task sends to a group: the number of the group, and bytes."""
 
@@ -112,6 +113,20 @@ class Runner(ABC):
         numbered = dict(self.stream(attempt.numbered, [*enumerate(tasks)]))
         return unless_failed([numbered[number] for number in range(len(tasks))])
 
+    def results(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        died: Callable[[Task, str], Result] | None = None,
+        most_bytes: int | None = None,
+        watcher: Watcher | None = None,
+    ) -> Iterator[Result]:
+        """As `run`, of so many tasks that what comes of them is better not held as it came: one by one."""
+        for start in range(0, len(tasks), _TASKS_OF_GROUP):
+            group = tasks[start : start + _TASKS_OF_GROUP]
+            of_group = None if watcher is None else _GroupWatcher(watcher, start, len(tasks))
+            yield from self.run(function, group, died, most_bytes, of_group)
+
     def exchange(
         self,
         send: Callable[[Task], Iterable[Piece]],
@@ -133,6 +148,21 @@ class Runner(ABC):
     def copied(self, files: Sequence[str]) -> AbstractContextManager[Copies | None]:
         """Copies of files of this machine for as long as tasks run; None where they need none."""
         return nullcontext()
+
+
+@dataclass(frozen=True)
+class _GroupWatcher:
+    """Tells a watcher of tasks in a group that begins behind so many others."""
+
+    whole: Watcher
+    before: int
+    tasks: int
+
+    def ended(self, number: int, result: Any) -> None:
+        self.whole.ended(self.before + number, result)
+
+    def counted(self, done: int, tasks: int) -> None:
+        self.whole.counted(self.before + done, self.tasks)
 
 
 @dataclass(frozen=True)

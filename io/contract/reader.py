@@ -223,7 +223,7 @@ ColumnMap = tuple[tuple[str, str], ...]
 """Pairs (field, column): which columns of a plain file are what."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Choices of the user that readers honour.
 

@@ -41,6 +41,7 @@ _MOST_TEXT = 1 << 20
 _CUT = f"statements longer than {_MOST_TEXT >> 20} MiB, which are cut there: {{:,}}"
 _NO_LENGTH = "the record has no Query_time"
 _STRAY = "the line stands before the first record"
+_LONGEST = 1 << 60
 _SECOND = 1_000_000
 
 
@@ -184,11 +185,12 @@ def _value(text: str) -> Value:
 
 
 def _length(text: Value) -> int | None:
-    """Microseconds that a statement took."""
+    """Microseconds that a statement took; None where that is no number, or one beyond all time."""
     try:
-        return round(float(str(text)) * _SECOND)
-    except ValueError:
+        length = round(float(str(text)) * _SECOND)
+    except (ValueError, OverflowError):
         return None
+    return length if 0 <= length <= _LONGEST else None
 
 
 FORMAT = LogFormat(

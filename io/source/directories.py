@@ -26,7 +26,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A file: its path, its name (the path below the directory), its bytes; or why it cannot be read."""
 

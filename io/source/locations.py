@@ -23,7 +23,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of, wrong_in_name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FilePart:
     """Bytes `start` .. `stop` - 1 of a file, with `header` before them."""
 
@@ -95,7 +95,7 @@ def first_line(problem: Exception) -> str:
     return str(problem).strip().partition("\n")[0] or type(problem).__name__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Location:
     """A file or directory, by absolute path or URI."""
 
@@ -143,7 +143,7 @@ class Location:
         raise LogFormatError(f"cannot tell the path in {self.uri}; write it without escapes")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class InputFile:
     """A file to read and its name: the path below the PATH argument, which made-up ids begin with.
 

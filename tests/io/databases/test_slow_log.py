@@ -77,3 +77,10 @@ def test_a_statement_of_a_million_lines_is_cut_and_that_is_said(tmp_path: Path) 
 def test_other_text_with_comments_is_no_slow_log(tmp_path: Path) -> None:
     with pytest.raises(LogFormatError, match="of no known format"):
         taken(tmp_path, "# Time: none\n# a script\necho hello\n")
+
+
+@pytest.mark.parametrize("length", ["9" * 400 + ".5", "9" * 30])
+def test_a_length_beyond_all_time_costs_its_record(tmp_path: Path, length: str) -> None:
+    good = f"{TIME}{USER}{COST}select 1;\n" * 9
+    _, summary = taken(tmp_path, f"{good}{TIME}{USER}{COST.replace('2.500000', length)}x;\n", intervals=True)
+    assert dict(summary.rejected) == {"the record has no Query_time": 1}
