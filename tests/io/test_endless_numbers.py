@@ -1,4 +1,4 @@
-"""Numbers beyond what computers hold cost their record at most, wherever they stand in a log of any format."""
+"""Numbers beyond what computers hold cost their record at most, wherever they stand in any log."""
 
 from __future__ import annotations
 
