@@ -23,6 +23,7 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
+from cepctl.engines.columns.dependence import INDEPENDENT
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.coupled.clauses import clauses_of
 from cepctl.engines.confidence.measured import Total
@@ -31,6 +32,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.summary_rows import SummaryBatch
+from cepctl.engines.event.taker_rows import TakerRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 from cepctl.plan.summary import kleene_components, listing_reasons, owning_component
@@ -96,7 +98,7 @@ class ListedSummary:
         certain[part[self._confidence >= 1.0]] = True
         sizes = np.where(certain, 0, np.bincount(part))
         largest = int(np.argmax(sizes))
-        if sizes[largest] > MOST_TOGETHER:
+        if sizes[largest] > MOST_TOGETHER and self._takers is None:
             own = np.flatnonzero(part == largest)
             self._measured(own, np.zeros(len(own), dtype=np.int64), 1)
 
@@ -114,9 +116,37 @@ class ListedSummary:
         smallest, member = self._deciding
         match = np.concatenate([np.flatnonzero(smallest), members.owner[member]])
         asked = np.concatenate([row[smallest], count + pair[member]])
-        probability = self._unions(match, asked, count + len(held))
+        probability, known = self._by_takers(of_row, held[:, 2])
+        rest = ~known[asked]
+        unions = self._unions(match[rest], asked[rest], count + len(held))
+        probability = np.where(known, probability, unions)
         matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
         return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)
+
+    @cached_property
+    def _takers(self) -> TakerRows | None:
+        """What says how probable rows are without their unions; None where nothing does."""
+        source = self.found[0].source
+        if source.options.approximate is not None or source.events.depends != INDEPENDENT:
+            return None
+        return TakerRows.of(source.plan, source.events)
+
+    def _by_takers(self, of_row: Indexes, members: Indexes) -> tuple[Reals, Flags]:
+        """The probabilities of rows, then of their members, as far as takers say them, and whether they do.
+
+        The members of each row lie between two of `of_row`.
+        """
+        count = len(self._neighbours)
+        found, known = np.zeros(count + len(members)), np.zeros(count + len(members), dtype=bool)
+        for row in range(count if self._takers is not None else 0):
+            assert self._takers is not None
+            own = slice(of_row[row], of_row[row + 1])
+            before, behind = self._neighbours[row].tolist()
+            sums = self._takers.probabilities(before, behind, members[own])
+            if sums is not None:
+                known[row] = known[count:][own] = True
+                found[row], found[count:][own] = sums
+        return np.clip(found, 0.0, 1.0), known
 
     @cached_property
     def _numbered(self) -> tuple[Indexes, Indexes]:
