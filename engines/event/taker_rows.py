@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.numbering import numbers_of
@@ -113,7 +114,8 @@ class TakerRows:
             found = found[keys[found] == keys[before]]
         for link in alternative.links:
             if link.components == (_BEFORE, _BEHIND):
-                row, bound = np.zeros(len(found), np.int64), {_BEFORE: np.array([before])}
+                row = np.zeros(len(found), np.int64)
+                bound: dict[int, Bindings] = {_BEFORE: np.array([before], np.int64)}
                 keep = link_holds_for_pairs(alternative, self.events, link, _BEHIND, bound, row, found)
                 found = found[keep]
         return np.concatenate([[behind], found])

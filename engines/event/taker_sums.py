@@ -49,7 +49,7 @@ class Chances:
     def since(self) -> list[list[float]]:
         """P(it happens at the tick or later), by event, one tick more."""
         later = np.cumsum(self.at[:, ::-1], axis=1)[:, ::-1]
-        return np.concatenate([later, np.zeros((len(later), 1))], axis=1).tolist()
+        return _lists(np.concatenate([later, np.zeros((len(later), 1))], axis=1))
 
     @cached_property
     def behind(self) -> list[list[float]]:
@@ -59,7 +59,7 @@ class Chances:
     @cached_property
     def upto(self) -> list[list[float]]:
         """P(it happens at the tick or earlier), by event."""
-        return np.cumsum(self.at, axis=1).tolist()
+        return _lists(np.cumsum(self.at, axis=1))
 
     @cached_property
     def now(self) -> list[list[float]]:
@@ -77,7 +77,7 @@ class Chances:
 
     def _share(self, part: Reals) -> list[list[float]]:
         whole = np.asarray(self.since)[:, :-1]
-        return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0).tolist()
+        return _lists(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0))
 
 
 @dataclass
@@ -187,6 +187,12 @@ class TakerSums:
         for i in others:
             known *= since[i][tick + 1]
         return self._ending[others][tick + 1] / known
+
+
+def _lists(chances: Reals) -> list[list[float]]:
+    """As lists, whose values one by one are had in less time than those of arrays."""
+    found: list[list[float]] = chances.tolist()
+    return found
 
 
 def _subsets(

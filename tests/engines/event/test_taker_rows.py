@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.event import listed_summary, taker_sums
+from cepctl.engines.event import taker_sums
 from cepctl.engines.event.listed_summary import ListedSummary
+from cepctl.engines.event.taker_rows import TakerRows
 from cepctl.errors import QueryTooLargeError
 from tests.engines.agreement import EXAMPLES, check
 from tests.engines.event.test_kleene_summary import agrees_with_the_judge, members_of, summarised
@@ -61,7 +62,7 @@ def test_a_dozen_readings_that_overlap_are_answered(monkeypatch: pytest.MonkeyPa
     (few,) = summarised(RISING, *readings(6))
     assert members_of(row)["b0"] == pytest.approx(members_of(few)["b0"], rel=1e-12)
     # Their unions are refused, as before.
-    monkeypatch.setattr(listed_summary.TakerRows, "of", lambda *_: None)
+    monkeypatch.setattr(TakerRows, "of", lambda *_: None)
     with pytest.raises(QueryTooLargeError, match="how probable it is that one of a row matches"):
         summarised(RISING, *readings(8))
 
