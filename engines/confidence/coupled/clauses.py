@@ -129,9 +129,7 @@ def clauses_of(
 def with_present(clauses: Clauses, besides: Tied) -> Clauses:
     """Clauses, and differences that must hold besides; the problem of each is that of the clauses."""
     sizes = np.diff(clauses.difference_offsets)
-    own = Part(
-        clauses.problem_of_clauses, clauses.absent, sizes, clauses.left, clauses.right, clauses.bound
-    )
+    own = Part(clauses.problem_of_clauses, clauses.absent, sizes, clauses.left, clauses.right, clauses.bound)
     return gathered([own, present(*besides)], clauses.group_of_problems, clauses.groups)
 
 

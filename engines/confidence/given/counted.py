@@ -7,7 +7,7 @@ single event of one.  Between those of their unit that are not, one event stands
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -78,11 +78,11 @@ def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
     once = np.unique(numbered(stretch, asked.asks), return_index=True)[1]
     standing = _part(clauses, asked.clause[once])
     own, instead = (np.repeat(each, standing.sizes) for each in (asked.unit[once], stands[stretch[once]]))
-    sides = []
-    for event in (standing.left, standing.right):
-        here = (event != NO_EVENT) & (ties.component[np.maximum(event, 0)] == own)
-        sides.append(np.where(here, instead, event))
-    asks = Part(standing.problem, standing.absent, standing.sizes, *sides, standing.bound)
+    left, right = (
+        np.where((event != NO_EVENT) & (ties.component[np.maximum(event, 0)] == own), instead, event)
+        for event in (standing.left, standing.right)
+    )
+    asks = replace(standing, left=left, right=right)
     after, before = np.flatnonzero(records.before != NO_EVENT), np.flatnonzero(records.after != NO_EVENT)
     lies = present(
         asked.problem[first][np.concatenate([after, before])],
@@ -106,7 +106,7 @@ class _Stretches:
 
     @classmethod
     def of(cls, asked: _Asked, rest: Part, ties: EventTies) -> _Stretches:
-        """`rest`: the clauses that speak of no counted records; what these are compared with has ticks, too."""
+        """`rest`: the clauses that speak of no counted records; what these are compared with has ticks."""
         problem = np.concatenate(
             [np.tile(np.repeat(rest.problem, rest.sizes), 2), np.repeat(asked.problem, 2)]
         )
@@ -148,7 +148,9 @@ def _units(series: SeriesMasses, ties: EventTies, event: Indexes) -> Indexes:
     """The unit of each event, -1 for none that can be counted."""
     component = np.where(event == NO_EVENT, -1, ties.component[np.maximum(event, 0)])
     records = series.units.records[np.maximum(component, 0)]
-    return np.where((component >= 0) & (records > 0) & (records <= MOST_COUNTED), component, -1)
+    fit = (component >= 0) & (records > 0) & (records <= MOST_COUNTED)
+    found: Indexes = np.where(fit, component, -1)
+    return found
 
 
 def _standing_for(series: SeriesMasses, ties: EventTies, asked: _Asked, which: Indexes) -> Indexes:
@@ -174,17 +176,9 @@ def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> 
         some = np.flatnonzero((own >= 0) & same & (others[0] != own) & (others[1] != own))
         kind = clauses.absent[few] * 4 + side * 2 + again
         asks = numbered(*(each[some] for each in (kind, *other, clauses.bound[one], clauses.bound[two])))
-        parts.append(
-            _Asked(
-                few[some],
-                clauses.problem_of_clauses[few[some]],
-                own[some],
-                ties.rank[record[some]],
-                record[some],
-                2 * asks + side,
-                np.stack([each[some] for each in other], axis=1),
-            )  # fmt: skip
-        )
+        record, beside = record[some], np.stack([each[some] for each in other], axis=1)
+        problem, rank = clauses.problem_of_clauses[few[some]], ties.rank[record]
+        parts.append(_Asked(few[some], problem, own[some], rank, record, 2 * asks + side, beside))
     return _Asked(
         *(np.concatenate(each) for each in zip(*(vars(part).values() for part in parts), strict=True))
     )

@@ -64,7 +64,7 @@ def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
 
 
 def _never(clauses: Clauses, failed: Flags, problems: Indexes) -> Part:
-    """What no world satisfies, of each of some problems: that an event of a failed clause is before all time."""
+    """What no world satisfies, of each of some problems: an event of a failed clause is before all time."""
     clause = np.flatnonzero(failed)
     owner, first = np.unique(clauses.problem_of_clauses[clause], return_index=True)
     event = clauses.left[clauses.difference_offsets[clause[first[np.searchsorted(owner, problems)]]]]
@@ -73,7 +73,7 @@ def _never(clauses: Clauses, failed: Flags, problems: Indexes) -> Part:
 
 
 def _places_between(ties: EventTies, left: Indexes, right: Indexes) -> tuple[Indexes, Flags]:
-    """How many places the right event of each pair stands after the left one; whether both are of one order."""
+    """How many places the right event of each pair stands after the left one, if both are of one order."""
     both = (left != NO_EVENT) & (right != NO_EVENT)
     one, other = np.where(both, left, 0), np.where(both, right, 0)
     component = ties.component[one]

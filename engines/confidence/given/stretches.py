@@ -79,9 +79,9 @@ def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes,
     densities = _densities(ties, masses, (begin + stretches.first[some])[outside], hidden[outside])
     np.add.at(scale, stretches.piece[some[outside]], densities)
     return Needed(
-        offsets, rank, np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order], bound[order],
-        np.searchsorted(stretches.piece[some], count).astype(np.int64), Links(*ends, hidden, typical),
-        variables, scale,
+        offsets, rank, np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order],
+        bound[order], np.searchsorted(stretches.piece[some], count).astype(np.int64),
+        Links(*ends, hidden, typical), variables, scale,
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ class CountedRecords(NamedTuple):
     """Events that stand for records of a unit: of group i those from offsets[i] on, or of one part all.
 
     `event`: the event that stands for the records, by row number.  `before`, `after`: those of the unit
-    between which these lie, -1 for its ends; of a part by place.  `records`: how many lie between.  Those that
-    count have the ranks rank[rank_offsets[k] : rank_offsets[k + 1]] among these, ascending.
+    between which these lie, -1 for its ends; of a part by place.  `records`: how many lie between.  Those
+    that count have the ranks rank[rank_offsets[k] : rank_offsets[k + 1]] among these, ascending.
     """
 
     offsets: Indexes
@@ -35,7 +35,9 @@ class CountedRecords(NamedTuple):
 
 def nothing_counted(groups: int) -> CountedRecords:
     """No group has events that stand for records."""
-    return CountedRecords(*(np.zeros(size, dtype=np.int64) for size in (groups + 1, 0, 0, 0, 0, 1, 0)))
+    nothing = np.zeros(0, dtype=np.int64)
+    none = (nothing,) * 4
+    return CountedRecords(np.zeros(groups + 1, np.int64), *none, np.zeros(1, np.int64), nothing)
 
 
 def counted_of_groups(counted: CountedRecords, groups: Indexes) -> CountedRecords:

@@ -162,13 +162,9 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
             continue
         node = cursor[level, _NODE]
         cursor[level, _NODE] += 1
-        event = part.event[separators[level]]
         tick[separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
         weight = sums[level, _DENSITY] * walk.weights[level, node]
-        if is_weighted(buckets, event):
-            weight *= weight_at(buckets, event, tick[separators[level]])
-        if len(part.links.left) > 0:
-            weight *= weight_of_links(part.links, levels.level_of, level, tick)
+        weight *= _weight_of(part, levels, level, buckets, tick)
         states.counters[WORK] += 1
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
         if states.counters[WORK] > states.counters[BOUND]:
@@ -190,6 +186,17 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         sums[level, _TOTAL] += weight
         if states.counters[FAILED]:
             return 0.0
+
+
+@inner
+def _weight_of(part, levels, level, buckets, tick):
+    """What others of its series leave to the tick of a separator: by itself, and beside those before it."""
+    place, weight = levels.tree.separators[level], 1.0
+    if is_weighted(buckets, part.event[place]):
+        weight = weight_at(buckets, part.event[place], tick[place])
+    if len(part.links.left) > 0:
+        weight *= weight_of_links(part.links, levels.level_of, level, tick)
+    return weight
 
 
 @inner
