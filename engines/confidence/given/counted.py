@@ -156,7 +156,8 @@ def _units(series: SeriesMasses, ties: EventTies, event: Indexes) -> Indexes:
 def _standing_for(series: SeriesMasses, ties: EventTies, asked: _Asked, which: Indexes) -> Indexes:
     """The event that stands for a record and those beside it: the same, wherever its unit is."""
     record = ties.members[ties.member_offsets[asked.unit[which]] + asked.rank[which]]
-    return len(series.place) + 3 * len(series.ratio) + series.unit_place[record]
+    found: Indexes = len(series.place) + 3 * len(series.ratio) + series.unit_place[record]
+    return found
 
 
 def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> _Asked:

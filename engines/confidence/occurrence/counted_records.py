@@ -36,8 +36,8 @@ class CountedRecords(NamedTuple):
 def nothing_counted(groups: int) -> CountedRecords:
     """No group has events that stand for records."""
     nothing = np.zeros(0, dtype=np.int64)
-    none = (nothing,) * 4
-    return CountedRecords(np.zeros(groups + 1, np.int64), *none, np.zeros(1, np.int64), nothing)
+    offsets = np.zeros(groups + 1, np.int64), np.zeros(1, np.int64)
+    return CountedRecords(offsets[0], nothing, nothing, nothing, nothing, offsets[1], nothing)
 
 
 def counted_of_groups(counted: CountedRecords, groups: Indexes) -> CountedRecords:
