@@ -44,7 +44,10 @@ def counted_of_groups(counted: CountedRecords, groups: Indexes) -> CountedRecord
     """Those of some groups."""
     some, offsets = owned(counted.offsets, groups)
     ranks, rank_offsets = owned(counted.rank_offsets, some)
-    return CountedRecords(offsets, *(each[some] for each in counted[1:5]), rank_offsets, counted.rank[ranks])
+    event, records, before, after = (
+        each[some] for each in (counted.event, counted.records, counted.before, counted.after)
+    )
+    return CountedRecords(offsets, event, records, before, after, rank_offsets, counted.rank[ranks])
 
 
 @inner
