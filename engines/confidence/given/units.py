@@ -15,8 +15,8 @@ from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_law
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.columns.ties import EventTies, Units
 
-MOST_OF_UNIT = 1_500
-"""Records of a unit; of more some weight may lie beyond all floats."""
+LEAST_OF_UNIT, MOST_OF_UNIT = 3, 1_500
+"""Records of a unit: of two a pass says as much, and of many some weight may lie beyond all floats."""
 
 
 def units_of(ties: EventTies, masses: Masses) -> Units:
@@ -25,7 +25,7 @@ def units_of(ties: EventTies, masses: Masses) -> Units:
     The interval of each event is cut to what its neighbours leave: in a unit both ends rise by one tick from
     each event to the next.
     """
-    found = ties.in_order & (ties.sizes <= MOST_OF_UNIT)
+    found = ties.in_order & (ties.sizes >= LEAST_OF_UNIT) & (ties.sizes <= MOST_OF_UNIT)
     inside = np.repeat(found, ties.sizes)
     event = ties.members[inside]
     first = ties.members[np.repeat(ties.member_offsets[:-1][found], ties.sizes[found])]
