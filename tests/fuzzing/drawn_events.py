@@ -41,7 +41,7 @@ def drawn_events(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[tuple[E
     if "tied-clocks" in wanted:
         clocks = drawn_chains(rng, clocks)
     if "given" in wanted:
-        events = _in_order_of_ids(events)
+        events = _in_order_of_ids(_in_units(rng, events) if rng.random() < 0.5 else events)
     return _bounded(rng, events, clocks, rng.choice(WORLDS)), clocks
 
 
@@ -122,6 +122,22 @@ def drawn_chains(rng: Random, clocks: Clocks) -> Clocks:
 
 def _moved(pmf: Offset, by: int) -> Offset:
     return tuple((lo + by, hi + by, p) for lo, hi, p in pmf)
+
+
+def _in_units(rng: Random, events: list[Event]) -> list[Event]:
+    """Stamps of a log: points are anywhere in a unit of a few ticks, which they share with others."""
+    ticks = rng.choice([3, 4, 5, 6])
+    return [
+        event
+        if event.end_lower is not None
+        else replace(
+            event,
+            lower=event.lower // ticks * ticks,
+            upper=event.lower // ticks * ticks + ticks - 1,
+            pmf=None,
+        )
+        for event in events
+    ]
 
 
 def _in_order_of_ids(events: list[Event]) -> list[Event]:
