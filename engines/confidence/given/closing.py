@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
@@ -25,6 +26,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import connected, distinct
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.edges import NO_CLAUSE, Differences, contradicted
+from cepctl.errors import ContradictionError
 from cepctl.plan.plan import Given
 
 
@@ -107,9 +109,20 @@ def intervals_left(
     ContradictionError
         If no world is left; names the clauses and the events.
     """
+    try:
+        return _followed(given, found, events, masses, _along_paths(found, masses))
+    except ContradictionError:
+        # Step by step it is known by which differences each end was reached.
+        return _followed(given, found, events, masses, (masses.lower.copy(), masses.upper.copy()))
+
+
+def _followed(
+    given: Sequence[Given], found: Differences, events: Events, masses: Masses, known: tuple[Ticks, Ticks]
+) -> tuple[Ticks, Ticks]:
+    """The same from ends that are `known` already, round by round."""
     count = len(masses.lower)
     sides = _Sides.of(found, count)
-    ends = _Ends(masses.lower.copy(), masses.upper.copy(), *(np.full(count, _NONE) for _ in "ab"))
+    ends = _Ends(*known, *(np.full(count, _NONE) for _ in "ab"))
     most = int(np.bincount(connected(count, found.left, found.right)).max(initial=0)) + 1
     from_left, from_right = distinct(found.left, count), distinct(found.right, count)
     while len(from_left) or len(from_right):
@@ -130,6 +143,41 @@ def intervals_left(
         if len(empty):
             raise _traced(given, found, ends, events, int(empty[0]))
     return ends.lower, ends.upper
+
+
+def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
+    """Ends of intervals where differences make paths of many events, as the records of a writer do.
+
+    All of a path is followed at once: what is left is the same, and found in fewer rounds.
+    """
+    lower, upper, count = masses.lower.copy(), masses.upper.copy(), len(masses.lower)
+    times = [np.bincount(side, minlength=count) for side in (found.left, found.right)]
+    simple = (times[0][found.left] == 1) & (times[1][found.right] == 1)
+    left, right, bound = (each[simple] for each in (found.left, found.right, found.bound))
+    if not len(left):
+        return lower, upper
+    event = distinct(np.concatenate([left, right]), count)
+    place = np.searchsorted(event, left), np.searchsorted(event, right)
+    back, behind = np.arange(len(event)), np.zeros(len(event), dtype=np.int64)
+    steps = np.zeros(len(event), dtype=np.int64)
+    back[place[1]], behind[place[1]], steps[place[1]] = place[0], -bound, 1
+    while True:
+        farther = back[back]
+        if (farther == back).all():
+            break
+        behind, steps, back = behind + behind[back], steps + steps[back], farther
+        if int(steps.max()) > len(event):
+            return lower, upper
+    ends = {"lower": lower[event], "upper": upper[event]}
+    path = pl.DataFrame({"head": back, "steps": steps, "behind": behind, "event": event, **ends})
+    path = path.sort("head", "steps")
+    path = path.with_columns(
+        low=(pl.col("lower") - pl.col("behind")).cum_max().over("head") + pl.col("behind"),
+        high=(pl.col("upper") - pl.col("behind")).cum_min(reverse=True).over("head") + pl.col("behind"),
+    )
+    row = path.get_column("event").to_numpy()
+    lower[row], upper[row] = path.get_column("low").to_numpy(), path.get_column("high").to_numpy()
+    return lower, upper
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of, with_present
+from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of, with_present
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.counted import counted_of
@@ -127,16 +127,25 @@ def _of_problems(
     besides = [] if spans is None else [within_spans(spans.take(problems.match), first, last)]
     rows = Rows.of(masses, problems, *besides)
     rows = Rows(masses, without_known_order(rows.clauses, ties))
-    counted, every = counted_of(rows.clauses, ties), np.arange(count)
-    components = GroupComponents.of(counted.clauses, ties, masses)
-    tied = Rows(masses, with_present(counted.clauses, components.tied(every)))
-    weighted = components.weighted(ties, count)._replace(counted=counted.records)
-    confidence = tied.under(weighted) / components.probability(ties, masses, count)
+    every, confidence = np.arange(count), np.ones(count)
+    # What the order decides alone asks for nothing.
+    open_still = np.flatnonzero(np.diff(rows.clauses.clause_offsets) > 0)
+    if len(open_still):
+        confidence[open_still] = _of_open(masses, ties, rows.clauses.of_groups(open_still))
     if spans is not None:
         never: Indexes = (confidence <= 0.0).astype(np.int64)
         return refused_beyond(confidence, problems), never, np.zeros(count, dtype=np.int64)
     problem, event = rows.clauses.events()
     shown = np.concatenate([problem, every, every]), np.concatenate([event, first, last])
-    known = GroupComponents.touching(*shown, ties, masses).tied(every)
+    known = GroupComponents.touching(*shown, ties, masses, scaled=False).tied(every)
     start, end = searched(lambda: Rows(masses, with_present(rows.clauses, known)).ends(first, last), problems)
     return np.where(start == NEVER, 0.0, refused_beyond(confidence, problems)), start, end
+
+
+def _of_open(masses: Masses, ties: EventTies, clauses: Clauses) -> Reals:
+    """The probability of each group, of one problem, that asks for something, in the worlds that remain."""
+    counted, count = counted_of(clauses, ties), clauses.groups
+    components = GroupComponents.of(counted.clauses, ties, masses)
+    tied = Rows(masses, with_present(counted.clauses, components.tied(np.arange(count))))
+    weighted = components.weighted(ties, count)._replace(counted=counted.records)
+    return tied.under(weighted) / components.probability(ties, masses, count)

@@ -118,8 +118,10 @@ class GroupComponents:
         return cls.touching(clauses.group_of_problems[problem[own]], event[own], ties, masses)
 
     @classmethod
-    def touching(cls, group: Indexes, event: Indexes, ties: EventTies, masses: Masses) -> GroupComponents:
-        """What groups need that touch events: pairs, with repetitions."""
+    def touching(
+        cls, group: Indexes, event: Indexes, ties: EventTies, masses: Masses, *, scaled: bool = True
+    ) -> GroupComponents:
+        """What groups need that touch events: pairs, with repetitions; `scaled` as in `needed_of`."""
         tied = np.flatnonzero(ties.touches(event))
         group, component, rank = group[tied], ties.component[event[tied]], ties.rank[event[tied]]
         order = np.lexsort((rank, component, group))
@@ -131,7 +133,7 @@ class GroupComponents:
         begin = np.flatnonzero(fresh)
         offsets = np.append(begin, len(group))
         pieces = Pieces.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
-        needed = needed_of(ties, masses, pieces, offsets, rank)
+        needed = needed_of(ties, masses, pieces, offsets, rank, scaled=scaled)
         return cls(group[begin], pieces, needed)
 
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:
@@ -224,4 +226,4 @@ def ties_of_problems(ties: EventTies, masses: Masses, alone: Problems) -> Tied:
     rows = np.arange(count)
     problem = np.concatenate([np.repeat(rows, width), np.repeat(rows, np.diff(factors.offsets))])
     event = np.concatenate([alone.variables.event.reshape(-1), factors.event])
-    return GroupComponents.touching(problem, event, ties, masses).tied(rows)
+    return GroupComponents.touching(problem, event, ties, masses, scaled=False).tied(rows)

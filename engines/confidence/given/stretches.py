@@ -50,8 +50,13 @@ class _Stretches:
     linked: Flags
 
 
-def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes) -> Needed:
-    """What is needed of pieces whose touched events have these ranks, ascending, as nested offsets."""
+def needed_of(
+    ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes, *, scaled: bool = True
+) -> Needed:
+    """What is needed of pieces whose touched events have these ranks, ascending, as nested offsets.
+
+    `scaled`: whether weights are asked for, and not ties alone.
+    """
     stretches = _stretches(ties, masses, pieces, offsets, rank)
     component, serial = pieces.component, ties.serial[pieces.component]
     whole = np.flatnonzero(~serial)
@@ -74,10 +79,12 @@ def needed_of(ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes,
     variables = np.where(serial, 1, ties.sizes[component])
     np.add.at(variables, stretches.piece, steps)
     scale = np.zeros(len(component))
-    np.add.at(scale, stretches.piece[some], ways(hidden, typical))
-    outside = np.flatnonzero(~series_of(ties).units.are(component[stretches.piece[some]]))
-    densities = _densities(ties, masses, (begin + stretches.first[some])[outside], hidden[outside])
-    np.add.at(scale, stretches.piece[some[outside]], densities)
+    if scaled:
+        np.add.at(scale, stretches.piece[some], ways(hidden, typical))
+    if scaled and len(some):
+        outside = np.flatnonzero(~series_of(ties).units.are(component[stretches.piece[some]]))
+        densities = _densities(ties, masses, (begin + stretches.first[some])[outside], hidden[outside])
+        np.add.at(scale, stretches.piece[some[outside]], densities)
     return Needed(
         offsets, rank, np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order],
         bound[order], np.searchsorted(stretches.piece[some], count).astype(np.int64),

@@ -119,8 +119,8 @@ def test_hidden_records_are_no_variables(monkeypatch: pytest.MonkeyPatch) -> Non
     found = confidences("SEQ(A a, B b) WITHIN 500 ticks", MANY)["e6 e13"]
     assert found == pytest.approx(_within(7, 20, 1000, 500), rel=1e-10)
 
-    def forgotten(*arguments: object) -> object:
-        needed = stretches.needed_of(*arguments)  # type: ignore[arg-type]
+    def forgotten(*arguments: object, **named: object) -> object:
+        needed = stretches.needed_of(*arguments, **named)  # type: ignore[arg-type]
         return replace(needed, links=needed.links._replace(hidden=0 * needed.links.hidden))
 
     monkeypatch.setattr("cepctl.engines.confidence.given.groups.needed_of", forgotten)
