@@ -230,7 +230,7 @@ def _given(keys: AskedKeys) -> Occurrences:
     from cepctl.engines.confidence.given.known_order import without_known_order
 
     source, ties = keys.source, keys.none.ties
-    clauses = without_known_order(keys.clauses(), ties)
+    clauses = without_known_order(keys.clauses(), ties, source.events.masses)
     components = GroupComponents.of(clauses, ties, source.events.masses)
     clauses = with_present(clauses, components.tied(clauses.group_of_problems))
     found = measured_clauses(source, source.events, clauses, components.weighted(ties, keys.count))

@@ -23,7 +23,7 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
-from cepctl.engines.confidence.given.known_order import without_known_order
+from cepctl.engines.confidence.given.known_order import contradict_order, without_known_order
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER
@@ -126,10 +126,11 @@ def _of_problems(
     first, last = shown_events(problems)
     besides = [] if spans is None else [within_spans(spans.take(problems.match), first, last)]
     rows = Rows.of(masses, problems, *besides)
-    rows = Rows(masses, without_known_order(rows.clauses, ties))
-    every, confidence = np.arange(count), np.ones(count)
-    # What the order decides alone asks for nothing.
-    open_still = np.flatnonzero(np.diff(rows.clauses.clause_offsets) > 0)
+    rows = Rows(masses, without_known_order(rows.clauses, ties, masses))
+    impossible = contradict_order(rows.clauses)
+    every, confidence = np.arange(count), np.where(impossible, 0.0, 1.0)
+    # What the order decides alone asks for nothing, or for what no world has.
+    open_still = np.flatnonzero((np.diff(rows.clauses.clause_offsets) > 0) & ~impossible)
     if len(open_still):
         confidence[open_still] = _of_open(masses, ties, rows.clauses.of_groups(open_still))
     if spans is not None:

@@ -9,26 +9,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
-def without_known_order(clauses: Clauses, ties: EventTies) -> Clauses:
-    """The clauses that the order of series leaves open, and of those that imply each other one."""
+def without_known_order(clauses: Clauses, ties: EventTies, masses: Masses) -> Clauses:
+    """What intervals and the order of series leave open, and of clauses that imply each other one."""
     if not ties.in_order.any():
         return clauses
-    return _nearest(_open_still(clauses, ties), ties)
+    return _nearest(_open_still(clauses, ties, masses), ties)
 
 
-def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
+def contradict_order(clauses: Clauses) -> Flags:
+    """Which problems are said to have no world, because they contradict the order."""
+    never = (clauses.bound == -UNBOUNDED) & (clauses.right == NO_EVENT)
+    found = np.zeros(len(clauses.clause_offsets) - 1, dtype=bool)
+    found[clauses.problem_of_differences[never]] = True
+    return found
+
+
+def _open_still(clauses: Clauses, ties: EventTies, masses: Masses) -> Clauses:
     """Without differences that the order decides; what contradicts it asks for one that no world has."""
     left, right, bound = clauses.left, clauses.right, clauses.bound
     apart, known = _places_between(ties, left, right)
-    always = known & (apart > 0) & (bound >= -apart)
-    never = known & (apart < 0) & (bound < -apart)
+    (left_least, left_most), (right_least, right_most) = (_ends(masses, event) for event in (left, right))
+    always = (known & (apart > 0) & (bound >= -apart)) | (left_most - right_least <= bound)
+    never = (known & (apart < 0) & (bound < -apart)) | (left_least - right_most > bound)
     if not (always | never).any():
         return clauses
     of, absent = clauses.clause_of_differences, clauses.absent
@@ -61,6 +71,12 @@ def _open_still(clauses: Clauses, ties: EventTies) -> Clauses:
         clauses.group_of_problems,
         clauses.groups,
     )
+
+
+def _ends(masses: Masses, event: Indexes) -> tuple[Ticks, Ticks]:
+    """The first and the last tick of events, 0 for none."""
+    none, row = event == NO_EVENT, np.maximum(event, 0)
+    return np.where(none, 0, masses.lower[row]), np.where(none, 0, masses.upper[row])
 
 
 def _never(clauses: Clauses, failed: Flags, problems: Indexes) -> Part:
