@@ -26,9 +26,9 @@ class SeriesMasses:
     `ratio`, shape (m,): the probability that an event follows as it must, where all before it do; `meeting`:
     that what is before an event and what is after it meet, where each holds by itself.
 
-    Of the u events of `units`, at `unit_place`, shape (n,), -1 for all others, event n + 3 m + q is the one
-    at place q wherever its unit is; each of the next u as well, weighed by what comes before it, then by
-    what comes after it, then by both, which is its law.
+    Of the u events of `units` that are summed, at `unit_place`, shape (n,), -1 for all others, event
+    n + 3 m + q is the one at place q wherever its unit is; each of the next u as well, weighed by what comes
+    before it, then by what comes after it, then by both, which is its law.
     """
 
     laws: Laws

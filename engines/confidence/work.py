@@ -30,7 +30,7 @@ NANOSECONDS = {GAPS: 1.0, CARRIED: 1.0, BOTH_ENDS: 5.0, SET: 2.5, NESTED: 80.0,
 NARROW = "narrow the pattern (WITHIN, [attr], tighter predicates)"
 SAY_MORE = "say more in IF so that it ties fewer events"
 ALLOW = "allow an error with --approximate"
-LEAVE_OUT = "leave it out"
+LEAVE_OUT = "leave it out (--no-given; the order of records, --no-writer)"
 BY_EPOCH = 'write residual = "epoch" in the rule of the clock'
 
 

@@ -73,6 +73,14 @@ class Clauses(NamedTuple):
         known = np.flatnonzero(event != NO_EVENT)
         return np.tile(self.problem_of_differences, 2)[known], event[known]
 
+    def taken(self, clauses: Indexes) -> Part:
+        """Some of the clauses, with their problems."""
+        at, offsets = owned(self.difference_offsets, clauses)
+        return Part(
+            self.problem_of_clauses[clauses], self.absent[clauses], np.diff(offsets), self.left[at],
+            self.right[at], self.bound[at],
+        )  # fmt: skip
+
     def of_groups(self, groups: Indexes) -> Clauses:
         """Those of some groups."""
         return self.of_problems(*owned(self.problem_offsets, groups))
@@ -128,8 +136,7 @@ def clauses_of(
 
 def with_present(clauses: Clauses, besides: Tied) -> Clauses:
     """Clauses, and differences that must hold besides; the problem of each is that of the clauses."""
-    sizes = np.diff(clauses.difference_offsets)
-    own = Part(clauses.problem_of_clauses, clauses.absent, sizes, clauses.left, clauses.right, clauses.bound)
+    own = clauses.taken(np.arange(len(clauses.absent)))
     return gathered([own, present(*besides)], clauses.group_of_problems, clauses.groups)
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, SeriesMasses
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
-from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.occurrence.counted_records import CountedRecords
 
@@ -62,11 +62,10 @@ def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
     asked = asked.taken(_chosen(asked, node, _only_so(clauses, asked, node)))
     kept = np.ones(len(clauses.absent), dtype=bool)
     kept[asked.clause] = False
-    rest = _part(clauses, np.flatnonzero(kept))
+    rest = clauses.taken(np.flatnonzero(kept))
     apart = _Stretches.of(asked, rest, ties)
-    stretch = numbered(asked.problem, asked.unit, apart.before)
-    first = np.unique(stretch, return_index=True)[1]
-    each = np.unique(numbered(stretch, asked.rank), return_index=True)[1]
+    stretch = _numbered(asked.problem, asked.unit, apart.before)
+    first, each = _first(stretch), _first(stretch, asked.rank)
     stands = _standing_for(series, ties, asked, first)
     records = CountedRecords(
         np.searchsorted(asked.problem[first], np.arange(clauses.groups + 1)).astype(np.int64), stands,
@@ -75,8 +74,8 @@ def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
         np.searchsorted(stretch[each], np.arange(len(first) + 1)).astype(np.int64),
         asked.rank[each] - apart.before[each] - 1,
     )  # fmt: skip
-    once = np.unique(numbered(stretch, asked.asks), return_index=True)[1]
-    standing = _part(clauses, asked.clause[once])
+    once = _first(stretch, asked.asks)
+    standing = clauses.taken(asked.clause[once])
     own, instead = (np.repeat(each, standing.sizes) for each in (asked.unit[once], stands[stretch[once]]))
     left, right = (
         np.where((event != NO_EVENT) & (ties.component[np.maximum(event, 0)] == own), instead, event)
@@ -112,7 +111,7 @@ class _Stretches:
         )
         event = np.concatenate([rest.left, rest.right, asked.others.reshape(-1)])
         some = np.flatnonzero((event != NO_EVENT) & (ties.component[np.maximum(event, 0)] >= 0))
-        pair = numbered(
+        pair = _numbered(
             np.concatenate([asked.problem, problem[some]]),
             np.concatenate([asked.unit, ties.component[event[some]]]),
         )
@@ -133,15 +132,14 @@ class _Stretches:
         return np.where(inside, event, NO_EVENT)
 
 
-def numbered(*columns: Indexes) -> Indexes:
+def _numbered(*columns: Indexes) -> Indexes:
     """The same number for equal rows, from 0 on in their order."""
-    order = np.lexsort(columns[::-1])
-    fresh = np.zeros(len(order), dtype=np.int64)
-    for each in columns:
-        fresh[1:] |= np.diff(each[order]) != 0
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.cumsum(fresh)
-    return found
+    return distinct_rows(np.stack(columns, axis=1)).which
+
+
+def _first(*columns: Indexes) -> Indexes:
+    """Where each of the rows that differ stands first."""
+    return distinct_rows(np.stack(columns, axis=1)).first
 
 
 def _units(series: SeriesMasses, ties: EventTies, event: Indexes) -> Indexes:
@@ -176,7 +174,7 @@ def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> 
         others = unit[1 - side][one], np.where(again == 0, right[two], left[two])
         some = np.flatnonzero((own >= 0) & same & (others[0] != own) & (others[1] != own))
         kind = clauses.absent[few] * 4 + side * 2 + again
-        asks = numbered(*(each[some] for each in (kind, *other, clauses.bound[one], clauses.bound[two])))
+        asks = _numbered(*(each[some] for each in (kind, *other, clauses.bound[one], clauses.bound[two])))
         record, beside = record[some], np.stack([each[some] for each in other], axis=1)
         problem, rank = clauses.problem_of_clauses[few[some]], ties.rank[record]
         parts.append(_Asked(few[some], problem, own[some], rank, record, 2 * asks + side, beside))
@@ -187,7 +185,7 @@ def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> 
 
 def _nodes(asked: _Asked) -> Indexes:
     """The same number for records of a problem and a unit that are asked the same."""
-    record = numbered(asked.problem, asked.unit, asked.rank)
+    record = _numbered(asked.problem, asked.unit, asked.rank)
     order = np.lexsort((asked.asks, record))
     count = int(record.max(initial=-1)) + 1
     sizes = np.bincount(record, minlength=count)
@@ -195,8 +193,8 @@ def _nodes(asked: _Asked) -> Indexes:
     same: Indexes = sizes.copy()
     for place in range(int(sizes.max(initial=0))):
         at = np.minimum(begin + place, len(order) - 1)
-        same = numbered(same, np.where(place < sizes, asked.asks[order[at]], -1))
-    return numbered(asked.problem, asked.unit, same[record])
+        same = _numbered(same, np.where(place < sizes, asked.asks[order[at]], -1))
+    return _numbered(asked.problem, asked.unit, same[record])
 
 
 def _only_so(clauses: Clauses, asked: _Asked, node: Indexes) -> Flags:
@@ -204,10 +202,10 @@ def _only_so(clauses: Clauses, asked: _Asked, node: Indexes) -> Flags:
     count = int(node.max(initial=-1)) + 1
     event = np.concatenate([clauses.left, clauses.right])
     clause = np.tile(clauses.clause_of_differences, 2)
-    spoken = np.unique(np.stack([clause, event], axis=1), axis=0)
+    spoken = _first(clause, event)
     record, problem = asked.record, clauses.problem_of_clauses
-    number = numbered(
-        np.concatenate([asked.problem, problem[spoken[:, 0]]]), np.concatenate([record, spoken[:, 1]])
+    number = _numbered(
+        np.concatenate([asked.problem, problem[clause[spoken]]]), np.concatenate([record, event[spoken]])
     )
     own, others = number[: len(record)], number[len(record) :]
     times = np.bincount(others, minlength=int(number.max(initial=-1)) + 1)
@@ -225,7 +223,7 @@ def _chosen(asked: _Asked, node: Indexes, possible: Flags) -> Flags:
     one, other = _compared(asked, node)
     edges = np.flatnonzero(possible[one] & possible[other])
     one, other = one[edges], other[edges]
-    records = np.bincount(np.unique(np.stack([node, asked.record], axis=1), axis=0)[:, 0], minlength=count)
+    records = np.bincount(node[_first(node, asked.record)], minlength=count)
     order = np.empty(count, dtype=np.int64)
     order[np.lexsort((np.arange(count), np.bincount(one, minlength=count), -records))] = np.arange(count)
     chosen, left = np.zeros(count, dtype=bool), possible.copy()
@@ -252,13 +250,3 @@ def _compared(asked: _Asked, node: Indexes) -> tuple[Indexes, Indexes]:
     pairs = pl.concat([compared, compared.select(one="other", other="one"), together])
     pairs = pairs.filter(pl.col("one") != pl.col("other")).unique().sort("one", "other")
     return pairs.get_column("one").to_numpy(), pairs.get_column("other").to_numpy()
-
-
-def _part(clauses: Clauses, chosen: Indexes) -> Part:
-    """Some clauses, with their problems."""
-    at, offsets = owned(clauses.difference_offsets, chosen)
-    bound: Ticks = clauses.bound[at]
-    return Part(
-        clauses.problem_of_clauses[chosen], clauses.absent[chosen], np.diff(offsets), clauses.left[at],
-        clauses.right[at], bound,
-    )  # fmt: skip

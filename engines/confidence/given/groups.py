@@ -2,8 +2,8 @@
 
 Some row of a group holds and all components that any of them touches do: that is a union of rows, each of
 which asks for the ties of all these components, too. Divided by the probability of the components it is the
-occurrence. Of a series they need the events from the first to the last that some row touches; what is
-before and after weighs the masses of these two.
+occurrence. Of a series they need the events that some row touches; what lies between, before and after weighs
+these.
 
 On clocks the components are those that clocks connect (wholes), and both probabilities are unions of events
 on clocks: of a whole alone it is one row that asks for its ties.
@@ -28,7 +28,7 @@ from cepctl.engines.confidence.given.components import Pieces
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
 from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability
-from cepctl.engines.confidence.given.work import require_few
+from cepctl.engines.confidence.given.work import require_few, require_uncrowded
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
 
@@ -164,6 +164,7 @@ class GroupComponents:
         """
         require_few(self.needed.variables)
         units = series_of(ties).units
+        require_uncrowded(units.records[self.pieces.component])
         group, event, instead = (
             np.concatenate(each)
             for each in zip(self._passed(ties, units), self._of_units(ties, units), strict=True)

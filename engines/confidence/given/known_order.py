@@ -13,7 +13,6 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
-from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
@@ -120,10 +119,5 @@ def _nearest(clauses: Clauses, ties: EventTies) -> Clauses:
         kept[some[order[again]]] = False
     if kept.all():
         return clauses
-    chosen = np.flatnonzero(kept)
-    at, offsets = owned(clauses.difference_offsets, chosen)
-    part = Part(
-        clauses.problem_of_clauses[chosen], clauses.absent[chosen], np.diff(offsets), clauses.left[at],
-        clauses.right[at], clauses.bound[at],
-    )  # fmt: skip
+    part = clauses.taken(np.flatnonzero(kept))
     return gathered([part], clauses.group_of_problems, clauses.groups)

@@ -21,7 +21,8 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.columns.ties import EventTies, SeriesLater, SeriesMasses
-from cepctl.engines.confidence.given.units import unit_shares, units_of, with_units
+from cepctl.engines.confidence.given.units import MOST_OF_UNIT, unit_shares, units_of, with_units
+from cepctl.engines.confidence.given.work import MOST_STEPS, overlapping_too_much
 from cepctl.engines.kernels.kernel import inner, kernel
 
 
@@ -43,15 +44,17 @@ class _Cells(NamedTuple):
 
 
 @kernel
-def series_pass(buckets, event, bound, begins):
+def series_pass(buckets, event, bound, begins, most_steps):
     """The masses of events of series, each given those before it; scaled to 1.
+
+    Beyond `most_steps` it is given up, and says nothing of any event.
 
     `event`: rows of the events, one series after the other; `bound`: t_before - t_event <= bound of each and
     the one before it; `begins`: whether a series begins with it.
     """
     cells = _Cells(np.empty(16, np.int64), np.empty(16, np.int64), np.zeros(17, np.int64), np.empty(16))
     cell_offsets, ratio = np.zeros(len(event) + 1, np.int64), np.empty(len(event))
-    found = 0
+    found, steps = 0, 0
     work = np.empty(16)
     for m in range(len(event)):
         first = found
@@ -86,6 +89,10 @@ def series_pass(buckets, event, bound, begins):
             for i in range(cells.offsets[first], cells.offsets[found]):
                 cells.coefficient[i] /= whole
         cell_offsets[m + 1] = found
+        steps += (cells.offsets[found] - cells.offsets[first]) ** 2
+        if steps > most_steps:
+            cell_offsets, ratio, found = cell_offsets[:1], ratio[:0], 0
+            break
     used = cells.offsets[found]
     kept = Polynomials(
         cells.start[:found].copy(), cells.ticks[:found].copy(), np.full(found, -1),
@@ -189,17 +196,21 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     bound = np.zeros(len(event), dtype=np.int64)
     tied = place[ties.right] >= 0
     bound[place[ties.right[tied]]] = ties.bound[tied]
-    forward = series_pass(masses.buckets, event, bound, begins)
+    forward = series_pass(masses.buckets, event, bound, begins, MOST_STEPS)
+    if len(forward.ratio) < len(event):
+        raise overlapping_too_much(len(event))
     # With time reversed an event is bound to the one after it.
     next_bound = np.append(bound[1:], 0) if len(bound) else bound
     reversed_event, reversed_bound = event[::-1].copy(), next_bound[::-1].copy()
-    backward = series_pass(masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy())
+    backward = series_pass(
+        masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy(), MOST_STEPS
+    )
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
     some = np.flatnonzero(of_units)
     in_order = unit_shares(units, some) - units.records[some] * np.log(units.spare[some] + 1.0)
     ties.probability[some] = np.maximum(np.exp(in_order), np.nextafter(0.0, 1.0))
-    record = ties.members[np.repeat(of_units, ties.sizes)]
+    record = ties.members[np.repeat(of_units & (units.records <= MOST_OF_UNIT), ties.sizes)]
     unit_place = np.full(len(masses.lower), -1, dtype=np.int64)
     unit_place[record] = np.arange(len(record))
     laws = _weighted(masses, event, forward, backward, meeting)

@@ -12,6 +12,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.components import Pieces, component_probability
@@ -136,8 +137,8 @@ def _densities(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes)
 
 def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
     """Numbers from each `begin` on, one range after the other, and their offsets."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+    run, place = places_in_runs(sizes)
+    return begin[run] + place, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, needed: Needed) -> Reals:
@@ -160,9 +161,7 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, needed: N
         begin = ties.member_offsets[pieces.component[some]] + pieces.first[some]
         first = series.place[ties.members[begin]]
         last = first + pieces.size[some] - 1
-        steps = pieces.size[some] - 1
-        offsets = np.concatenate([[0], np.cumsum(steps)])
-        at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
+        at, offsets = _ranges(first + 1, pieces.size[some] - 1)
         with np.errstate(divide="ignore"):
             in_order = np.add.reduceat(np.log(series.ratio[at]), offsets[:-1])
         found[some] = np.exp(in_order - needed.scale[some]) * series.meeting[last]

@@ -13,10 +13,11 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 
 LEAST_OF_UNIT, MOST_OF_UNIT = 3, 1_500
-"""Records of a unit: of two a pass says as much, and of many some weight may lie beyond all floats."""
+"""Records of a unit that is summed: of two a pass says as much, of more some weight may exceed all floats."""
 
 
 def units_of(ties: EventTies, masses: Masses) -> Units:
@@ -25,7 +26,7 @@ def units_of(ties: EventTies, masses: Masses) -> Units:
     The interval of each event is cut to what its neighbours leave: in a unit both ends rise by one tick from
     each event to the next.
     """
-    found = ties.in_order & (ties.sizes >= LEAST_OF_UNIT) & (ties.sizes <= MOST_OF_UNIT)
+    found = ties.in_order & (ties.sizes >= LEAST_OF_UNIT)
     inside = np.repeat(found, ties.sizes)
     event = ties.members[inside]
     first = ties.members[np.repeat(ties.member_offsets[:-1][found], ties.sizes[found])]
@@ -45,11 +46,15 @@ def typical_spare(spare: Ticks, records: Indexes, others: Indexes) -> Ticks:
 
 
 def ways(others: Indexes, spare: Ticks) -> Reals:
-    """The logarithm of C(spare + others, others): in how many ways others have room; all of shape (n,)."""
-    offsets = np.concatenate([[0], np.cumsum(others)]).astype(np.int64)
-    place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], others) + 1.0
-    terms = np.append(np.log1p(np.repeat(spare, others) / place), 0.0)
-    return np.where(others > 0, np.add.reduceat(terms, offsets[:-1]), 0.0) if len(others) else np.zeros(0)
+    """The logarithm of C(spare + others, others): in how many ways others have room; all of shape (n,).
+
+    Units of a log are mostly alike: each sum is taken once.
+    """
+    first, which = distinct_rows(np.stack([others, spare], axis=1))
+    run, place = places_in_runs(others[first])
+    terms = np.log1p(spare[first][run] / (place + 1.0))
+    total: Reals = np.bincount(run, weights=terms, minlength=len(first)).astype(np.float64)
+    return total[which]
 
 
 def scale_of_ends(units: Units, component: Indexes, others: Indexes) -> Reals:

@@ -131,18 +131,22 @@ def outside_of_ranges(counted, k, first, last, begins, ends, count):
     scale = n / ticks
     ranks = counted.rank[counted.rank_offsets[k] : counted.rank_offsets[k + 1]]
     ways, more = np.zeros(n + 1), np.empty(n + 1)
-    ways[0], at = 1.0, first
+    ways[0], at, least = 1.0, first, 0
     for f in range(count):
         begin, end = max(begins[f], first), min(ends[f], last)
         if begin > end:
             continue
         _advanced(ways, more, begin - at, scale, ranks, False)
         ways, more = more, ways
+        if end == last:
+            # All that count are before what reaches to the end.
+            at, least = begin, ranks[-1] + 1
+            break
         _advanced(ways, more, end + 1 - begin, scale, ranks, True)
         ways, more = more, ways
         at = end + 1
     total, term, left = 0.0, 1.0, last + 1 - at
-    for d in range(min(n, left) + 1):
+    for d in range(min(n - least, left) + 1):
         total += ways[n - d] * term
         term *= (left - d) / (d + 1.0) * scale
     whole = 1.0

@@ -42,7 +42,7 @@ from cepctl.engines.confidence.occurrence.states import (
     new_pieces,
     new_states,
 )
-from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
+from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes, takes_every_tick
 from cepctl.engines.kernels.kernel import inlined, inner
 
 
@@ -78,6 +78,8 @@ class Walk(NamedTuple):
     share: np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
+_STEPS_OF_PRODUCT = 64
+"""Additions and multiplications that take as long as one product of masses."""
 _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
@@ -151,7 +153,7 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         if cursor[level, _NODE] >= cursor[level, _NODES]:
             cursor[level, _CELL] += 1
             if cursor[level, _CELL] < cursor[level, _CELLS]:
-                _begin_cell(part, words, levels, walk, level, buckets, tick)
+                _begin_cell(part, words, levels, walk, level, buckets, tick, states)
                 continue
             after = _after(tree, sums, level)
             if after == len(separators):
@@ -165,7 +167,7 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         tick[separators[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
         weight = sums[level, _DENSITY] * walk.weights[level, node]
         weight *= _weight_of(part, levels, level, buckets, tick)
-        states.counters[WORK] += 1
+        states.counters[WORK] += 1 + degree_of(buckets, part.event[separators[level]]) // _STEPS_OF_PRODUCT
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
         if states.counters[WORK] > states.counters[BOUND]:
             states.counters[FAILED] = 1
@@ -247,7 +249,7 @@ def _enter(part, levels, walk, level, buckets, tick):
 
 
 @inlined
-def _begin_cell(part, words, levels, walk, level, buckets, tick):
+def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums, tree = walk.cursor, walk.sums, levels.tree
     event, cell = part.event[tree.separators[level]], cursor[level, _CELL]
@@ -263,6 +265,12 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick):
     if not leave_alive(part, words, walk.alive[tree.parent[level] + 1], left, own, tick):
         return
     if _some_settled(left, levels.settled[level]):
+        if is_weighted(buckets, event):
+            own_degree = degree_of(buckets, event)
+            states.counters[WORK] += _work_of_nodes(stop - begin, own_degree)
+            states.counters[WORK] += node_count(stop - begin, own_degree) * (
+                1 + own_degree // _STEPS_OF_PRODUCT
+            )
         sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
         return
     end = tree.end[level]
@@ -276,7 +284,17 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick):
                 degree += 1 + degree_counted(
                     part.counted, part.event[levels.others.event[i]], levels.level_of, level, end
                 )
+    states.counters[WORK] += _work_of_nodes(stop - begin, degree)
+    if states.counters[WORK] > states.counters[BOUND]:
+        states.counters[FAILED] = 1
+        return
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
+
+
+@inner
+def _work_of_nodes(ticks, degree):
+    """What it takes to place nodes, in products: a system of half as many rows is solved."""
+    return 0 if takes_every_tick(ticks, degree) else (degree + 1) ** 3 // (24 * _STEPS_OF_PRODUCT)
 
 
 @inner
