@@ -12,9 +12,14 @@ offsets from its start.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from cepctl.arrays import Indexes, Reals
 from cepctl.engines.kernels.kernel import inner
+
+_MOST_KEPT = 4_096
 
 
 @inner
@@ -38,6 +43,33 @@ def place_nodes(ticks, degree, nodes, weights):
             weights[i] = 1.0
         return ticks
     return summation_rule(ticks, degree, nodes, weights)
+
+
+class KeptNodes(NamedTuple):
+    """The nodes that were placed last, for so many ticks and a degree: `of`, shape (2,)."""
+
+    of: Indexes
+    nodes: Indexes
+    weights: Reals
+
+
+@inner
+def room_for_nodes():
+    """Room for some thousands of nodes, with none in it."""
+    return KeptNodes(np.zeros(2, np.int64), np.empty(_MOST_KEPT, np.int64), np.empty(_MOST_KEPT))
+
+
+@inner
+def place_kept_nodes(kept, ticks, degree, nodes, weights):
+    """The same, once where ticks and degree are those of the last time: the solution of a system is kept."""
+    if takes_every_tick(ticks, degree) or degree + 1 > _MOST_KEPT:
+        return place_nodes(ticks, degree, nodes, weights)
+    if kept.of[0] != ticks or kept.of[1] != degree:
+        summation_rule(ticks, degree, kept.nodes, kept.weights)
+        kept.of[0], kept.of[1] = ticks, degree
+    for k in range(degree + 1):
+        nodes[k], weights[k] = kept.nodes[k], kept.weights[k]
+    return degree + 1
 
 
 @inner

@@ -40,7 +40,7 @@ NOT_LOWERED = frozenset(
         "MOST_TOLD",  # bits of a number
         "MOST_BITS",  # the exponent of a float
         "MOST_TEXT",  # what Arrow can hold
-        "MOST_COUNTED",  # what a float can count
+        "MOST_COUNTED",  # what a float can hold
         "NO_MOST",  # no bound
         "MOST_SLOTS",  # working space of a kernel
         "MOST_PARTS",  # of a ring

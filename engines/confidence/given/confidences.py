@@ -149,4 +149,4 @@ def _of_open(masses: Masses, ties: EventTies, clauses: Clauses) -> Reals:
     components = GroupComponents.of(counted.clauses, ties, masses)
     tied = Rows(masses, with_present(counted.clauses, components.tied(np.arange(count))))
     weighted = components.weighted(ties, count)._replace(counted=counted.records)
-    return tied.under(weighted) / components.probability(ties, masses, count)
+    return tied.under(weighted, all_or_none=True) / components.probability(ties, masses, count)

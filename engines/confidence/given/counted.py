@@ -17,10 +17,11 @@ from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, SeriesMasses
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.counted_records import CountedRecords
 
-MOST_COUNTED = 600
-"""Records of a unit that is counted: of more the numbers of ways may grow beyond all floats."""
+MOST_COUNTED = MOST_OF_UNIT
+"""Records of a unit that is counted."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from cepctl.arrays import Indexes
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner
 
+_NOTHING, _ROUNDED = 1e-290, 1e-20
+
 
 class CountedRecords(NamedTuple):
     """Events that stand for records of a unit: of group i those from offsets[i] on, or of one part all.
@@ -128,36 +130,63 @@ def outside_of_ranges(counted, k, first, last, begins, ends, count):
     n, ticks = counted.records[k], last - first + 1
     if ticks < n:
         return 0.0
-    scale = n / ticks
     ranks = counted.rank[counted.rank_offsets[k] : counted.rank_offsets[k + 1]]
-    ways, more = np.zeros(n + 1), np.empty(n + 1)
+    ways, more, chance = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1)
     ways[0], at, least = 1.0, first, 0
     for f in range(count):
         begin, end = max(begins[f], first), min(ends[f], last)
         if begin > end:
             continue
-        _advanced(ways, more, begin - at, scale, ranks, False)
+        _place_chances(begin - at, ticks, chance)
+        _advanced(ways, more, chance, ranks, False)
         ways, more = more, ways
         if end == last:
             # All that count are before what reaches to the end.
             at, least = begin, ranks[-1] + 1
             break
-        _advanced(ways, more, end + 1 - begin, scale, ranks, True)
+        _place_chances(end + 1 - begin, ticks, chance)
+        _advanced(ways, more, chance, ranks, True)
         ways, more = more, ways
         at = end + 1
-    total, term, left = 0.0, 1.0, last + 1 - at
-    for d in range(min(n - least, left) + 1):
-        total += ways[n - d] * term
-        term *= (left - d) / (d + 1.0) * scale
-    whole = 1.0
-    for d in range(n):
-        whole *= (ticks - d) / (d + 1.0) * scale
-    return total / whole
+    _place_chances(last + 1 - at, ticks, chance)
+    total = 0.0
+    for d in range(n - least + 1):
+        total += ways[n - d] * chance[d]
+    _place_chances(ticks, ticks, chance)
+    return total / chance[n]
 
 
 @inner
-def _advanced(ways, more, ticks, scale, ranks, forbidden):
-    """In how many ways so many records are before a tick that lies further on, times scale for each."""
+def _place_chances(some, ticks, chance):
+    """How probable each number of records is on some of the ticks, where every tick has one by itself.
+
+    That all ticks have n of them is divided by in the end: it leaves what n records on n ticks are.  Ways are
+    not counted, because their numbers grow beyond all floats.
+    """
+    n = len(chance) - 1
+    odds = n / (ticks + 1.0 - n)
+    chance[:] = 0.0
+    likeliest = min(np.int64((some + 1.0) * (n / (ticks + 1.0))), some, n)
+    chance[likeliest] = total = term = 1.0
+    for d in range(likeliest, 0, -1):
+        term *= d / ((some - d + 1.0) * odds)
+        if term < _NOTHING:
+            break
+        chance[d - 1] = term
+        total += term
+    term, d = 1.0, likeliest
+    while d < some and term > (_NOTHING if d < n else _ROUNDED * total):
+        term *= (some - d) / (d + 1.0) * odds
+        d += 1
+        total += term
+        if d <= n:
+            chance[d] = term
+    chance *= 1.0 / total
+
+
+@inner
+def _advanced(ways, more, chance, ranks, forbidden):
+    """How probable so many records before a tick are that lies further on, by the chances of what is between."""
     n = len(ways) - 1
     more[:] = 0.0
     upto = 0
@@ -167,7 +196,5 @@ def _advanced(ways, more, ticks, scale, ranks, forbidden):
         if ways[c] == 0.0:
             continue
         most = ranks[upto] if forbidden and upto < len(ranks) else n
-        term = ways[c]
-        for d in range(min(most - c, ticks) + 1):
-            more[c + d] += term
-            term *= (ticks - d) / (d + 1.0) * scale
+        for d in range(most - c + 1):
+            more[c + d] += ways[c] * chance[d]

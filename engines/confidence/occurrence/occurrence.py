@@ -45,6 +45,7 @@ from cepctl.engines.confidence.occurrence.separators import (
 )
 from cepctl.engines.confidence.occurrence.settled import settled
 from cepctl.engines.confidence.occurrence.union_sums import union_probability
+from cepctl.engines.confidence.quadrature import room_for_nodes
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
@@ -125,20 +126,26 @@ def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = No
     return occurrences_by_rank(events.id_rank - 1, clauses, weighted, WORK_BOUND)
 
 
-def occurrences_by_rank(rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int) -> Occurrences:
-    """The same of events in an order of their own, from 0 on: ties between separators fall by it."""
+def occurrences_by_rank(
+    rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int, *, all_or_none: bool = False
+) -> Occurrences:
+    """The same of events in an order of their own, from 0 on: ties between separators fall by it.
+
+    `all_or_none`: behind a group that is too costly, none is measured.
+    """
     count = clauses.groups
     probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)
     if count:
         row_of_rank = np.empty(len(rank), dtype=np.int64)
         row_of_rank[rank] = np.arange(len(rank))
-        _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures)
+        _measure(clauses, rank, row_of_rank, weighted, (work_bound, all_or_none), probability, figures)
     return Occurrences(probability, figures[:, _SEPARATORS], figures[:, _PROBLEMS], figures[:, _WORK])
 
 
 @kernel
-def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures):
-    buckets = weighted.buckets
+def _measure(clauses, rank, row_of_rank, weighted, bounds, probability, figures):
+    buckets, kept = weighted.buckets, room_for_nodes()
+    work_bound, all_or_none = bounds
     for group in range(len(probability)):
         own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
         links = placed_links(
@@ -149,11 +156,14 @@ def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figu
             for e in range(len(own.event)):
                 if own.event[e] == weighted.event[i]:
                     own.event[e] = weighted.instead[i]
-        probability[group] = _union(own, links, counted, buckets, work_bound, figures[group])
+        probability[group] = _union(own, links, counted, buckets, work_bound, figures[group], kept)
+        if all_or_none and np.isnan(probability[group]):
+            probability[group:] = np.nan
+            return
 
 
 @inner
-def _union(own, links, counted, buckets, work_bound, figures):
+def _union(own, links, counted, buckets, work_bound, figures, kept):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1
     if problems == 0:
@@ -190,7 +200,7 @@ def _union(own, links, counted, buckets, work_bound, figures):
                 return np.nan
             part, word = part_of(own, links, counted, some, sizes, mask, place)
         words = words_of(word, sizes)
-        found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
+        found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound, kept)
         if np.isnan(found):
             return found
         # Not 1 - product of (1 - P), which is 0 where P is small.

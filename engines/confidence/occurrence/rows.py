@@ -54,10 +54,13 @@ class Rows:
         found[chosen] = some.under(weighted.of_groups(chosen))
         return found
 
-    def under(self, weighted: Weighted) -> Reals:
-        """The same of events with other laws on the same ticks, or weights."""
-        rank = np.arange(len(weighted.buckets.lower))
-        return occurrences_by_rank(rank, self.clauses, weighted, WORK_BOUND).probability
+    def under(self, weighted: Weighted, *, all_or_none: bool = False) -> Reals:
+        """The same of events with other laws on the same ticks, or weights.
+
+        `all_or_none`: behind a row that takes too much, none is measured.
+        """
+        rank, asked = np.arange(len(weighted.buckets.lower)), self.clauses
+        return occurrences_by_rank(rank, asked, weighted, WORK_BOUND, all_or_none=all_or_none).probability
 
     def ends(self, first: Indexes, last: Indexes) -> tuple[Ticks, Ticks]:
         """The earliest ticks of events `first` and the latest of `last`, as `ends_of` finds them.

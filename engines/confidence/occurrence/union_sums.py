@@ -42,7 +42,14 @@ from cepctl.engines.confidence.occurrence.states import (
     new_pieces,
     new_states,
 )
-from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes, takes_every_tick
+from cepctl.engines.confidence.quadrature import (
+    KeptNodes,
+    most_nodes,
+    node_count,
+    place_kept_nodes,
+    place_nodes,
+    takes_every_tick,
+)
 from cepctl.engines.kernels.kernel import inlined, inner
 
 
@@ -76,6 +83,7 @@ class Walk(NamedTuple):
     sums: Reals
     alive: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
     share: np.ndarray[tuple[int, int], np.dtype[np.float64]]
+    kept: KeptNodes
 
 
 _STEPS_OF_PRODUCT = 64
@@ -85,10 +93,11 @@ _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
 @inner
-def union_probability(part, words, tree, buckets, work_bound):
+def union_probability(part, words, tree, buckets, work_bound, kept):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound.
 
     Only the separators of a part of one problem may be a tree; those of others are one after the other.
+    `kept`: the nodes that an earlier part had.
     """
     level_of = np.full(len(part.event), -1)
     for level in range(len(tree.separators)):
@@ -102,7 +111,7 @@ def union_probability(part, words, tree, buckets, work_bound):
     settled = settled_at(part, words, tree, level_of, level_of_clause, others)
     cuts = cuts_of(part, tree.separators, level_of, buckets)
     levels = Levels(tree, level_of, cuts, offsets, clause, settled, others)
-    walk = _new_walk(part, words, levels, buckets)
+    walk = _new_walk(part, words, levels, buckets, kept)
     some = _multiply(part, words, others, walk.share[0], walk.share[0], -1, buckets, tick, states, pieces)
     if not some:
         total = 0.0
@@ -217,7 +226,7 @@ def _after(tree, sums, level):
 
 
 @inner
-def _new_walk(part, words, levels, buckets):
+def _new_walk(part, words, levels, buckets, kept):
     separators, cuts = levels.tree.separators, levels.cuts
     count = len(separators)
     degree = len(levels.others.event) + count
@@ -233,7 +242,7 @@ def _new_walk(part, words, levels, buckets):
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
         np.zeros((count, 4), np.int64), np.zeros((count + 1, 3)), alive,
-        np.ones((count + 1, len(words.full))),
+        np.ones((count + 1, len(words.full))), kept,
     )  # fmt: skip
 
 
@@ -288,7 +297,12 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     if states.counters[WORK] > states.counters[BOUND]:
         states.counters[FAILED] = 1
         return
-    cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
+    nodes, weights = walk.nodes[level], walk.weights[level]
+    # Of rows that are alike the first separator has the same ticks; those inside of it never have.
+    if level == 0:
+        cursor[level, _NODES] = place_kept_nodes(walk.kept, stop - begin, degree, nodes, weights)
+    else:
+        cursor[level, _NODES] = place_nodes(stop - begin, degree, nodes, weights)
 
 
 @inner

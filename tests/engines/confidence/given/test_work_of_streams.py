@@ -35,9 +35,11 @@ def test_ten_streams_take_as_many_products_as_each_alone(
 ) -> None:
     asked = products = 0
 
-    def counted(rank: Indexes, clauses: Clauses, weighted: Weighted, bound: int) -> Occurrences:
+    def counted(
+        rank: Indexes, clauses: Clauses, weighted: Weighted, bound: int, *, all_or_none: bool = False
+    ) -> Occurrences:
         nonlocal asked, products
-        found = occurrences_by_rank(rank, clauses, weighted, bound)
+        found = occurrences_by_rank(rank, clauses, weighted, bound, all_or_none=all_or_none)
         asked, products = asked + clauses.groups, products + int(found.products.sum())
         return found
 
