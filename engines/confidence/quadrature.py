@@ -12,14 +12,15 @@ offsets from its start.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.kernels.kernel import inner
 
-_MOST_KEPT = 4_096
+CERTAIN = 4e-14
+"""By how much a sum over few nodes may differ from that over all ticks, as a part of it."""
+_LEAST_CERTAIN = 96
+_NODES_OF_ROOT = 6.4
+_NOTHING = 1e-40
 
 
 @inner
@@ -45,31 +46,59 @@ def place_nodes(ticks, degree, nodes, weights):
     return summation_rule(ticks, degree, nodes, weights)
 
 
-class KeptNodes(NamedTuple):
-    """The nodes that were placed last, for so many ticks and a degree: `of`, shape (2,)."""
+@inner
+def place_certain_nodes(ticks, degree, nodes, weights):
+    """Fill nodes and weights that sum a sum of positive products of so many factors; returns their number.
 
-    of: Indexes
-    nodes: Indexes
-    weights: Reals
+    Between breakpoints each factor is the number of ticks before, behind or between ends of the cell: what is
+    summed is, with weights that are not negative, a sum of the probabilities that the record of some rank is
+    at a tick, of `degree` + 1 records on the ticks.  A rule that sums each of these to 1 sums all such
+    functions as exactly.  Of a high degree far fewer nodes do so than the degree has; which, is seen here.
+    """
+    count = np.int64(_NODES_OF_ROOT * np.sqrt(degree))
+    while degree >= _LEAST_CERTAIN and count <= degree:
+        if takes_every_tick(ticks, count - 1):
+            break
+        summation_rule(ticks, count - 1, nodes, weights)
+        if _sum_records(ticks, degree, nodes, weights, count):
+            return count
+        count += count // 8
+    return place_nodes(ticks, min(degree, count - 1), nodes, weights)
 
 
 @inner
-def room_for_nodes():
-    """Room for some thousands of nodes, with none in it."""
-    return KeptNodes(np.zeros(2, np.int64), np.empty(_MOST_KEPT, np.int64), np.empty(_MOST_KEPT))
+def _sum_records(ticks, degree, nodes, weights, count):
+    """Whether a rule sums the chances of the record of each rank to 1."""
+    total, chance = np.zeros(degree + 1), np.empty(degree + 1)
+    for k in range(count):
+        _place_ranks(ticks, degree, nodes[k], chance)
+        for a in range(degree + 1):
+            total[a] += weights[k] * chance[a]
+    return np.abs(total - 1.0).max() <= CERTAIN
 
 
 @inner
-def place_kept_nodes(kept, ticks, degree, nodes, weights):
-    """The same, once where ticks and degree are those of the last time: the solution of a system is kept."""
-    if takes_every_tick(ticks, degree) or degree + 1 > _MOST_KEPT:
-        return place_nodes(ticks, degree, nodes, weights)
-    if kept.of[0] != ticks or kept.of[1] != degree:
-        summation_rule(ticks, degree, kept.nodes, kept.weights)
-        kept.of[0], kept.of[1] = ticks, degree
-    for k in range(degree + 1):
-        nodes[k], weights[k] = kept.nodes[k], kept.weights[k]
-    return degree + 1
+def _place_ranks(ticks, degree, tick, chance):
+    """How probable it is that the record of each rank is at a tick, of `degree` + 1 on so many ticks."""
+    before, behind = float(tick), ticks - 1.0 - tick
+    likeliest = np.int64(before * degree / (ticks - 1.0))
+    likeliest = min(max(likeliest, np.int64(degree - behind)), tick)
+    chance[:] = 0.0
+    chance[likeliest] = total = term = 1.0
+    for a in range(likeliest, degree):
+        term *= (before - a) * (degree - a) / ((a + 1.0) * (behind - degree + a + 1.0))
+        chance[a + 1] = term
+        total += term
+        if term < _NOTHING:
+            break
+    term = 1.0
+    for a in range(likeliest, 0, -1):
+        term *= a * (behind - degree + a) / ((before - a + 1.0) * (degree - a + 1.0))
+        chance[a - 1] = term
+        total += term
+        if term < _NOTHING:
+            break
+    chance *= (degree + 1.0) / (ticks * total)
 
 
 @inner

@@ -186,7 +186,7 @@ def _place_chances(some, ticks, chance):
 
 @inner
 def _advanced(ways, more, chance, ranks, forbidden):
-    """How probable so many records before a tick are that lies further on, by the chances of what is between."""
+    """How probable so many records are before a tick further on, by the chances of what is between."""
     n = len(ways) - 1
     more[:] = 0.0
     upto = 0

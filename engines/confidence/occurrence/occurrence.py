@@ -45,7 +45,6 @@ from cepctl.engines.confidence.occurrence.separators import (
 )
 from cepctl.engines.confidence.occurrence.settled import settled
 from cepctl.engines.confidence.occurrence.union_sums import union_probability
-from cepctl.engines.confidence.quadrature import room_for_nodes
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 
@@ -144,7 +143,7 @@ def occurrences_by_rank(
 
 @kernel
 def _measure(clauses, rank, row_of_rank, weighted, bounds, probability, figures):
-    buckets, kept = weighted.buckets, room_for_nodes()
+    buckets = weighted.buckets
     work_bound, all_or_none = bounds
     for group in range(len(probability)):
         own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
@@ -156,14 +155,14 @@ def _measure(clauses, rank, row_of_rank, weighted, bounds, probability, figures)
             for e in range(len(own.event)):
                 if own.event[e] == weighted.event[i]:
                     own.event[e] = weighted.instead[i]
-        probability[group] = _union(own, links, counted, buckets, work_bound, figures[group], kept)
+        probability[group] = _union(own, links, counted, buckets, work_bound, figures[group])
         if all_or_none and np.isnan(probability[group]):
             probability[group:] = np.nan
             return
 
 
 @inner
-def _union(own, links, counted, buckets, work_bound, figures, kept):
+def _union(own, links, counted, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1
     if problems == 0:
@@ -200,7 +199,7 @@ def _union(own, links, counted, buckets, work_bound, figures, kept):
                 return np.nan
             part, word = part_of(own, links, counted, some, sizes, mask, place)
         words = words_of(word, sizes)
-        found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound, kept)
+        found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):
             return found
         # Not 1 - product of (1 - P), which is 0 where P is small.

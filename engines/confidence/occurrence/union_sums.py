@@ -42,14 +42,7 @@ from cepctl.engines.confidence.occurrence.states import (
     new_pieces,
     new_states,
 )
-from cepctl.engines.confidence.quadrature import (
-    KeptNodes,
-    most_nodes,
-    node_count,
-    place_kept_nodes,
-    place_nodes,
-    takes_every_tick,
-)
+from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
 
 
@@ -83,7 +76,6 @@ class Walk(NamedTuple):
     sums: Reals
     alive: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
     share: np.ndarray[tuple[int, int], np.dtype[np.float64]]
-    kept: KeptNodes
 
 
 _STEPS_OF_PRODUCT = 64
@@ -93,11 +85,10 @@ _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
 @inner
-def union_probability(part, words, tree, buckets, work_bound, kept):
+def union_probability(part, words, tree, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound.
 
     Only the separators of a part of one problem may be a tree; those of others are one after the other.
-    `kept`: the nodes that an earlier part had.
     """
     level_of = np.full(len(part.event), -1)
     for level in range(len(tree.separators)):
@@ -111,7 +102,7 @@ def union_probability(part, words, tree, buckets, work_bound, kept):
     settled = settled_at(part, words, tree, level_of, level_of_clause, others)
     cuts = cuts_of(part, tree.separators, level_of, buckets)
     levels = Levels(tree, level_of, cuts, offsets, clause, settled, others)
-    walk = _new_walk(part, words, levels, buckets, kept)
+    walk = _new_walk(part, words, levels, buckets)
     some = _multiply(part, words, others, walk.share[0], walk.share[0], -1, buckets, tick, states, pieces)
     if not some:
         total = 0.0
@@ -226,7 +217,7 @@ def _after(tree, sums, level):
 
 
 @inner
-def _new_walk(part, words, levels, buckets, kept):
+def _new_walk(part, words, levels, buckets):
     separators, cuts = levels.tree.separators, levels.cuts
     count = len(separators)
     degree = len(levels.others.event) + count
@@ -242,7 +233,7 @@ def _new_walk(part, words, levels, buckets, kept):
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
         np.zeros((count, 4), np.int64), np.zeros((count + 1, 3)), alive,
-        np.ones((count + 1, len(words.full))), kept,
+        np.ones((count + 1, len(words.full))),
     )  # fmt: skip
 
 
@@ -274,13 +265,8 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     if not leave_alive(part, words, walk.alive[tree.parent[level] + 1], left, own, tick):
         return
     if _some_settled(left, levels.settled[level]):
-        if is_weighted(buckets, event):
-            own_degree = degree_of(buckets, event)
-            states.counters[WORK] += _work_of_nodes(stop - begin, own_degree)
-            states.counters[WORK] += node_count(stop - begin, own_degree) * (
-                1 + own_degree // _STEPS_OF_PRODUCT
-            )
-        sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
+        whole = _whole_cell(walk, level, buckets, event, begin, stop, states)
+        sums[level, _TOTAL] += sums[level, _DENSITY] * whole
         return
     end = tree.end[level]
     degree = end - 1 - level
@@ -293,22 +279,20 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
                 degree += 1 + degree_counted(
                     part.counted, part.event[levels.others.event[i]], levels.level_of, level, end
                 )
-    states.counters[WORK] += _work_of_nodes(stop - begin, degree)
-    if states.counters[WORK] > states.counters[BOUND]:
-        states.counters[FAILED] = 1
-        return
-    nodes, weights = walk.nodes[level], walk.weights[level]
-    # Of rows that are alike the first separator has the same ticks; those inside of it never have.
-    if level == 0:
-        cursor[level, _NODES] = place_kept_nodes(walk.kept, stop - begin, degree, nodes, weights)
-    else:
-        cursor[level, _NODES] = place_nodes(stop - begin, degree, nodes, weights)
+    cursor[level, _NODES] = _placed(walk, level, stop - begin, degree, states)
 
 
 @inner
-def _work_of_nodes(ticks, degree):
-    """What it takes to place nodes, in products: a system of half as many rows is solved."""
-    return 0 if takes_every_tick(ticks, degree) else (degree + 1) ** 3 // (24 * _STEPS_OF_PRODUCT)
+def _placed(walk, level, ticks, degree, states):
+    """Place nodes that sum what is positive; returns their number, none beyond the bound on the work."""
+    count = place_certain_nodes(ticks, degree, walk.nodes[level], walk.weights[level])
+    if count < ticks:
+        # A system of half as many rows is solved.
+        states.counters[WORK] += count * count * degree // (24 * _STEPS_OF_PRODUCT)
+    if states.counters[WORK] > states.counters[BOUND]:
+        states.counters[FAILED] = 1
+        return 0
+    return count
 
 
 @inner
@@ -320,12 +304,11 @@ def _some_settled(left, settled):
 
 
 @inner
-def _whole_cell(walk, level, buckets, event, begin, stop):
+def _whole_cell(walk, level, buckets, event, begin, stop, states):
     """The ticks of a cell, each with its weight."""
     if not is_weighted(buckets, event):
         return tick_count(begin, stop - 1)
-    nodes, weights = walk.nodes[level], walk.weights[level]
     total = 0.0
-    for i in range(place_nodes(stop - begin, degree_of(buckets, event), nodes, weights)):
-        total += weights[i] * weight_at(buckets, event, begin + nodes[i])
+    for i in range(_placed(walk, level, stop - begin, degree_of(buckets, event), states)):
+        total += walk.weights[level, i] * weight_at(buckets, event, begin + walk.nodes[level, i])
     return total
