@@ -169,7 +169,7 @@ class PreparedAlternative:
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         parts: Sequence[Callable[[], Iterator[Indexes]]]
-        search, events = self._in_known_order() or (self.search_within_gaps(), self.searched)
+        search, events, _ = self.in_known_order or (self.search_within_gaps(), self.searched, self.plan)
         parts = enumeration_parts(search, events, columns, owned, fewest=fewest)
         if any(len(block) > 2 for block in self.alternative.positive_blocks):
             from cepctl.engines.event.and_groups import few_matches
@@ -182,12 +182,13 @@ class PreparedAlternative:
         """The search, with the gaps that some rival may break in every world."""
         return self.within_gaps_of(self.shape)
 
-    def _in_known_order(self) -> tuple[Search, Events] | None:
-        """The search among events whose order is known; None where it is not, or groups are to grow."""
-        if not self.plan.given or self.lasting or any(each.kleene for each in self.alternative.components):
+    @cached_property
+    def in_known_order(self) -> tuple[Search, Events, Plan] | None:
+        """The search among events whose order is known, these, and the plan; None where times matter, too."""
+        if not self.plan.given or self.lasting or not self._order_ends_groups:
             return None
         from cepctl.engines.search.certain_gaps import certain_gaps
-        from cepctl.engines.search.one_writer import at_earliest_ticks, loosened
+        from cepctl.engines.search.one_writer import at_earliest_ticks, loosened, loosened_window
 
         events = at_earliest_ticks(self.plan.given, self.searched)
         if events is None:
@@ -195,7 +196,18 @@ class PreparedAlternative:
         candidates = self.search.candidates
         gaps = certain_gaps(self.shape, events, candidates, self.plan.partition_by)
         system = loosened(self.search.system, self.searched.masses)
-        return replace(self.search, system=system, gaps=gaps), events
+        looser = replace(self.plan, window=loosened_window(self.plan.window, self.searched.masses))
+        return replace(self.search, system=system, gaps=gaps), events, looser
+
+    @property
+    def _order_ends_groups(self) -> bool:
+        """Whether groups, if any, hold all that stands between their ends, and no window ends one."""
+        components, strategy = self.alternative.components, self.plan.strategy
+        groups = [i for i in self.search.singles if components[i].kleene]
+        last = {i for i in groups if self.shape.block_of(i) == len(self.shape.blocks) - 1}
+        return not groups or (
+            strategy.whole_groups and not any(components[i].fills_window(strategy) for i in last)
+        )
 
     def within_gaps_of(self, shape: Shape) -> Search:
         """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
@@ -232,8 +244,12 @@ class PreparedAlternative:
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.search.kleene.growth import with_groups
 
+        search, events, plan = self.in_known_order or (self.search, self.searched, self.plan)
+        if events is not self.searched:
+            # Thresholds are known of times, not of the order.
+            search = replace(search, push_down=None)
         return with_groups(
-            *(self.search, self.shape, self.searched, rows, self.plan),
+            *(search, self.shape, events, rows, plan),
             *(self.options.max_matches, self.options.block_memory),
             foresee=not self.lasting,
         )

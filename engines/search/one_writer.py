@@ -38,6 +38,11 @@ def at_earliest_ticks(given: Sequence[Given], events: Events) -> Events | None:
     return replace(events, masses=masses)
 
 
+def loosened_window(window: int | None, masses: Masses) -> int | None:
+    """The window of events at their earliest ticks, which can be further apart by the widest interval."""
+    return None if window is None else window + _widest(masses)
+
+
 def loosened(system: Ticks, masses: Masses) -> Ticks:
     """What a pattern asks of how far apart events are, asked of their earliest ticks.
 
@@ -48,9 +53,13 @@ def loosened(system: Ticks, masses: Masses) -> Ticks:
     >>> loosened(np.array([[0, -1], [7, 0]]), masses).tolist()
     [[0, -1], [11, 0]]
     """
-    widest = int((masses.upper - masses.lower).max(initial=0))
+    widest = _widest(masses)
     bounded = system < UNBOUNDED - widest
     looser = np.where(bounded, system + np.where(bounded, widest, 0), UNBOUNDED)
     found = np.where(system < 0, np.minimum(looser, -1), looser)
     np.fill_diagonal(found, np.diag(system))
     return found
+
+
+def _widest(masses: Masses) -> int:
+    return int((masses.upper - masses.lower).max(initial=0))

@@ -29,7 +29,7 @@ W, V = "w", "v"
 
 @st.composite
 def in_units(draw: st.DrawFn, name: str) -> tuple[str, pa.Table]:
-    """A query, and events that two writers wrote in this order in units of some ticks."""
+    """A query, and events that one writer or two wrote in this order in units of some ticks."""
     case: Case = draw(LEVELS[name])
     ticks, count = draw(st.integers(4, 7)), len(case.events)
     units = sorted(draw(st.lists(st.integers(0, 1), min_size=count, max_size=count)))
@@ -37,7 +37,8 @@ def in_units(draw: st.DrawFn, name: str) -> tuple[str, pa.Table]:
         replace(event, lower=unit * ticks, upper=(unit + 1) * ticks - 1, pmf=None)
         for event, unit in zip(case.events, units, strict=True)
     ]
-    writer = [draw(st.sampled_from(W + V)) for _ in events]
+    writers = draw(st.sampled_from([W, W + V]))
+    writer = [draw(st.sampled_from(writers)) for _ in events]
     table = event_table(events).append_column(WRITER, pa.array(writer, pa.string()))
     record = pa.array(range(1, count + 1), pa.int64())
     return f"{case.query} GIVEN {IN_WRITTEN_ORDER}", table.append_column(RECORD, record)

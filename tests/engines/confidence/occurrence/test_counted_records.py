@@ -14,7 +14,7 @@ NONE = np.zeros(1, dtype=np.int64)
 
 
 def the_record_is_outside(records: int, rank: int, last: int, begin: int, end: int) -> float:
-    """How probable it is that one of so many records on ticks 0 to `last` is on none from `begin` to `end`."""
+    """How probable it is that a record on ticks 0 to `last` is on none from `begin` to `end`."""
     counted = CountedRecords(
         np.array([0, 1]), NONE, np.array([records]), NONE - 1, NONE - 1, np.array([0, 1]), np.array([rank])
     )
