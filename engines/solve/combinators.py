@@ -69,7 +69,8 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
     measure, whole = batch.measure, batch.taken(rows)
     sampling, tied = measure.sampling, batch.tied
     assert sampling is not None
-    exactly = replace(whole, measure=replace(measure, sampling=None, heard=nobody))
+    alone = replace(measure, sampling=None, affordable=sampling.affordable, heard=nobody)
+    exactly = replace(whole, measure=alone)
 
     def estimate(row: Indexes) -> Measured:
         one = whole.taken(row)
@@ -82,8 +83,8 @@ def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
     from cepctl.engines.confidence.given.confidences import tied_matches
 
-    whole = batch.taken(rows)
-    return rows, tied_matches(whole.coupled, batch.ties, batch.measure.memory, whole.spans)
+    whole, measure = batch.taken(rows), batch.measure
+    return rows, tied_matches(whole.coupled, batch.ties, measure.memory, whole.spans, measure.affordable)
 
 
 def given_at_offsets(batch: Batch, rows: Indexes) -> Found:

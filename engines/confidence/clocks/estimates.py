@@ -21,13 +21,19 @@ from cepctl.errors import QueryTooLargeError
 def measured_or_estimated(
     exact: Callable[[Indexes], Measured], estimate: Callable[[Indexes], Measured], count: int
 ) -> Measured:
-    """Measure `count` matches; those that `exact` refuses are found by halving, and estimated one by one."""
+    """Measure `count` matches; those are estimated one by one of which `exact` knows no confidence.
+
+    Those that it refuses to measure together are found by halving.
+    """
     found = impossible(count)
     waiting = [np.arange(count)] if count else []
     while waiting:
         rows = waiting.pop()
         try:
-            found.put(rows, exact(rows))
+            measured = exact(rows)
+            found.put(rows, measured)
+            for row in rows[np.isnan(measured.confidence)]:
+                found.put(row[None], estimate(row[None]))
         except QueryTooLargeError:
             if len(rows) == 1:
                 found.put(rows, estimate(rows))

@@ -2,7 +2,7 @@
 
 A world draws the offset of each clock of a group, those of tied clocks anew until their ties hold, and then
 every event's own tick.  What is given leaves out worlds; a group needs the events of its components, and of
-no others.
+no others.  Records of a unit of time are drawn in their order at once, which leaves out none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus, tick_count
 from cepctl.engines.columns.ties import EventTies
@@ -26,6 +26,9 @@ _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 _UNUSED_BITS = np.uint64(11)
 _UNIT = 2.0**-53
+IN_UNIT = -2
+"""The clock of what is drawn in order with others of its unit."""
+_IN_UNIT = IN_UNIT
 _ENOUGH = 10_000
 """Worlds after which it is told how many remain."""
 _MOST_DRAWN, _STEP, _NO_TIE = MOST_DRAWN, STEP, NO_TIE
@@ -36,8 +39,10 @@ class Worlds(NamedTuple):
 
     `clocks`, shape (c, 2): each, and its tie to the one before it.  `events`, shape (e, 2): each, and the
     place of its clock in the group, or -1; first those that the clauses speak of, then others that are tied
-    to these, both by the rank of their ids.  `clauses`, shape (k, 3): whether absent, the first difference,
-    and the one after the last; those of problems, and then those that are `given` of each group.
+    to these, both by the rank of their ids.  `units`, shape (u, 4): the first tick, the number of ticks, and
+    which of `records` are in it, events by their places in the group, in order.  `clauses`, shape (k, 3):
+    whether absent, the first difference, and the one after the last; those of problems, and then those that
+    are `given` of each group.
     `differences`, shape (d, 3): t_left - t_right <= bound, events by their places in the group.
     """
 
@@ -45,6 +50,9 @@ class Worlds(NamedTuple):
     clocks: Indexes
     event_offsets: Indexes
     events: Indexes
+    unit_offsets: Indexes
+    units: Ticks
+    records: Indexes
     given_offsets: Indexes
     problem_offsets: Indexes
     clause_offsets: Indexes
@@ -82,8 +90,14 @@ def worlds_of(clauses: Clauses, clocks: EventClocks, ties: EventTies, id_rank: I
     place = np.full(len(events), -1, dtype=np.int64)
     wanted = whose[stamped] * many + clocks.clock[events[stamped]]
     place[stamped] = np.searchsorted(owner * many + chained, wanted) - clock_offsets[whose[stamped]]
-    at, begins = owned(ties.tie_offsets, component)
-    tied = np.repeat(group, np.diff(begins))
+    in_units = _are_units(ties)[component]
+    whole = np.flatnonzero(in_units)
+    at, begins = owned(ties.member_offsets, component[whole])
+    records = placed(np.repeat(group[whole], np.diff(begins)), ties.members[at])
+    place[np.repeat(event_offsets[group[whole]], np.diff(begins)) + records] = IN_UNIT
+    units = np.stack([*_ticks_of_units(ties, component[whole]), begins[:-1], begins[1:]], axis=1)
+    at, begins = owned(ties.tie_offsets, component[~in_units])
+    tied = np.repeat(group[~in_units], np.diff(begins))
     of_difference, offsets = of_problem[clauses.problem_of_differences], clauses.difference_offsets
     sides = (placed(of_difference, each) for each in (clauses.left, clauses.right))
     of_problems = np.stack([*sides, clauses.bound], axis=1)
@@ -93,6 +107,7 @@ def worlds_of(clauses: Clauses, clocks: EventClocks, ties: EventTies, id_rank: I
     return Worlds(
         clock_offsets, np.stack([chained, clocks.tie[chained]], axis=1),
         event_offsets, np.stack([events, place], axis=1),
+        np.searchsorted(group[whole], ends).astype(np.int64), units, records,
         len(clauses.absent) + np.searchsorted(tied, ends).astype(np.int64),
         clauses.problem_offsets, clauses.clause_offsets, np.stack([absent, first[:-1], first[1:]], axis=1),
         np.concatenate([of_problems, given]),
@@ -104,6 +119,21 @@ def _components(ties: EventTies, group: Indexes, event: Indexes) -> tuple[Indexe
     component, many = ties.component[event], max(len(ties.sizes), 1)
     pairs = np.unique((group * many + component)[component >= 0])
     return pairs // many, pairs % many
+
+
+def _are_units(ties: EventTies) -> Flags:
+    """Which components are records of a unit."""
+    if ties.series is None:
+        return np.zeros(len(ties.sizes), dtype=bool)
+    return ties.series.found().units.are(np.arange(len(ties.sizes)))
+
+
+def _ticks_of_units(ties: EventTies, components: Indexes) -> tuple[Ticks, Ticks]:
+    """The first tick of each of these units, and how many it has."""
+    if ties.series is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    units = ties.series.found().units
+    return units.begin[components], units.records[components] + units.spare[components]
 
 
 REMAIN, CLOCKS_CONTRADICT, TOO_FEW_REMAIN = range(3)
@@ -124,6 +154,7 @@ def count_hits(worlds, stamps, seeds, count, hits, failed):
     for group in range(len(seeds)):
         clocks = worlds.clocks[worlds.clock_offsets[group] : worlds.clock_offsets[group + 1]]
         events = worlds.events[worlds.event_offsets[group] : worlds.event_offsets[group + 1]]
+        units = worlds.units[worlds.unit_offsets[group] : worlds.unit_offsets[group + 1]]
         given, beyond = worlds.given_offsets[group], worlds.given_offsets[group + 1]
         first, last = worlds.problem_offsets[group], worlds.problem_offsets[group + 1]
         offset, tick = np.empty(len(clocks), dtype=np.int64), np.empty(len(events), dtype=np.int64)
@@ -134,6 +165,7 @@ def count_hits(worlds, stamps, seeds, count, hits, failed):
                 state, more = _draw_offsets(offsets, clocks, state, offset, _MOST_DRAWN * count)
                 broken += more
             state = draw_events(starts, lo, hi, density, events, state, offset, tick)
+            state = _draw_units(units, worlds.records, state, tick)
             if clauses_hold(clauses, differences, given, beyond, tick):
                 kept += 1
                 for p in range(first, last):
@@ -169,10 +201,35 @@ def _draw_offsets(offsets, clocks, state, offset, most):
 def draw_events(starts, lo, hi, density, events, state, offset, tick):
     """Fill the ticks of all events of a group; returns the next state."""
     for e in range(len(events)):
+        if events[e, 1] == _IN_UNIT:
+            continue
         state += _STEP
         tick[e] = drawn(state, events[e, 0], starts, lo, hi, density)
         if events[e, 1] >= 0:
             tick[e] += offset[events[e, 1]]
+    return state
+
+
+@inner
+def _draw_units(units, records, state, tick):
+    """Fill the ticks of all records of units; returns the next state.
+
+    Every choice of so many ticks is equally probable: Floyd's sampling (Bentley, Floyd, CACM 1987), sorted.
+    """
+    for u in range(len(units)):
+        begin, ticks, first, end = units[u, 0], units[u, 1], units[u, 2], units[u, 3]
+        for i in range(first, end):
+            largest = ticks - (end - i)
+            state += _STEP
+            own = begin + min(np.int64(unit_of(state) * (largest + 1.0)), largest)
+            at = i
+            while at > first and tick[records[at - 1]] > own:
+                at -= 1
+            if at > first and tick[records[at - 1]] == own:
+                at, own = i, begin + largest
+            for k in range(i, at, -1):
+                tick[records[k]] = tick[records[k - 1]]
+            tick[records[at]] = own
     return state
 
 

@@ -40,6 +40,7 @@ Seeds: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 FAILURE_PROBABILITY = 1e-6
 """How probable it is at most that a sampled confidence is further off than the error it carries."""
 _MOST_EVENTS = 1_000
+_PRODUCTS_OF_WORLD = 8
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Sampling:
 
     error: float
     events: Events
+
+    @property
+    def affordable(self) -> int:
+        """So many products take as long as the worlds of an estimate."""
+        return _PRODUCTS_OF_WORLD * sample_size(self.error)
 
     def probabilities(self, groups: Sequence[Group], problems: Sequence[Problems]) -> tuple[Indexes, Reals]:
         """Probability that at least one problem of a match holds, for every match that has any.

@@ -34,11 +34,16 @@ from cepctl.engines.pattern.bound_matches import Rivals
 
 
 def tied_matches(
-    matches: CoupledMatches, ties: EventTies, memory: BlockMemory, spans: TickSpans | None = None
+    matches: CoupledMatches,
+    ties: EventTies,
+    memory: BlockMemory,
+    spans: TickSpans | None = None,
+    affordable: int | None = None,
 ) -> Measured:
     """Measure matches that bind tied events, or that such events could break, in blocks that fit in memory.
 
     With `spans` the confidence is that of a match within its span; its time range then means nothing.
+    Where it takes more products than are `affordable` it is NaN.
 
     Raises
     ------
@@ -49,7 +54,7 @@ def tied_matches(
     for begin, end in coupled_blocks(matches.shape, matches.groups, matches.rivals, memory):
         block = np.arange(begin, end)
         within = None if spans is None else spans.take(block)
-        found.put(block, given_confidences(matches.taken(block), ties, within))
+        found.put(block, given_confidences(matches.taken(block), ties, within, affordable))
     return found
 
 
@@ -66,15 +71,18 @@ def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], 
     return found
 
 
-def given_confidences(matches: CoupledMatches, ties: EventTies, spans: TickSpans | None = None) -> Measured:
+def given_confidences(
+    matches: CoupledMatches, ties: EventTies, spans: TickSpans | None = None, affordable: int | None = None
+) -> Measured:
     """Measure matches, as `cepctl.engines.confidence.points.confidences` does, in the worlds that remain.
 
     With `spans` the confidence is that of a match within its span; its time range then means nothing.
+    Where it takes more products than are `affordable` it is NaN.
     """
     total = Total(len(matches))
     for problems in coupled_problems(matches):
         if len(problems.match):
-            total.add(problems.match, *_of_problems(matches.masses, ties, problems, spans))
+            total.add(problems.match, *_of_problems(matches.masses, ties, problems, spans, affordable))
     found = total.measured()
     if spans is not None:
         return found
@@ -115,7 +123,7 @@ def with_sure_ones(
 
 
 def _of_problems(
-    masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None
+    masses: Masses, ties: EventTies, problems: Problems, spans: TickSpans | None, affordable: int | None
 ) -> tuple[Reals, Ticks, Ticks]:
     """Each problem in the worlds that remain; the range and spans are those of what it shows.
 
@@ -132,21 +140,23 @@ def _of_problems(
     # What the order decides alone asks for nothing, or for what no world has.
     open_still = np.flatnonzero((np.diff(rows.clauses.clause_offsets) > 0) & ~impossible)
     if len(open_still):
-        confidence[open_still] = _of_open(masses, ties, rows.clauses.of_groups(open_still))
+        confidence[open_still] = _of_open(masses, ties, rows.clauses.of_groups(open_still), affordable)
+    if affordable is None:
+        refused_beyond(confidence, problems)
     if spans is not None:
         never: Indexes = (confidence <= 0.0).astype(np.int64)
-        return refused_beyond(confidence, problems), never, np.zeros(count, dtype=np.int64)
+        return confidence, never, np.zeros(count, dtype=np.int64)
     problem, event = rows.clauses.events()
     shown = np.concatenate([problem, every, every]), np.concatenate([event, first, last])
     known = GroupComponents.touching(*shown, ties, masses, scaled=False).tied(every)
     start, end = searched(lambda: Rows(masses, with_present(rows.clauses, known)).ends(first, last), problems)
-    return np.where(start == NEVER, 0.0, refused_beyond(confidence, problems)), start, end
+    return np.where(start == NEVER, 0.0, confidence), start, end
 
 
-def _of_open(masses: Masses, ties: EventTies, clauses: Clauses) -> Reals:
+def _of_open(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
     """The probability of each group, of one problem, that asks for something, in the worlds that remain."""
     counted, count = counted_of(clauses, ties), clauses.groups
     components = GroupComponents.of(counted.clauses, ties, masses)
     tied = Rows(masses, with_present(counted.clauses, components.tied(np.arange(count))))
     weighted = components.weighted(ties, count)._replace(counted=counted.records)
-    return tied.under(weighted, all_or_none=True) / components.probability(ties, masses, count)
+    return tied.under(weighted, affordable) / components.probability(ties, masses, count)

@@ -48,19 +48,20 @@ class Rows:
         """Of each row, NaN where it takes more than WORK_BOUND products or is not `chosen`; shape (n,)."""
         weighted = Weighted.none(self.masses.laws, self.clauses.groups)
         if chosen is None or len(chosen) == self.clauses.groups:
-            return self.under(weighted)
+            return self.under(weighted, WORK_BOUND)
         found = np.full(self.clauses.groups, np.nan)
         some = Rows(self.masses, self.clauses.of_groups(chosen))
-        found[chosen] = some.under(weighted.of_groups(chosen))
+        found[chosen] = some.under(weighted.of_groups(chosen), WORK_BOUND)
         return found
 
-    def under(self, weighted: Weighted, *, all_or_none: bool = False) -> Reals:
-        """The same of events with other laws on the same ticks, or weights.
+    def under(self, weighted: Weighted, affordable: int | None = None) -> Reals:
+        """The same of events with other laws on the same ticks, or weights; NaN of all behind a refused one.
 
-        `all_or_none`: behind a row that takes too much, none is measured.
+        `affordable`: how many products a row may take where others are measured also if one takes more.
         """
-        rank, asked = np.arange(len(weighted.buckets.lower)), self.clauses
-        return occurrences_by_rank(rank, asked, weighted, WORK_BOUND, all_or_none=all_or_none).probability
+        rank, refuses = np.arange(len(weighted.buckets.lower)), affordable is None
+        most = WORK_BOUND if affordable is None else affordable
+        return occurrences_by_rank(rank, self.clauses, weighted, most, all_or_none=refuses).probability
 
     def ends(self, first: Indexes, last: Indexes) -> tuple[Ticks, Ticks]:
         """The earliest ticks of events `first` and the latest of `last`, as `ends_of` finds them.

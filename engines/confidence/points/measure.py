@@ -40,6 +40,8 @@ class Measure:
     `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
     `shares_cuts`: whether those of one middle event are cut at much the same ticks.
     `ranges_only`: whether nobody asks for confidences, which may then be any numbers.
+    `affordable`: how many products a match may take that is estimated where they do not suffice: its
+    confidence is NaN then; None where it is refused.
     `heard` hears the name of each method that measures some of them.
     """
 
@@ -54,6 +56,7 @@ class Measure:
     shares_gaps: bool = True
     shares_cuts: bool = True
     ranges_only: bool = False
+    affordable: int | None = None
     heard: Heard = nobody
 
     def placed(self, masses: Masses) -> Measure:

@@ -9,6 +9,11 @@ import pytest
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import QueryTooLargeError
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.schema import IN_WRITTEN_ORDER
+from tests.engines.confidence.given.test_hidden_events import written
+from tests.engines.confidence.given.test_written_order import SCHEMA
 from tests.engines.confidence.given.worked_given import (
     IN_LOGGED_ORDER,
     SAMPLES,
@@ -79,7 +84,7 @@ def test_what_can_be_summed_is_exact() -> None:
 @pytest.mark.usefixtures("nothing_tied_is_summed")
 def test_too_few_worlds_are_refused_with_how_many_remain() -> None:
     """Of twelve samples within 20 ticks hardly any world has all in logged order."""
-    events = [Event(f"x{i:02}", "X", i, 20 + i, g="n") for i in range(12)]
+    events = [Event(f"x{i:02}", "X", 2 * i, 20 + 2 * i, g="n") for i in range(12)]
     plan = plan_of(f"PATTERN SEQ(X x, A a) {IN_LOGGED_ORDER}")
     with pytest.raises(QueryTooLargeError, match=r"until 72,544 satisfy .*, and only \d+ of [\d,]+ do"):
         match_events(plan, event_table([*events, Event("a", "A", 10, 20)]), OPTIONS)
@@ -96,3 +101,23 @@ def test_an_occurrence_that_is_too_costly_is_estimated_in_the_worlds_that_remain
     assert row["occurrence_error"] > 0
     assert abs(row["occurrence"] - exact["occurrence"]) <= row["occurrence_error"]
     assert row["expected"] == pytest.approx(exact["expected"])
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["SEQ(A a, B b) STRATEGY skip_till_next_match", "SEQ(A a, !C n, B b)", "SEQ(A a, B b) WITHIN 300 ticks"],
+)
+def test_worlds_of_two_writers_are_drawn_in_the_order_of_their_records(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 20 and 12 independent ticks one world in 20! 12! would have both orders."""
+    kinds = [("ABC"[i % 3], "w") for i in range(20)] + [("BCA"[i % 3], "v") for i in range(12)]
+    table = written(*((f"e{i:02}", kind, writer, 0, 999) for i, (kind, writer) in enumerate(kinds)))
+    plan = analyze(parse(f"PATTERN {pattern} GIVEN {IN_WRITTEN_ORDER}"), SCHEMA)
+    exact = {str(row["signature"]): row for row in match_events(plan, table).to_pylist()}
+    monkeypatch.setattr("cepctl.engines.confidence.coupled.sampling._PRODUCTS_OF_WORLD", 0)
+    found = match_events(plan, table, MatchOptions(approximate=0.02)).to_pylist()
+    assert {str(row["signature"]) for row in found} == set(exact)
+    assert sum(row["confidence_error"] > 0 for row in found) >= 8
+    for row in found:
+        assert abs(row["confidence"] - exact[str(row["signature"])]["confidence"]) <= row["confidence_error"]
