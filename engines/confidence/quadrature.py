@@ -55,15 +55,15 @@ def place_certain_nodes(ticks, degree, nodes, weights):
     at a tick, of `degree` + 1 records on the ticks.  A rule that sums each of these to 1 sums all such
     functions as exactly.  Of a high degree far fewer nodes do so than the degree has; which, is seen here.
     """
-    count = np.int64(_NODES_OF_ROOT * np.sqrt(degree))
-    while degree >= _LEAST_CERTAIN and count <= degree:
+    count = degree + 1 if degree < _LEAST_CERTAIN else np.int64(_NODES_OF_ROOT * np.sqrt(degree))
+    while count <= degree:
         if takes_every_tick(ticks, count - 1):
-            break
+            return place_nodes(ticks, count - 1, nodes, weights)
         summation_rule(ticks, count - 1, nodes, weights)
         if _sum_records(ticks, degree, nodes, weights, count):
             return count
         count += count // 8
-    return place_nodes(ticks, min(degree, count - 1), nodes, weights)
+    return place_nodes(ticks, degree, nodes, weights)
 
 
 @inner

@@ -43,6 +43,7 @@ from summaries import summaries
 from thresholds import push_down
 from uncertain_groups import uncertain_groups
 from widths import widths
+from writers import writers
 from written_rows import written_rows
 
 WIDTHS = "half-width d in ticks"
@@ -56,6 +57,7 @@ PARTS = (
     Part("widths", "Absences at any width", widths),
     Part("clocks", "Events that share clocks", shared_clocks),
     Part("keys", "Answers per key, and what is given", keys),
+    Part("writers", "Logs to the second, in the order of their lines", writers),
     Part("lasting", "Events that last", lasting),
     Part("laws", "Keys under a law of order", laws),
     Part("flink", "Next match of certain events, Flink beside it", flink),

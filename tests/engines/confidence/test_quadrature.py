@@ -40,6 +40,15 @@ def test_on_few_ticks_each_is_a_node() -> None:
     assert nodes_of(700, 300) == (list(range(700)), [1.0] * 700)
 
 
+@pytest.mark.parametrize("degree", [0, 1, 2, 30, 41, 64, 95, 96, 97, 130])
+def test_powers_of_every_degree_are_summed(degree: int) -> None:
+    nodes, weights = nodes_of(20_000, degree)
+    assert len(nodes) == degree + 1 or degree >= 96
+    right = sum(Fraction(tick, 20_000) ** degree for tick in range(20_000))
+    found = sum(weight * (tick / 20_000) ** degree for tick, weight in zip(nodes, weights, strict=True))
+    assert found == pytest.approx(float(right), rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_products_of_what_lies_before_and_behind_are_summed(seed: int) -> None:
     ticks, drawn = 1_000_000, np.random.default_rng(seed)
