@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.counted_members import CountedMembers
     from cepctl.engines.pattern.bound_matches import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin, RuleIndexes
+    from cepctl.engines.search.one_writer import InOrder
     from cepctl.engines.search.shape_ranges import RangesOfPairs
 
 SMALLEST = np.nextafter(0.0, 1.0)
@@ -169,7 +170,10 @@ class PreparedAlternative:
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         parts: Sequence[Callable[[], Iterator[Indexes]]]
-        search, events, _ = self.in_known_order or (self.search_within_gaps(), self.searched, self.plan)
+        known = self.in_known_order
+        search, events = (
+            (self.search_within_gaps(), self.searched) if known is None else (known.search, known.events)
+        )
         parts = enumeration_parts(search, events, columns, owned, fewest=fewest)
         if any(len(block) > 2 for block in self.alternative.positive_blocks):
             from cepctl.engines.event.and_groups import few_matches
@@ -183,31 +187,13 @@ class PreparedAlternative:
         return self.within_gaps_of(self.shape)
 
     @cached_property
-    def in_known_order(self) -> tuple[Search, Events, Plan] | None:
-        """The search among events whose order is known, these, and the plan; None where times matter, too."""
-        if not self.plan.given or self.lasting or not self._order_ends_groups:
+    def in_known_order(self) -> InOrder | None:
+        """The search among events whose order is known; None where times matter, too."""
+        if not self.plan.given or self.lasting:
             return None
-        from cepctl.engines.search.certain_gaps import certain_gaps
-        from cepctl.engines.search.one_writer import at_earliest_ticks, loosened, loosened_window
+        from cepctl.engines.search.one_writer import in_known_order
 
-        events = at_earliest_ticks(self.plan.given, self.searched)
-        if events is None:
-            return None
-        candidates = self.search.candidates
-        gaps = certain_gaps(self.shape, events, candidates, self.plan.partition_by)
-        system = loosened(self.search.system, self.searched.masses)
-        looser = replace(self.plan, window=loosened_window(self.plan.window, self.searched.masses))
-        return replace(self.search, system=system, gaps=gaps), events, looser
-
-    @property
-    def _order_ends_groups(self) -> bool:
-        """Whether groups, if any, hold all that stands between their ends, and no window ends one."""
-        components, strategy = self.alternative.components, self.plan.strategy
-        groups = [i for i in self.search.singles if components[i].kleene]
-        last = {i for i in groups if self.shape.block_of(i) == len(self.shape.blocks) - 1}
-        return not groups or (
-            strategy.whole_groups and not any(components[i].fills_window(strategy) for i in last)
-        )
+        return in_known_order(self.plan, self.shape, self.search, self.searched)
 
     def within_gaps_of(self, shape: Shape) -> Search:
         """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
@@ -236,7 +222,13 @@ class PreparedAlternative:
         QueryTooLargeError
             If there are more groups than the options allow.
         """
-        return self._as_taken(self.with_any_groups(rows))
+        known = self.in_known_order
+        if known is None or not known.has_groups:
+            return self._as_taken(self.with_any_groups(rows))
+        from cepctl.engines.search.kleene.in_order import with_groups_in_order
+
+        limits = self.options.max_matches, self.options.block_memory
+        return self._as_taken(with_groups_in_order(known, rows, *limits))
 
     def with_any_groups(self, rows: Indexes) -> Iterator[dict[int, Bindings]]:
         """The same with those that leave an event to what may be absent which another would have taken."""
@@ -244,12 +236,8 @@ class PreparedAlternative:
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.search.kleene.growth import with_groups
 
-        search, events, plan = self.in_known_order or (self.search, self.searched, self.plan)
-        if events is not self.searched:
-            # Thresholds are known of times, not of the order.
-            search = replace(search, push_down=None)
         return with_groups(
-            *(search, self.shape, events, rows, plan),
+            *(self.search, self.shape, self.searched, rows, self.plan),
             *(self.options.max_matches, self.options.block_memory),
             foresee=not self.lasting,
         )

@@ -2,23 +2,93 @@
 
 Their earliest ticks are a world that satisfies what is given, and in it they stand in the order that they
 have in every such world.  So two events are found in order there just where they always are, and a rival lies
-between them there just where it always does.  How far apart they are is not the same in every world: what a
-pattern asks of that is asked less of them by the widest interval.
+between them there just where it always does; groups hold there what they always do.  How far apart they are
+is not the same in every world: what a pattern asks of that is asked less of them by the widest interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cepctl.arrays import Ticks
+from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.pattern.blocks import AbsenceRule, Shape
+from cepctl.engines.pattern.bound_matches import groups_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.plan.plan import Given
+from cepctl.engines.pattern.rivals import certainly_broken, rivals_of, spans_of
+from cepctl.engines.search.certain_gaps import certain_gaps
+from cepctl.engines.search.search import Search
+from cepctl.plan.plan import Given, Plan
 from cepctl.schema import IN_WRITTEN_ORDER, RECORD, WRITER
+
+_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """A search among events at their earliest ticks; `plan` and `search` ask less of how far apart they are.
+
+    `shape`: what the order alone can break.
+    """
+
+    plan: Plan
+    shape: Shape
+    search: Search
+    events: Events
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether some component binds several events."""
+        return any(each.kleene for each in self.shape.alternative.components)
+
+    def unbroken(self, bound: dict[int, Bindings]) -> Iterator[dict[int, Bindings]]:
+        """The matches that no other event of the order breaks, some at a time."""
+        count = count_of(bound.values())
+        for begin in range(0, count, _AT_ONCE):
+            yield from self._unbroken(take_matches(bound, np.arange(begin, min(begin + _AT_ONCE, count))))
+
+    def _unbroken(self, bound: dict[int, Bindings]) -> Iterator[dict[int, Bindings]]:
+        masses, keys = self.events.masses, (self.search.candidates, self.plan.partition_by)
+        spans = spans_of(masses, groups_of(self.shape, bound))
+        rivals = rivals_of(self.shape, self.events, *keys, bound, spans)
+        left = np.flatnonzero(~certainly_broken(rivals, masses, spans, bound))
+        if len(left):
+            yield take_matches(bound, left)
+
+
+def in_known_order(plan: Plan, shape: Shape, search: Search, events: Events) -> InOrder | None:
+    """The search among events that one writer wrote; None where there are others, or times end groups."""
+    if not _order_ends_groups(plan, shape):
+        return None
+    earliest = at_earliest_ticks(plan.given, events)
+    if earliest is None:
+        return None
+    gaps = certain_gaps(shape, earliest, search.candidates, plan.partition_by)
+    looser = replace(search, system=loosened(search.system, events.masses), gaps=gaps)
+    window = None if plan.window is None else plan.window + _widest(events.masses)
+    rules = tuple(rule for rule in shape.rules if _of_order(rule))
+    return InOrder(replace(plan, window=window), replace(shape, rules=rules, together=()), looser, earliest)
+
+
+def _order_ends_groups(plan: Plan, shape: Shape) -> bool:
+    """Whether groups, if there are any, hold all that stands between their ends, and no window ends one."""
+    components, strategy = shape.alternative.components, plan.strategy
+    groups = [i for block in shape.blocks for i in block.components if components[i].kleene]
+    last = set(groups) & set(shape.blocks[-1].components)
+    return not groups or (
+        strategy.whole_groups and not any(components[i].fills_window(strategy) for i in last)
+    )
+
+
+def _of_order(rule: AbsenceRule) -> bool:
+    """Whether a rule speaks of what comes before and after events of a match, and of no distance to them."""
+    ends = [end for region in rule.regions for end in region]
+    return all(end.point is not None and abs(end.constant) <= 1 for end in ends)
 
 
 def at_earliest_ticks(given: Sequence[Given], events: Events) -> Events | None:
@@ -36,11 +106,6 @@ def at_earliest_ticks(given: Sequence[Given], events: Events) -> Events | None:
         return None
     masses = Masses(lower, lower, np.arange(len(lower) + 1), lower, lower, np.ones(len(lower)))
     return replace(events, masses=masses)
-
-
-def loosened_window(window: int | None, masses: Masses) -> int | None:
-    """The window of events at their earliest ticks, which can be further apart by the widest interval."""
-    return None if window is None else window + _widest(masses)
 
 
 def loosened(system: Ticks, masses: Masses) -> Ticks:
