@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("fresh", deadline=None)
 # The same cases every time: what passed does not fail a change that has nothing to do with it.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
-hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
+hypothesis.settings.register_profile("everyday", hypothesis.settings.get_profile("repeatable"), max_examples=25)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw few cases of a property that states no number where tests marked slow, which have time, are left out."""
+    everyday = "everyday" if "not slow" in config.option.markexpr else "repeatable"
+    hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else everyday)
+
 
 # Before any module of tests makes strategies.
 keep_strategies()

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cepctl
@@ -66,7 +66,6 @@ def tied(row: str, drawn: Drawn) -> bool:
     return any(a["lower"] == b["lower"] for a, b in combinations(bound, 2))
 
 
-@settings(max_examples=30, deadline=None)
 @given(events, blurs, st.sampled_from(["AB", "BA", "ABC"]), st.integers(1, 3))
 def test_stated_is_what_the_judge_says_and_happened_what_is_true(
     drawn: Drawn, blur: dict[str, str], types: str, seed: int

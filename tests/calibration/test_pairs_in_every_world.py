@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cepctl
@@ -78,7 +78,6 @@ def blurred_pairs(
         return found, pl.read_parquet(kept / "*.parquet").to_dicts(), dict(clocks)
 
 
-@settings(max_examples=40, deadline=None)
 @given(events, st.sampled_from(BLURS), st.integers(1, 5))
 def test_what_is_stated_and_what_happened_of_pairs(
     drawn: list[dict[str, Any]], blur: dict[str, str], seed: int
@@ -102,7 +101,6 @@ def test_what_is_stated_and_what_happened_of_pairs(
     assert shown == sorted((round(float(s), 9), y) for s, y in is_open)
 
 
-@settings(max_examples=40, deadline=None)
 @given(events, st.sampled_from(BLURS), st.integers(1, 5))
 def test_every_event_can_be_where_it_truly_is(
     drawn: list[dict[str, Any]], blur: dict[str, str], seed: int

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cepctl
@@ -107,7 +107,6 @@ def some_pieces(draw: st.DrawFn) -> list[Piece]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(some_pieces())
 def test_all_readings_that_the_rule_takes_back_are_found(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[Piece]

@@ -261,7 +261,7 @@ def test_what_is_wrong_is_said(words: list[str], complaint: str, capsys: pytest.
     assert "Traceback" not in said
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_exact_fractions_exclude_the_same_pairs(data: st.DataObject) -> None:
     """Estimates that move within a piece, with bounds on either side, over all pairs."""

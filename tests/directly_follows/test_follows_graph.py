@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.directly_follows import expected
@@ -96,7 +96,6 @@ def some_events(draw: st.DrawFn) -> list[Event]:
     return [(draw(st.integers(0, 1)), draw(st.sampled_from("ABC")), draw(buckets())) for _ in range(count)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(some_events())
 def test_the_graph_is_that_of_all_worlds(events: list[Event]) -> None:
     found, judged = told(graph_of(events)), by_enumeration(events)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl import match
@@ -87,7 +87,6 @@ def text(buckets: Buckets) -> str:
     return "|".join(f"{lo}:{hi}:{float(p)}" for lo, hi, p in buckets)
 
 
-@settings(max_examples=30)
 @given(
     start=st.integers(-3, 3),
     end=histograms(2),

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import UncertaintyModelError
@@ -159,7 +159,6 @@ def expected(times: Sequence[Time], rule: str) -> tuple[int, list[tuple[int, int
 
 
 @given(st.sampled_from(sorted(FORMS)), st.lists(times, min_size=1, max_size=6))
-@settings(max_examples=150, deadline=None)
 def test_intervals_are_those_of_exact_arithmetic(
     tmp_path_factory: pytest.TempPathFactory, name: str, times: list[Time]
 ) -> None:
@@ -175,7 +174,6 @@ def test_intervals_are_those_of_exact_arithmetic(
 
 
 @given(st.lists(st.integers(-SECOND, SECOND), min_size=1, max_size=6), st.sampled_from(["ns", "us", "ms"]))
-@settings(max_examples=40, deadline=None)
 def test_timestamps_of_tables_keep_what_they_hold_also_before_1970(
     tmp_path_factory: pytest.TempPathFactory, values: list[int], unit: str
 ) -> None:

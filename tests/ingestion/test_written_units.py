@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.ingestion import reading
@@ -384,7 +384,6 @@ def expected(texts: Sequence[str]) -> tuple[int, Intervals]:
 
 
 @given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=12), st.integers(1, 4), st.integers(0, 1))
-@settings(max_examples=60)
 def test_chunks_and_parts_of_a_file_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], chunk: int, in_parts: int
 ) -> None:

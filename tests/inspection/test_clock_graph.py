@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.inspection.clock_graph import (
@@ -56,7 +56,6 @@ def test_no_pairs_say_nothing() -> None:
     assert graph() == ClockGraph()
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(-50, 50), min_size=5, max_size=5),
     st.lists(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
@@ -132,7 +132,6 @@ def test_the_option_that_is_named_reads_the_file() -> None:
     assert recognised_format(head, "x", mapped=True).name == "csv"
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode), st.just(b"{" * 60_000)))
 def test_any_bytes_have_a_clue_of_one_line(head: bytes) -> None:
     clue = clue_to(head)

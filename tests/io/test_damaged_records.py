@@ -18,7 +18,7 @@ from cepctl.io.traces.chrome import OTHER_PHASE
 from tests.forty_records import COUNT, EVENTS_OF_A_RECORD, FORTY_RECORDS, WHOLE_IS_LOST
 from tests.reader_account import RECORDS_IN, account_of
 
-EVERYDAY_DAMAGES = 25
+EVERYDAY_DAMAGES = 10
 SIGNS = (b"<", b'"', b"{", b"\0", b"]", b"[", b"}", b",", b"\\ud800")
 # Here a mismatch is told by the reader itself.
 UNCOUNTED = ("ganglia", "xes")
@@ -155,7 +155,7 @@ def test_damage_in_the_middle_costs_few_records(name: str) -> None:
     each = EVENTS_OF_A_RECORD.get(name, 1)
     # Here no element around records begins or ends.
     begin, end = len(data) // 2, len(data) * 11 // 20
-    places = Random(name).sample(range(begin, end), 8)
+    places = Random(name).sample(range(begin, end), 3)
     few = [
         account_of(damaged(data, number), format_name).events // each >= COUNT - 2
         for place in places

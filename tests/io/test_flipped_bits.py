@@ -14,7 +14,7 @@ from cepctl.io.formats import known_formats
 from tests.reader_account import account_of, lost_in_silence
 from tests.small_logs import SMALL_LOGS
 
-EVERYDAY_FLIPS = 40
+EVERYDAY_FLIPS = 15
 
 
 def test_there_is_a_small_log_of_every_format() -> None:

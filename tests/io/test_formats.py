@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
@@ -104,7 +104,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         pass
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
         st.binary(max_size=200),

@@ -16,7 +16,7 @@ from tests.reader_account import Account, lost_in_silence
 from tests.small_logs import SMALL_LOGS
 
 ROOT = Path(__file__).parents[2]
-EVERYDAY_INPUTS = 300
+EVERYDAY_INPUTS = 100
 
 
 def run(count: int, state: Path, processes: int = 2, before: str = "") -> subprocess.CompletedProcess[str]:

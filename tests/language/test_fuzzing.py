@@ -47,7 +47,7 @@ def survives(text: str) -> Plan | None:
     return plan
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXTS)
 def test_nothing_but_documented_errors_escapes(text: str) -> None:
     survives(text)
@@ -104,7 +104,7 @@ def test_the_strategies_reach_plans_and_every_kind_of_error() -> None:
     outcomes: set[type] = set()
     many = "PATTERN SEQ(" + ", ".join(f"OR(A a{i}, B b{i})" for i in range(9)) + ")"
 
-    @settings(max_examples=300, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
     @given(st.one_of(TEXTS, st.just(many), st.just("PATTERN AND(A a, B b)+")))
     def collect(text: str) -> None:
         try:

@@ -11,7 +11,7 @@ from cepctl.language.printer import expression_to_text, to_text
 from tests.language.query_grammar import QUERIES
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(QUERIES)
 def test_printed_query_parses_to_an_equal_one(query: Query) -> None:
     assert parse(to_text(query)) == query

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.arrays import Reals
@@ -57,7 +57,6 @@ def summed(some: Sequence[Key], found: OpenFactors, vector: Reals) -> float:
     return math.fsum(log_likelihood(key, factors) for key in some)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(keys, min_size=1, max_size=3), st.integers(0, 10_000))
 def test_all_orders_are_weighed(some: list[Key], seed: int) -> None:
     lessons = lessons_of(some)
@@ -67,7 +66,6 @@ def test_all_orders_are_weighed(some: list[Key], seed: int) -> None:
     assert value == pytest.approx(summed(some, lessons.factors, vector), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(keys, min_size=1, max_size=2), st.integers(0, 10_000))
 def test_the_gradient_is_that_of_finite_differences(some: list[Key], seed: int) -> None:
     lessons = lessons_of(some)
@@ -80,7 +78,6 @@ def test_the_gradient_is_that_of_finite_differences(some: list[Key], seed: int) 
         assert gradient[place] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(keys, min_size=1, max_size=3), st.integers(0, 10_000))
 def test_a_tangent_touches_the_sum_where_all_factors_are_1_and_grows_by_no_more(
     some: list[Key], seed: int
@@ -104,7 +101,6 @@ def test_of_tied_events_a_tangent_takes_each_order_alike() -> None:
     assert tangent.counted[place] == pytest.approx(1.0)  # before(A, B), less before(B, A)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(keys, min_size=1, max_size=2), st.integers(0, 10_000))
 def test_a_factor_that_is_not_open_makes_no_difference(some: list[Key], seed: int) -> None:
     """What is left out of the vector tells every key as before: it counts alike in all its orders."""

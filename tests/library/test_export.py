@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cepctl
@@ -114,7 +114,6 @@ def facts(row: dict[str, Any], event_id: str) -> tuple[Any, ...]:
     return (row[event_id], *known, flag, rounded(row.get("pmf")), rounded(row.get("end_pmf")))
 
 
-@settings(max_examples=30)
 @given(st.lists(rows(), min_size=1, max_size=6), st.sampled_from(["1 ms", "1 us", "1 ns", "1 s", "15 s"]))
 def test_what_is_written_is_read_back(written: list[dict[str, Any]], unit: str) -> None:
     with TemporaryDirectory() as folder:

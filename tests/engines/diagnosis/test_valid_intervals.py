@@ -6,7 +6,7 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
@@ -95,7 +95,6 @@ def streams(draw: st.DrawFn) -> list[Event]:
 
 
 @pytest.mark.parametrize("pattern", ["SEQ(A a, B b, A c)", "SEQ(A a, B+ b[])", "AND(A a, B b)"])
-@settings(max_examples=30, deadline=None)
 @given(events=streams(), window=st.integers(1, 6))
 def test_an_interval_holds_the_ticks_of_the_worlds_that_match_and_no_others(
     pattern: str, events: list[Event], window: int

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
@@ -59,7 +59,6 @@ def event(name: str, drawn: list[tuple[int, int, int]]) -> Event:
     return histogram(name, name.upper(), *buckets)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     HISTOGRAMS,
     HISTOGRAMS,

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.io.contract.local_instants import instants_of_shaped
@@ -27,7 +27,6 @@ _TEXTS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     texts=st.lists(_TEXTS, min_size=1, max_size=8), zone=st.sampled_from([None, ZoneInfo("Europe/Berlin")])
 )

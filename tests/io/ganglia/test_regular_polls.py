@@ -95,7 +95,7 @@ def odd_polls(draw: st.DrawFn) -> bytes:
     return content
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(content=odd_polls(), size=st.sampled_from([1 << 16, 301, 64]))
 def test_odd_polls_read_alike_wherever_expat_stops(content: bytes, size: int) -> None:
     assert read(content, size) == by_libxml2(content)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import fastavro
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
@@ -200,7 +200,6 @@ def test_undamaged_they_are_recognised_and_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(deadline=None, max_examples=60)
 @given(changes=mutations)
 def test_damage_gives_events_rejects_or_a_documented_error(
     name: str, changes: list[tuple[str, int, int | bytes]]

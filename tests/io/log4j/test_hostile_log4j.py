@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
@@ -51,7 +51,6 @@ def mutated(draw: st.DrawFn, sample: bytes, bits: tuple[bytes, ...]) -> bytes:
     return bytes(content[: draw(st.integers(0, len(content)))] if draw(st.booleans()) else content)
 
 
-@settings(max_examples=80, deadline=None)
 @given(mutated(LOG, BITS), st.booleans(), st.sampled_from([None, "Europe/Berlin", "Asia/Kolkata"]))
 def test_a_mutated_log_gives_events_and_rejects_and_accounts_for_every_record(
     content: bytes, keep: bool, zone: str | None
@@ -69,7 +68,6 @@ def test_a_mutated_log_gives_events_and_rejects_and_accounts_for_every_record(
     assert report.records <= content.count(b"\n") + 2
 
 
-@settings(max_examples=80, deadline=None)
 @given(mutated(PATTERNS, (b"(", b")", b"(?P<x>", b"\\", b"[", b"*", b"'", b'"""', b"= 3", b"{99}", b"\\C")))
 def test_mutated_patterns_are_refused_or_they_run(text: bytes) -> None:
     try:

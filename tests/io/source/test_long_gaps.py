@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.io.source.streams import LongGaps, ShortenedGaps, empty_lines
@@ -55,7 +55,6 @@ def test_a_gap_that_is_not_longer_than_what_is_kept_stays() -> None:
     assert shortened(text, kept=3 * PIECE)[0] == text
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from([b"\n\n", b"\r\n", b"\n\r", b"x\n", b"x", b"\n", b"\n\n\n\n"]), max_size=12))
 def test_whatever_the_pieces_are_lines_that_are_not_empty_keep_their_numbers(pieces: list[bytes]) -> None:
     gaps = LongGaps(kept=2)

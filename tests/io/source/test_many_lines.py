@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
@@ -179,7 +179,6 @@ def assert_same(name: str, data: bytes, options: ReadOptions) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-@settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_many_lines_give_what_each_gives_alone(name: str, data: st.DataObject) -> None:
     lines = data.draw(st.lists(st.sampled_from(LINES[name]), min_size=1, max_size=40))

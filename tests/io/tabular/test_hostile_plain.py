@@ -87,7 +87,6 @@ def test_a_damaged_parquet_file_gives_events_or_a_documented_error(data: bytes) 
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(deadline=None, max_examples=30)
 @given(data=st.binary(max_size=300))
 def test_any_bytes_give_rejects_or_a_documented_error(name: str, data: bytes) -> None:
     read(name, data)
