@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 # A run under load is slow, not wrong.
 hypothesis.settings.register_profile("fresh", deadline=None)
 # The same cases every time: what passed does not fail a change that has nothing to do with it.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
-hypothesis.settings.register_profile("everyday", hypothesis.settings.get_profile("repeatable"), max_examples=25)
+REPEATABLE = hypothesis.settings(deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("repeatable", REPEATABLE)
+hypothesis.settings.register_profile("everyday", REPEATABLE, max_examples=25)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw few cases of a property that states no number where tests marked slow, which have time, are left out."""
-    everyday = "everyday" if "not slow" in config.option.markexpr else "repeatable"
-    hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else everyday)
+    """Where slow tests are left out, a property that states no number of cases has fewer of them."""
+    repeatable = "everyday" if "not slow" in config.option.markexpr else "repeatable"
+    hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else repeatable)
 
 
 # Before any module of tests makes strategies.
@@ -52,10 +53,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # after marks have left out theirs
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out all but the first test of each file, where that is asked for."""
+    """Leave out all but the first test of each file, where that is asked for; what shares Spark comes first.
+
+    The first of several processes then has all of these, and Spark starts in no other one.
+    """
     if config.getoption("--one-of-each"):
         first = {item.path: item for item in reversed(items)}
         items[:] = [item for item in items if first[item.path] is item]
+    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_finish() -> None:

@@ -16,14 +16,14 @@ from cepctl.plan.plan import Plan
 Engine: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 Row: TypeAlias = Mapping[str, Any]
 
-EVERYDAY_EXAMPLES = 10
+EVERYDAY_EXAMPLES = 8
 MOST_EVERYDAY_EXAMPLES = 50
 """Of some tests, whose cases are small."""
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))
 FEW_EXAMPLES = max(EXAMPLES // 4, 1)
 """For what follows from the agreement of the engines, or costs much for each case."""
-RARE_EXAMPLES = max(EXAMPLES, 30)
+RARE_EXAMPLES = max(EXAMPLES, 20)
 """For what few cases reach."""
 CONFIDENCE_ERROR = 1e-9
 

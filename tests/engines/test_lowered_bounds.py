@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.engines.agreement import EVERYDAY_EXAMPLES, MANY_EXAMPLES
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES
 
 
 def answers_are_right_or_refused(examples: int) -> None:
@@ -20,7 +20,7 @@ def answers_are_right_or_refused(examples: int) -> None:
 
 
 def test_answers_are_right_or_refused_whatever_the_bounds() -> None:
-    answers_are_right_or_refused(EVERYDAY_EXAMPLES)
+    answers_are_right_or_refused(FEW_EXAMPLES)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, QueryTooLargeError, UnsupportedQueryError
+from tests.engines.agreement import EXAMPLES
 from tests.engines.confidence.intervals.random_intervals import (
     negations,
     queries,
@@ -111,7 +112,7 @@ def test_a_certain_row_is_decided_at_its_one_tick() -> None:
     assert list(row.values()) == [8, 8, 8, 8, 5]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=2 * EXAMPLES, deadline=None, suppress_health_check=QUIET)
 @given(case=any_cases())
 def test_random_rows_are_decided_as_the_judge_says(case: Case) -> None:
     try:
@@ -120,7 +121,7 @@ def test_random_rows_are_decided_as_the_judge_says(case: Case) -> None:
         assume(condition=False)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=2 * EXAMPLES, deadline=None, suppress_health_check=QUIET)
 @given(query=queries(), events=streams())
 def test_random_rows_of_interval_events_are_decided_as_the_judge_says(
     query: str, events: tuple[Event, ...]
