@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -130,6 +131,11 @@ def report(folder: Path, events: str, query: str = QUERY, *options: str) -> str:
 def share(text: str) -> float:
     """A confidence as the table shows it."""
     return float(text.removesuffix(" %")) / 100
+
+
+def colour(element: WebElement, name: str) -> tuple[str, ...]:
+    """What red, green and blue a property of the style has in the end."""
+    return tuple(re.findall(r"\d+", element.value_of_css_property(name))[:3])
 
 
 def stream(stories: int, loads: int) -> str:
@@ -339,6 +345,11 @@ def test_each_key_is_a_line_that_opens_to_its_matches(opened: Page, tmp_path: Pa
     assert len(opened.all(".answer > summary .small")) == 6
     assert all(each.find_elements(By.CSS_SELECTOR, ".mark") for each in opened.all(".small"))
     assert len(opened.all("#answers .legend li")) == 3
+    interval, part = (opened.one(f".small .{kind}") for kind in ("stretch-ground", "mass"))
+    swatches = (opened.one(f"#answers .swatch.{kind}") for kind in ("pale", "mass"))
+    assert [colour(each, "fill") for each in (interval, part)] == [
+        colour(each, "background-color") for each in swatches
+    ]
     assert opened.text("#best-title").endswith(": its most probable match")
     assert len(opened.all("#best svg.timeline g.lane")) == 3
     opened.one(".answer > summary").click()
@@ -507,6 +518,9 @@ def test_on_a_phone_rows_are_cards_and_nothing_scrolls_aside(opened: Page, tmp_p
         assert opened.one("#matches > thead").rect["height"] < 60, "headings that sort stand on one line"
         confidence = opened.one("tr.match > td[data-name='confidence']")
         assert confidence.rect["x"] + confidence.rect["width"] <= PHONE["width"]
+        events = opened.one("tr.match > td[data-name='match']")
+        assert events.get_property("scrollWidth") <= events.get_property("clientWidth")
+        assert events.rect["width"] > PHONE["width"] / 2
         for part in ("document.documentElement", "document.getElementById('scroller')"):
             assert opened.browser.execute_script(f"return {part}.scrollWidth <= {part}.clientWidth")
         opened.one("tr.match .opener").click()
