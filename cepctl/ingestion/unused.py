@@ -90,11 +90,16 @@ def _unused_rules(
     for rule in model.rules:
         # What fits every event stands last, for those that no other rule fits, and there need be none.
         if rule.number not in used and not (used and rule.unconditional):
-            yield f"{model.file}: rule {rule.number} applies to no event{_why(rule, results, types)}"
+            earlier = any(number < rule.number for number in used)
+            why = _why(rule, results, types, earlier=earlier)
+            yield f"{model.file}: rule {rule.number} applies to no event{why}"
 
 
-def _why(rule: Rule, results: Sequence[FileResult], types: Mapping[str, int]) -> str:
-    """Which condition has no chance, if one has not."""
+def _why(rule: Rule, results: Sequence[FileResult], types: Mapping[str, int], *, earlier: bool) -> str:
+    """Which condition has no chance, if one has not.
+
+    `earlier`: some rule before it applies to events, which are not asked for this one.
+    """
     if rule.event_type is not None and not fnmatch.filter(types, rule.event_type):
         return f": no event has the type '{rule.event_type}'{_nearest(rule.event_type, types)}"
     files = [result.name for result in results]
@@ -103,6 +108,8 @@ def _why(rule: Rule, results: Sequence[FileResult], types: Mapping[str, int]) ->
         return (
             f": no event has a '{name}'{_nearest(name, have)}"
             if name not in have
+            else f": the rules before it take every event whose {name} is {value}, or there is none"
+            if earlier
             else f": no {name} is {value}"
         )
     if rule.of is not None:
@@ -113,6 +120,8 @@ def _why(rule: Rule, results: Sequence[FileResult], types: Mapping[str, int]) ->
         return f": no event has a '{by}'{_nearest(by, sorted(known))}"
     if rule.unconditional:
         return ": events without a time keep the interval that they bring"
+    if earlier and rule.where is None and fnmatch.filter(files, rule.source or "*"):
+        return ": the rules before it take all its events"
     return _nearest(rule.source or "", files)
 
 

@@ -66,7 +66,9 @@ def test_a_form_of_times_that_fits_nothing_is_named(
 
 
 def test_percentages_are_taught(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "; 50 percent is 50%" in said(capsys, "match", QUERY, "log.csv", "--min-confidence", "50", code=2)
+    assert "<=1.0; 50 percent is 50%" in said(
+        capsys, "match", QUERY, "log.csv", "--min-confidence", "50", code=2
+    )
     assert "; 50 percent is 50%" in said(capsys, "match", f"{QUERY} CONFIDENCE >= 50", "log.csv", code=2)
 
 

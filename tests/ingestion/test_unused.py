@@ -54,6 +54,23 @@ def test_a_rule_that_fits_nothing_is_named(condition: str, said: str | None, tmp
     assert notices(tmp_path, CSV, model=model) == ([] if said is None else [said])
 
 
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("node = 'n7'", "the rules before it take every event whose node is n7, or there is none"),
+        ("source = 'log.csv'", "the rules before it take all its events"),
+        ("event_type = 'Start'", "the rules before it take all its events"),
+    ],
+)
+def test_a_rule_whose_events_another_one_takes_is_not_said_to_have_none(
+    condition: str, why: str, tmp_path: Path
+) -> None:
+    log = "event_type,time,node\nStart,2024-05-01T10:00:00.25Z,n7\nStop,2024-05-01T10:00:05Z,n8\n"
+    named = condition if not condition.startswith("node") else f"attribute = {{ {condition} }}"
+    model = f"[[rule]]\nsource = 'log.*'\n{WIDE}\n[[rule]]\n{named}\n{WIDE}\n"
+    assert notices(tmp_path, log, model=model) == [f"m.toml: rule 2 applies to no event: {why}"]
+
+
 def test_a_rule_for_the_rest_may_find_none(tmp_path: Path) -> None:
     model = f"[[rule]]\nevent_type = 'St*'\n{WIDE}\n[[rule]]\n{WIDE}\n"
     assert notices(tmp_path, CSV, model=model) == []

@@ -28,7 +28,9 @@ class Probability(click.FloatRange):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as problem:
-            raise click.BadParameter(f"{problem.message}{_as_percentage(value)}", ctx, param) from None
+            raise click.BadParameter(
+                f"{problem.message.rstrip('.')}{_as_percentage(value)}", ctx, param
+            ) from None
 
 
 def _as_percentage(value: Any) -> str:
