@@ -14,7 +14,7 @@ from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.results import FileAccount, FileResult, FileTimes
 from cepctl.ingestion.schemas import DatasetSchema
 from cepctl.io.contract.message_template import MessageTemplate
-from cepctl.io.contract.reader import Reject
+from cepctl.io.contract.reader import NO_ZONE, Reject
 from cepctl.schema import TimeUnit, tick_text
 
 _SHOWN = 20
@@ -113,12 +113,17 @@ def _account(
 
 
 def _notices(results: Sequence[FileResult]) -> list[str]:
-    """What each file is to be told of; what is the same of many files is said once, of all of them."""
+    """What each file is to be told of; what is the same of many files is said once, of all of them.
+
+    So is which instants were taken to be meant, of however few: it is one choice, and one option changes it.
+    """
     noted: dict[str, list[FileResult]] = {}
     for result in results:
         for note in +result.notes:
             noted.setdefault(note, []).append(result)
-    of_many = {note: files for note, files in noted.items() if len(files) > _FILES_NAMED}
+    of_many = {
+        note: files for note, files in noted.items() if len(files) > (1 if note == NO_ZONE else _FILES_NAMED)
+    }
     by_file = [
         f"{result.name}: {remark}" for result in results for remark in result.remarks_without(of_many.keys())
     ]

@@ -38,7 +38,7 @@ from cepctl.io.clocks.contract import (
 )
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.reader import NO_ZONE, ReadOptions
 from cepctl.io.contract.times import LogTime
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.system.stamps import HEAD_BYTES, Stamps, stamps_of
@@ -51,7 +51,6 @@ BAD_OFFSET = "an offset of linuxptp that cannot be read"
 BAD_STATE = "a state of the servo other than s0, s1 and s2"
 BAD_TIME = "a time that no calendar has"
 BAD_STEP = "a step by an amount that is not a number"
-NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
 NOT_DATED = "an offset without the prefix of syslog or the journal"
 
 _PROGRAM = r"(?P<program>ptp4l|phc2sys|ts2phc|chronyd|ntpd)"

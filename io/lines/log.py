@@ -36,6 +36,7 @@ from cepctl.io.contract.reader import (
     LAYOUT,
     NANOS,
     NO_TIME,
+    NO_ZONE,
     RAW_COLUMNS,
     TWICE,
     ReadOptions,
@@ -68,7 +69,6 @@ from cepctl.schema import TIME_TYPE
 
 UNMATCHED = "no pattern fits the log record (--keep-unmatched types it by its template)"
 MESSAGE, NODE, NODE_RAW = "message", "node", "node_raw"
-_NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 _CONTINUED = "lines without a time of their own, which continue the record before them: {:,}"
 _OTHERWISE = (
     "lines that begin with times of another layout than that of the log, which are taken for lines of the "
@@ -307,7 +307,7 @@ class _Log:
         )
         self.last = int(micros[-1]) if len(micros) else self.last
         for note, count in (
-            (_NO_ZONE, int(unzoned.sum()) if self.options.time_zone is None else 0),
+            (NO_ZONE, int(unzoned.sum()) if self.options.time_zone is None else 0),
             (TWICE, int((kept & (found.fold > 0)).sum())),
             (BELOW_NANOSECONDS, int((kept & times.cut).sum())),
             (_BACK, back),

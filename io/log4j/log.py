@@ -32,6 +32,7 @@ from cepctl.io.contract.reader import (
     FOLD,
     GRAIN,
     NO_TIME,
+    NO_ZONE,
     RAW_COLUMNS,
     TWICE,
     ReadOptions,
@@ -58,7 +59,6 @@ _TIMES = r"\d{4}[-/.]\d\d[-/.]\d\d \d\d:\d\d:\d\d[,.]?\d* |\d\d/\d\d/\d\d \d\d:\
 _LEVELS = r"[^\n]{0,3}\d[^\n]{8,28} (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[ \t]"
 _NEARLY_HEADER = rf"\n(?:{_TIMES}|{_LEVELS})"
 _SWALLOWED = re.compile(f"{_TIMES}|{_LEVELS}")
-_NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 
 _OF_HADOOP = r"\.hadoop\.|^(?:dfs|hdfs|mapred|mapreduce|ipc|fs|util)\."
 # In a file that begins in the middle of a record, at least this many lines begin one.
@@ -196,7 +196,7 @@ class _Log:
     def _times(self, records: Records[Headers], found: Instants, kept: Flags) -> dict[str, pa.Array]:
         headers = records.headers
         for note, rows in (
-            (_NO_ZONE, kept & (self.options.time_zone is None)),
+            (NO_ZONE, kept & (self.options.time_zone is None)),
             (TWICE, kept & (found.fold > 0)),
         ):
             if rows.any():

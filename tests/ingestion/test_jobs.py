@@ -503,7 +503,21 @@ def test_what_is_the_same_of_many_files_is_said_once(logs: Path, output: Path) -
     )
 
 
+def test_times_without_a_zone_are_said_once_whatever_the_format(logs: Path, output: Path) -> None:
+    write(
+        logs,
+        a__csv="event_type,time\nA,2026-01-05T10:00:00\n",
+        b__log="2026-01-05 10:00:01,123 INFO app.Main: began\n2026-01-05 10:00:02,123 INFO app.Main: ended\n",
+        c__log="Jan  5 10:00:01 n1 sshd[12]: Accepted password for ann\n",
+    )
+    (notice,) = (each for each in run(logs, output).notices if "without a zone" in each)
+    assert (
+        notice == "3 files, a.csv the first: times without a zone, read as UTC: 4; name their zone with --tz"
+    )
+
+
 def test_of_few_files_each_is_named(logs: Path, output: Path) -> None:
-    log = "event_type,time\nA,2026-01-05T10:00:00\n"
-    notices = run(write(logs, a__csv=log, b__csv=log), output).notices
-    assert [each.partition(":")[0] for each in notices if "without a zone" in each] == ["a.csv", "b.csv"]
+    log = "event_type,time\nA,2026-10-25T02:30:00\n"
+    read = ReadOptions(time_zone="Europe/Berlin")
+    notices = run(write(logs, a__csv=log, b__csv=log), output, read=read).notices
+    assert [each.partition(":")[0] for each in notices if "happened twice" in each] == ["a.csv", "b.csv"]

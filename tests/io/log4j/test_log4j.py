@@ -49,7 +49,7 @@ def test_without_a_zone_times_are_utc_and_it_is_said() -> None:
     report = ReadReport()
     read(f"{DAEMON}\n{CONSOLE}\n", report=report)
     assert [n.format(c) for n, c in report.notes.items()] == [
-        "times of log records, read as UTC; name their zone with --tz: 2"
+        "times without a zone, read as UTC: 2; name their zone with --tz"
     ]
 
 
