@@ -98,6 +98,11 @@ class Matches:
             hint = _HABITS.get(name)
             raise AttributeError(f"Matches has no '{name}'{f'; {hint}' if hint else ''}")
 
+        def __getitem__(self, key: object) -> object:
+            """Say how a row or a column is come by."""
+            column = f".polars()[{key!r}] is that column" if isinstance(key, str) else "head() are the first rows"
+            raise TypeError(f"Matches have no items; list(matches) are their rows as dicts, {column}")
+
     def arrow(self) -> pa.Table:
         """All rows as one table; times are timestamps in UTC, or ticks where these were asked for.
 

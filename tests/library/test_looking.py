@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -78,6 +79,15 @@ def test_habits_of_other_libraries_get_a_hint(habit: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"Matches has no '{habit}'; .*{hint}"):
         getattr(matches, habit)
     assert not hasattr(matches, "nothing_like_it")
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"), [(0, r"head\(\) are the first rows"), ("start", r"\.polars\(\)\['start'\] is that column")]
+)
+def test_who_asks_for_a_row_or_a_column_gets_a_hint(key: int | str, hint: str) -> None:
+    matches: Any = cepctl.match(QUERY, EVENTS)
+    with pytest.raises(TypeError, match=f"Matches have no items; .*{hint}"):
+        matches[key]
 
 
 def test_show_and_report_take_the_laws_of_the_command(stored: str, tmp_path: Path) -> None:
