@@ -20,6 +20,7 @@ from cepctl.library.notices import (
     tell_missing_window,
     tell_plan,
     tell_reading,
+    tell_texts,
 )
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
@@ -249,4 +250,5 @@ def planned(query: Query, inputs: EventInputs, matching: Matching) -> Plan:
 
         raise QuerySemanticError("\n".join([str(problem), *no_numbers(inputs, problem.texts)])) from None
     tell_plan(plan)
+    tell_texts(query, inputs)
     return plan

@@ -100,7 +100,9 @@ class Matches:
 
         def __getitem__(self, key: object) -> object:
             """Say how a row or a column is come by."""
-            column = f".polars()[{key!r}] is that column" if isinstance(key, str) else "head() are the first rows"
+            column = (
+                f".polars()[{key!r}] is that column" if isinstance(key, str) else "head() are the first rows"
+            )
             raise TypeError(f"Matches have no items; list(matches) are their rows as dicts, {column}")
 
     def arrow(self) -> pa.Table:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from cepctl.language.ast import Attribute, Binary
+from cepctl.language.messages import line_and_column
+from cepctl.language.traversal import walk
 from cepctl.notices import QUERY, READING, tell
 from cepctl.render.counting import counted
 from cepctl.side_figures import SideFigure, beside
@@ -12,11 +15,13 @@ from cepctl.side_figures import SideFigure, beside
 if TYPE_CHECKING:
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.ingestion.summary import IngestSummary
+    from cepctl.language.ast import Query
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 
 _DAY = 86_400_000_000
+_IN_ORDER = ("<", "<=", ">", ">=")
 _DOUBTS = ("read as UTC", "applies to no event", "no event has")
 """What a notice on reading says where a default decided which instants are meant, or an option has no use."""
 
@@ -58,6 +63,30 @@ def _tell_plan(plan: Plan) -> None:
         tell(QUERY, "warning", warning)
     if plan.never is not None:
         tell(QUERY, "warning", f"the query can never match: {plan.never}")
+
+
+def tell_texts(query: Query, inputs: EventInputs) -> None:
+    """Say where WHERE has two columns of text in an order that hold numbers above all: in which order."""
+    beside(SideFigure.QUERY_NOTICES, partial(_tell_texts, query, inputs), None)
+
+
+def _tell_texts(query: Query, inputs: EventInputs) -> None:
+    for each in walk(query.where) if query.where is not None else ():
+        if not isinstance(each, Binary) or each.operator not in _IN_ORDER:
+            continue
+        names = [side.name for side in (each.left, each.right) if isinstance(side, Attribute)]
+        if len(names) < 2 or any(str(inputs.schema.attributes.get(name)) != "string" for name in names):
+            continue
+        from cepctl.library.texts import holds_numbers, no_numbers
+
+        if all(holds_numbers(inputs, name) for name in names):
+            line, column = line_and_column(query.text, each.span.start)
+            written, reasons = (
+                query.text[each.span.start : each.span.end],
+                "; ".join(no_numbers(inputs, names)),
+            )
+            message = f"{written} compares texts, of which '70' comes before '9'; {reasons}"
+            tell(QUERY, "warning", f"line {line}, column {column}: {message}")
 
 
 def tell_doubts(summary: MatchSummary) -> None:

@@ -1,4 +1,4 @@
-"""Which values keep a column from being one of numbers, said where a query compares it with a number."""
+"""Which values keep a column from being one of numbers, said where a query compares it as one."""
 
 from __future__ import annotations
 
@@ -20,10 +20,24 @@ def no_numbers(inputs: EventInputs, attributes: Sequence[str]) -> list[str]:
     return [_told(inputs, name) for name in dict.fromkeys(attributes) if name not in FIXED_COLUMNS]
 
 
+def holds_numbers(inputs: EventInputs, name: str) -> bool:
+    """Whether most values of an attribute of text are numbers."""
+    values = _values(inputs, name)
+    return 2 * len(_others(values, name)) <= len(values) > 0
+
+
+def _values(inputs: EventInputs, name: str) -> pl.DataFrame:
+    return pl.DataFrame(inputs.read([name]).select(["event_id", name])).drop_nulls(name)
+
+
+def _others(values: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Those of them that are no numbers."""
+    return values.filter(pl.col(name).str.strip_chars().cast(pl.Float64, strict=False).is_null())
+
+
 def _told(inputs: EventInputs, name: str) -> str:
-    frame = pl.DataFrame(inputs.read([name]).select(["event_id", name])).drop_nulls(name)
-    value = pl.col(name).str.strip_chars()
-    others = frame.filter(value.cast(pl.Float64, strict=False).is_null())
+    frame = _values(inputs, name)
+    others = _others(frame, name)
     if not len(others):
         return f"all {len(frame):,} values of '{name}' are numbers written as text; read them as numbers"
     shown = ", ".join(f"'{text}' ({event})" for event, text in others.head(_SHOWN).iter_rows())

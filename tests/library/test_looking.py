@@ -82,7 +82,8 @@ def test_habits_of_other_libraries_get_a_hint(habit: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "hint"), [(0, r"head\(\) are the first rows"), ("start", r"\.polars\(\)\['start'\] is that column")]
+    ("key", "hint"),
+    [(0, r"head\(\) are the first rows"), ("start", r"\.polars\(\)\['start'\] is that column")],
 )
 def test_who_asks_for_a_row_or_a_column_gets_a_hint(key: int | str, hint: str) -> None:
     matches: Any = cepctl.match(QUERY, EVENTS)
