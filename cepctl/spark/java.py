@@ -7,12 +7,14 @@ a shim `bin/java` in the user's cache directory drops the request.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,8 @@ for argument do
 done
 exec {java} "$@"
 """
+_PAUSES = (0.01, 0.1, 0.5, 2.0)
+"""Seconds."""
 _REMEDY = (
     "install one (apt-get install openjdk-17-jre-headless), or the runtime that comes as a wheel "
     "(pip install 'cepctl[jre]'), or do without Spark (--runner local)"
@@ -96,11 +100,19 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 def java_version(java: Path) -> int | None:
     """Feature version (8, 17, ...) of a Java executable; None when it does not run."""
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return _feature_version(told.stderr + told.stdout)
+    for pause in (*_PAUSES, None):
+        try:
+            told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True)
+        except OSError as problem:
+            # Another process has just written it, as below, and is about to close it.
+            if problem.errno != errno.ETXTBSY or pause is None:
+                return None
+            time.sleep(pause)
+        except subprocess.SubprocessError:
+            return None
+        else:
+            return _feature_version(told.stderr + told.stdout)
+    return None
 
 
 def _feature_version(told: str) -> int | None:

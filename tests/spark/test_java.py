@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,15 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("text", "version"), [("1.8.0_392", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)])
 def test_the_version_is_read_from_what_java_says(tmp_path: Path, text: str, version: int) -> None:
     assert java_version(installed(tmp_path / "jdk", text) / "bin" / "java") == version
+
+
+def test_a_java_that_another_process_is_about_to_close_is_asked_again(tmp_path: Path) -> None:
+    executable = installed(tmp_path / "jdk", "17.0.15") / "bin" / "java"
+    with executable.open("a") as written, pytest.raises(OSError, match="busy"):
+        subprocess.run([executable, "-version"], check=False)
+    written = executable.open("a")
+    threading.Timer(0.2, written.close).start()
+    assert java_version(executable) == 17
 
 
 def test_java_home_comes_before_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
