@@ -26,7 +26,9 @@ def summed(ticks: int, degree: int, rank: int) -> float:
     return sum(weight * float(Fraction(way, every)) for weight, way in zip(weights, ways, strict=True))
 
 
-@pytest.mark.parametrize(("ticks", "degree"), [(6_000, 100), (1_000_000, 200), (1_000_000, 400)])
+@pytest.mark.parametrize(
+    ("ticks", "degree"), [(6_000, 100), (1_000_000, 200), (1_000_000, 400), (1_000, 0), (1_000, 1)]
+)
 def test_the_record_of_each_rank_is_somewhere(ticks: int, degree: int) -> None:
     for rank in {0, degree // 3, degree}:
         assert summed(ticks, degree, rank) == pytest.approx(1.0, abs=2 * CERTAIN)
