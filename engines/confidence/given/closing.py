@@ -177,6 +177,9 @@ def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
     )
     row = path.get_column("event").to_numpy()
     lower[row], upper[row] = path.get_column("low").to_numpy(), path.get_column("high").to_numpy()
+    if (lower > upper).any():
+        # No difference moves ends that have crossed: only on the way there is it seen.
+        return masses.lower.copy(), masses.upper.copy()
     return lower, upper
 
 

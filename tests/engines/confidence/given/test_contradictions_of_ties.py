@@ -79,3 +79,12 @@ def test_ends_that_are_left_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(closing, "_onto_mass", lambda masses, ends: (none, none))
     with pytest.raises((AssertionError, pytest.fail.Exception, ValueError)):
         check(CASES, a_world_or_a_contradiction, 300, shrink=False)
+
+
+@pytest.mark.parametrize("window", ["", "WITHIN 8 ticks"])
+def test_three_in_a_row_do_not_fit_into_two_ticks(window: str) -> None:
+    """Followed along its path at once, as the records of a writer are, it is empty and moves no end."""
+    given = f"GIVEN SEQ(* p, * q, * r) {window} IF p.x < q.x AND q.x < r.x"
+    events = Event("e0", "B", 1, 2, x=0), Event("e1", "A", 1, 2, x=1), Event("e2", "B", 2, 2, x=2)
+    with pytest.raises(ContradictionError):
+        match_events(plan_of(f"PATTERN SEQ(A a, B b) {given}"), event_table(events))
