@@ -1,7 +1,7 @@
 """`--kleene summary`: which queries have one, and the readings of their pattern that it is made from.
 
 A summary has one row for each binding of the single events around a group, and stands for every group
-between them.  Where any part of a possible group is possible too, two readings without groups say all of it:
+between them: one row for a group alone.  Where any part of a possible group is possible too, two readings without groups say all of it:
 with one member in the group's place, and with nothing in it.  Else groups are listed (`listing_reasons`).
 """
 
@@ -19,7 +19,6 @@ from cepctl.plan.rising_values import rising_values
 
 KleeneRows = Literal["groups", "summary"]
 KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
-_ALONE = "a group between no events (GROUP BY () asks how probable it is that any stands)"
 
 
 def require_summary(plan: Plan) -> None:
@@ -45,8 +44,7 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     groups = kleene_components(alternative)
     if len(groups) != 1:
         return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
-    found = [_ALONE] if alternative.positive == groups else []
-    variable = alternative.components[groups[0]].variable
+    variable, found = alternative.components[groups[0]].variable, []
     if any(_reads(column.expression, variable) for column in plan.returns):
         found.append(f"RETURN of {variable}[], which stands for many groups")
     if any(isinstance(each, ReachedTick) for column in plan.returns for each in walk(column.expression)):
@@ -61,6 +59,8 @@ def listing_reasons(plan: Plan) -> tuple[str, ...]:
     (alternative,) = plan.alternatives
     (group,) = kleene_components(alternative)
     found = _at_its_place(alternative, group)
+    if stands_alone(alternative):
+        found.append("a Kleene group between no events")
     if alternative.member_timings:
         found.append("a condition on the time of the first or last member of a group")
     if alternative.absent_together:
@@ -114,9 +114,14 @@ def kleene_components(alternative: Alternative) -> tuple[int, ...]:
     return tuple(i for i, component in enumerate(alternative.components) if component.kleene)
 
 
+def stands_alone(alternative: Alternative) -> bool:
+    """Whether one group is all that is bound: its summary is one row, of all groups of the input."""
+    return alternative.positive == kleene_components(alternative) and len(alternative.positive) == 1
+
+
 def owning_component(alternative: Alternative, rows: KleeneRows) -> int:
     """The component whose event decides which slice of time a row belongs to."""
-    if rows == "groups":
+    if rows == "groups" or stands_alone(alternative):
         return alternative.positive[0]
     return next(i for i in alternative.positive if not alternative.components[i].kleene)
 

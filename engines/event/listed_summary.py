@@ -320,8 +320,8 @@ def _of_alternative(source: PreparedAlternative, batch: MatchBatch, owned: tuple
     members = bound.pop(group)
     neighbours: list[Indexes] = [each for each in bound.values() if not isinstance(each, Group)]
     assert isinstance(members, Group)
-    rows = np.stack(neighbours, axis=1)
-    if owned is None:
+    rows = np.stack(neighbours, axis=1) if neighbours else np.zeros((len(batch), 0), dtype=np.int64)
+    if owned is None or not neighbours:
         return _Found(source, batch, rows, members)
     lower = source.events.stated_lower[rows[:, list(bound).index(owning_component(shown, "summary"))]]
     kept = np.flatnonzero((lower >= owned[0]) & (lower <= owned[1]))

@@ -130,6 +130,12 @@ def growing_slices(groups: RowGroups, plan: Plan) -> tuple[TimeSlice, ...]:
     return _between(_cuts(groups, 1, MOST_EVENTS, _OVERLAP_BOUND * reach.widest))
 
 
+def whole_slicing(groups: RowGroups) -> Slicing:
+    """For what all events decide together: one task takes them."""
+    events = int(groups.rows.sum())
+    return Slicing((TimeSlice(),), events, events, 1, sent=False)
+
+
 def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
     """For GROUP BY, where all matches of a key meet in one task.
 

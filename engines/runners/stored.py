@@ -36,8 +36,9 @@ from cepctl.engines.runners.shuffle import (
     widest_begin,
 )
 from cepctl.engines.runners.slice_task import Owned, SliceTask
-from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
+from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing, whole_slicing
 from cepctl.plan.plan import Plan
+from cepctl.plan.summary import KleeneRows, stands_alone
 from cepctl.runners.runner import Copies, Counter, Piece, Runner
 
 _RETURNED_BYTES = 1 << 18
@@ -113,7 +114,7 @@ def collect(
     groups = row_groups(sources)
     if plan.never is not None or not len(groups):
         return
-    progress.slicing = slicing or _chosen_slicing(groups, plan, runner.parallelism)
+    progress.slicing = slicing or _chosen_slicing(groups, plan, options.kleene, runner.parallelism)
     own = replace(options, memory=options.memory.shared_by(runner.tasks_at_once))
     task = SliceTask(plan, own, tuple(sources), groups)
     in_runs = rows if isinstance(rows, SortedRows) else None
@@ -142,7 +143,9 @@ def _found_here(
     return found_in_stored(plan, sources, options, progress)
 
 
-def _chosen_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
+def _chosen_slicing(groups: RowGroups, plan: Plan, rows: KleeneRows, parallelism: int) -> Slicing:
+    if rows == "summary" and any(stands_alone(each) for each in plan.alternatives):
+        return whole_slicing(groups)
     if plan.group_by is None:
         return choose_slicing(groups, plan, parallelism)
     return group_slicing(groups, plan, parallelism)

@@ -181,10 +181,10 @@ class World:
     returned: Mapping[Signature, Returned]
 
 
-def worlds_of(plan: Plan, events: pa.Table) -> Iterator[World]:
-    """The worlds of each independent part of the events in turn; raises as exact_matches does."""
+def worlds_by_part(plan: Plan, events: pa.Table) -> Iterator[Iterator[World]]:
+    """The worlds of each independent part of the events; raises as exact_matches does."""
     for part in independent_parts(plan, rows_of(plan, events)):
-        yield from _visited(plan, part)
+        yield _visited(plan, part)
 
 
 def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMatch]:

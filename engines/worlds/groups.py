@@ -4,8 +4,8 @@ A match has the key that RETURN would show in its row.  The occurrence of a key 
 the worlds that return some match of it.  Parts of the input that share no event are visited on their own, and
 a key that several have is missing where all of them miss it.
 
-For a summary matches are gathered by their neighbours, the signature with each group left open.  Summed over
-the worlds this gives the probability that there is any such match, that an event is in one, and the concrete
+For a summary matches are gathered by their neighbours, the signature with each group left open; of a group
+without neighbours all are one row.  Summed over the worlds this gives the probability that there is any such match, that an event is in one, and the concrete
 signatures.
 """
 
@@ -33,7 +33,7 @@ from cepctl.engines.worlds.engine import (
     independent_parts,
     scene_of,
     visited_worlds,
-    worlds_of,
+    worlds_by_part,
 )
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.stream import Row, Value
@@ -154,6 +154,16 @@ class ExactSummary:
     members: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
     signatures: set[Signature] = field(default_factory=set)
 
+    def beside(self, other: ExactSummary) -> ExactSummary:
+        """The same row of two parts of the input that share no event."""
+        return ExactSummary(
+            min(self.start, other.start),
+            max(self.end, other.end),
+            1 - (1 - self.confidence) * (1 - other.confidence),
+            self.members | other.members,
+            self.signatures | other.signatures,
+        )
+
 
 def exact_summaries(plan: Plan, events: pa.Table) -> dict[Signature, ExactSummary]:
     """A row per binding of the single components, keyed by the signature with `*` for each group.
@@ -161,8 +171,12 @@ def exact_summaries(plan: Plan, events: pa.Table) -> dict[Signature, ExactSummar
     Raises as `cepctl.engines.worlds.engine.exact_matches` does.  CONFIDENCE of the query is honoured.
     """
     found: dict[Signature, ExactSummary] = {}
-    for world in worlds_of(plan, events):
-        _add(plan, found, world)
+    for part in worlds_by_part(plan, events):
+        own: dict[Signature, ExactSummary] = {}
+        for world in part:
+            _add(plan, own, world)
+        for signature, row in own.items():
+            found[signature] = row.beside(found[signature]) if signature in found else row
     least = plan.minimum_confidence
     if least is None:
         return found

@@ -199,8 +199,9 @@ def subsets_of(optional: Group) -> float:
 
 
 def foresee_sets(
-    search: Search, masses: Masses, rows: Indexes, optional: Group, component: int, budget: GroupBudget
-) -> None:
+    search: Search, masses: Masses, rows: Indexes, optional: Group, component: int, window: int | None,
+    budget: GroupBudget,
+) -> None:  # fmt: skip
     """Where nothing else limits them, count the sets between their neighbours before any is made.
 
     Raises
@@ -217,6 +218,9 @@ def foresee_sets(
     bound[:, column] = optional.members
     lower, upper = masses.lower[bound], masses.upper[bound]
     reach = latest_beginnings(lower, upper, search.system, column)
+    if window is not None:
+        # Members of one group share a window, also where no neighbour does.
+        reach = np.minimum(reach, shifted(upper[:, column], window - 1))
     sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
     budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
 

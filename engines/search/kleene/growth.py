@@ -145,7 +145,7 @@ class _Expansion:
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
         if self.foresee and not early.links and search.push_down is None:
-            foresee_sets(search, events.masses, rows, optional, component, self.budget)
+            foresee_sets(search, events.masses, rows, optional, component, self.plan.window, self.budget)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
         choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, bounds)

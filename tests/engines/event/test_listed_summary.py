@@ -91,6 +91,28 @@ def test_a_summary_of_listed_groups_says_what_the_worlds_say(name: str) -> None:
     check(CASES[name], agrees_with_the_judge, EXAMPLES)
 
 
+@st.composite
+def groups_alone(draw: st.DrawFn) -> Case:
+    """A pattern of one group, often with a condition and a negation before or behind it."""
+    strategy = draw(st.sampled_from((ANY, NEXT, STRICT, PARTITION)))
+    many = draw(st.sampled_from(["+", "+", "{2}", "{2,}", "{1,2}"]))
+    parts = [f"{draw(st.sampled_from(['A', 'B', 'A|B']))}{many} b[]"]
+    if draw(st.integers(0, 3)) == 0:
+        parts.insert(draw(st.integers(0, 1)), "!C n")
+    alone = [each.format(g="b") for each in CONDITIONS if "{o}" not in each]
+    conditions = draw(st.lists(st.sampled_from(alone), max_size=2, unique=True))
+    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
+        conditions.append("[k]")
+    query = f"PATTERN SEQ({', '.join(parts)})"
+    query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    query += f" STRATEGY {strategy} WITHIN {draw(st.sampled_from([2, 3, 5]))} ticks"
+    return Case(query, draw(streams(["A", "B", "A", "C"], 300)))
+
+
+def test_a_summary_of_a_group_alone_is_one_row_of_all_that_the_worlds_say() -> None:
+    check(groups_alone(), agrees_with_the_judge, EXAMPLES)
+
+
 # --- by hand -------------------------------------------------------------------------------
 
 WORKED = {
@@ -102,6 +124,21 @@ WORKED = {
     (f"{ORDERED} STRATEGY strict_contiguity", "a1 * c1"): ("56/81", None),
     (ORDERED, "a1 * c1"): ("80/81", {"b1": "5/6", "b2": "8/9", "b3": "2/3"}),
 }
+
+
+def test_a_group_alone_is_one_row_also_where_it_needs_two_members() -> None:
+    """b1 in 1..3 and b2 in 2..4 are less than 2 ticks apart in 6 of 9 worlds."""
+    (row,) = summarised("PATTERN SEQ(B{2} b[]) WITHIN 2 ticks", RISING[1], RISING[2])
+    assert row["match"] == "*"
+    assert row["count"] == "1"
+    assert row["confidence"] == pytest.approx(2 / 3)
+
+
+def test_the_window_limits_the_groups_of_many_events_that_stand_alone() -> None:
+    """Each is within 12 ticks of those beside it, and of no other."""
+    events = [Event(f"b{i:02}", "B", 10 * i, 10 * i) for i in range(60)]
+    (row,) = summarised("PATTERN SEQ(B+ b[]) WITHIN 12 ticks", *events)
+    assert row["count"] == str(60 + 59)
 
 
 @pytest.mark.parametrize(("query", "match"), WORKED)
