@@ -1,8 +1,9 @@
 """`--kleene summary`: which queries have one, and the readings of their pattern that it is made from.
 
 A summary has one row for each binding of the single events around a group, and stands for every group
-between them: one row for a group alone.  Where any part of a possible group is possible too, two readings without groups say all of it:
-with one member in the group's place, and with nothing in it.  Else groups are listed (`listing_reasons`).
+between them: one row for a group alone.  Where any part of a possible group is possible too, two readings
+without groups say all of it: with one member in the group's place, and with nothing in it.  Else groups are
+listed (`listing_reasons`).
 """
 
 from __future__ import annotations

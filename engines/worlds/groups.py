@@ -5,8 +5,8 @@ the worlds that return some match of it.  Parts of the input that share no event
 a key that several have is missing where all of them miss it.
 
 For a summary matches are gathered by their neighbours, the signature with each group left open; of a group
-without neighbours all are one row.  Summed over the worlds this gives the probability that there is any such match, that an event is in one, and the concrete
-signatures.
+without neighbours all are one row.  Summed over the worlds this gives the probability that there is any such
+match, that an event is in one, and the concrete signatures.
 """
 
 from __future__ import annotations
