@@ -1,6 +1,6 @@
 """Who is asked what: events that are not separators, and clauses that separators alone decide, by level.
 
-Sets of problems are bits.
+Sets of problems are bits, 64 of them a word.
 """
 
 from __future__ import annotations
@@ -15,30 +15,36 @@ from cepctl.engines.confidence.occurrence.links import hidden_below
 from cepctl.engines.kernels.kernel import inlined, inner
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
+Sets = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 class Words(NamedTuple):
-    """Sets of problems that share separators alone, each a word: of each clause, and all bits of each."""
+    """Blocks of problems, which share separators alone with those of others, and the words of each.
 
-    of_clause: Indexes
+    `block`: that of each clause.  Block i owns the words begins[i] to begins[i + 1] - 1; `full`: all bits.
+    """
+
+    block: Indexes
+    begins: Indexes
     full: Bits
 
 
 class Others(NamedTuple):
-    """The events that are not separators, in the order in which they are taken, word by word.
+    """The events that are not separators, in the order in which they are taken, block by block.
 
-    `offsets`: word i owns offsets[i] to offsets[i + 1] - 1.  `clause_offsets`, `clause`: those that speak of
-    each.  `problems`: bits of those that do; `done`: of those that speak of none after it.  `level`: the
-    deepest separator that it is compared with, -1 for none.
+    `offsets`: block i owns offsets[i] to offsets[i + 1] - 1.  `clause_offsets`, `clause`: those that speak of
+    each.  `problems`: bits of those that do; `done`: of those that speak of none after it; both of shape
+    (events, words of the largest block).  `level`: the deepest separator that it is compared with, -1 for
+    none.
     """
 
     offsets: Indexes
     event: Indexes
     clause_offsets: Indexes
     clause: Indexes
-    problems: Bits
-    done: Bits
+    problems: Sets
+    done: Sets
     level: Indexes
 
 
@@ -51,23 +57,24 @@ def all_bits(count):
 @inner
 def others_of(part, words, level_of):
     """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
-    word = np.full(len(level_of), -1)
+    block, blocks, widest = np.full(len(level_of), -1), len(words.begins) - 1, part.mask.shape[1]
     owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
-    sizes, problems = np.zeros(len(level_of), np.int64), np.zeros(len(level_of), np.uint64)
+    sizes, problems = np.zeros(len(level_of), np.int64), np.zeros((len(level_of), widest), np.uint64)
     for k in range(len(part.absent)):
         owner[k], level = _owner_and_level(part, k, level_of)
         if owner[k] >= 0:
             sizes[owner[k]] += 1
-            problems[owner[k]] |= part.mask[k]
-            word[owner[k]] = words.of_clause[k]
+            for w in range(widest):
+                problems[owner[k], w] |= part.mask[k, w]
+            block[owner[k]] = words.block[k]
             deepest[owner[k]] = max(deepest[owner[k]], level)
-    of_word = np.zeros(len(words.full) + 1, np.int64)
+    of_block = np.zeros(blocks + 1, np.int64)
     events = np.empty(len(level_of), np.int64)
-    for i in range(len(words.full)):
-        some = _most_first(word, i, problems)
-        of_word[i + 1] = of_word[i] + len(some)
-        events[of_word[i] : of_word[i + 1]] = some
-    events = events[: of_word[-1]]
+    for i in range(blocks):
+        some = _most_first(block, i, problems)
+        of_block[i + 1] = of_block[i] + len(some)
+        events[of_block[i] : of_block[i + 1]] = some
+    events = events[: of_block[-1]]
     offsets = np.zeros(len(events) + 1, np.int64)
     place = np.full(len(level_of), -1)
     for i in range(len(events)):
@@ -78,25 +85,23 @@ def others_of(part, words, level_of):
         if owner[k] >= 0:
             clause[filled[place[owner[k]]]] = k
             filled[place[owner[k]]] += 1
-    done = np.zeros(len(events), np.uint64)
-    for w in range(len(words.full)):
-        later = NONE
-        for i in range(of_word[w + 1] - 1, of_word[w] - 1, -1):
-            done[i] = problems[events[i]] & ~later
-            later |= problems[events[i]]
-    own, level = np.empty(len(events), np.uint64), np.empty(len(events), np.int64)
-    for i in range(len(events)):
-        own[i], level[i] = problems[events[i]], deepest[events[i]]
-    return Others(of_word, events, offsets, clause, own, done, level)
+    done = np.zeros((len(events), widest), np.uint64)
+    for b in range(blocks):
+        for w in range(widest):
+            later = NONE
+            for i in range(of_block[b + 1] - 1, of_block[b] - 1, -1):
+                done[i, w] = problems[events[i], w] & ~later
+                later |= problems[events[i], w]
+    return Others(of_block, events, offsets, clause, problems[events], done, deepest[events])
 
 
 @inner
-def _most_first(word, own, problems):
-    """The events of a word that are not separators, those of most problems first."""
-    found = np.empty(len(word), np.int64)
+def _most_first(block, own, problems):
+    """The events of a block that are not separators, those of most problems first."""
+    found = np.empty(len(block), np.int64)
     count = 0
-    for e in range(len(word)):
-        if word[e] == own:
+    for e in range(len(block)):
+        if block[e] == own:
             at = count
             while at > 0 and _bit_count(problems[found[at - 1]]) < _bit_count(problems[e]):
                 found[at] = found[at - 1]
@@ -107,11 +112,13 @@ def _most_first(word, own, problems):
 
 
 @inner
-def _bit_count(bits):
+def _bit_count(words):
     count = 0
-    while bits != NONE:
-        bits &= bits - ONE
-        count += 1
+    for bits in words:
+        left = bits
+        while left != NONE:
+            left &= left - ONE
+            count += 1
     return count
 
 
@@ -158,23 +165,26 @@ def clauses_of_levels(level_of_clause, levels):
 
 @inner
 def settled_at(part, words, tree, level_of, level_of_clause, others):
-    """Per level and word the problems that it settles: they ask of nothing that depends on it.
+    """Per level, in words, the problems that it settles: they ask of nothing that depends on it.
 
     The only problem of a part asks of others at the level that they are compared with, several at the last.
     What links weigh is not the same on a whole cell.
     """
-    count, alone = len(words.full), part.problems == 1
-    found = np.empty((len(tree.end), count), np.uint64)
+    alone = part.problems == 1
+    found = np.empty((len(tree.end), len(words.full)), np.uint64)
     for level in range(len(tree.end)):
         end = tree.end[level]
-        for w in range(count):
-            found[level, w] = words.full[w]
-            for i in range(others.offsets[w], others.offsets[w + 1]):
+        found[level, :] = words.full
+        for b in range(len(words.begins) - 1):
+            for i in range(others.offsets[b], others.offsets[b + 1]):
                 if not alone or level <= others.level[i] < end:
-                    found[level, w] &= ~others.problems[i]
+                    for at in range(words.begins[b], words.begins[b + 1]):
+                        found[level, at] &= ~others.problems[i, at - words.begins[b]]
         for k in range(len(part.absent)):
             if level < level_of_clause[k] < end:
-                found[level, words.of_clause[k]] &= ~part.mask[k]
+                first = words.begins[words.block[k]]
+                for at in range(first, words.begins[words.block[k] + 1]):
+                    found[level, at] &= ~part.mask[k, at - first]
         if hidden_below(part.links, level_of, level, end) > 0:
             found[level, :] = NONE
     return found
@@ -200,14 +210,17 @@ def holds(part, k, tick):
 
 @inlined
 def leave_alive(part, words, before, after, clauses, tick):
-    """Write the problems of each word that the clauses of a separator leave of others; whether any is."""
+    """Write the problems, in words, that the clauses of a separator leave of others; whether any is."""
     some = NONE
     for w in range(len(after)):
         after[w] = before[w]
     for k in clauses:
-        w = words.of_clause[k]
-        if part.mask[k] & after[w] != NONE and not holds(part, k, tick):
-            after[w] &= ~part.mask[k]
+        first, asking = words.begins[words.block[k]], NONE
+        for w in range(first, words.begins[words.block[k] + 1]):
+            asking |= part.mask[k, w - first] & after[w]
+        if asking != NONE and not holds(part, k, tick):
+            for w in range(first, words.begins[words.block[k] + 1]):
+                after[w] &= ~part.mask[k, w - first]
     for w in range(len(after)):
         some |= after[w]
     return some != NONE

@@ -33,14 +33,14 @@ from cepctl.engines.confidence.occurrence.counted_records import (
 from cepctl.engines.confidence.occurrence.links import NO_LINKS, Links, placed_links
 from cepctl.engines.confidence.occurrence.separator_trees import one_after_the_other, separator_tree
 from cepctl.engines.confidence.occurrence.separators import (
-    MOST_PROBLEMS,
     MOST_SEPARATORS,
     MOST_TOGETHER,
-    in_words,
+    in_blocks,
     part_numbers,
     part_of,
     problems_by_part,
     separators_of,
+    words_for,
     words_of,
 )
 from cepctl.engines.confidence.occurrence.settled import settled
@@ -72,9 +72,6 @@ class Occurrences:
         rows, separators = int(self.rows[group]), int(self.separators[group])
         if rows > MOST_TOGETHER:
             return f"{rows:,} rows share events, where at most {MOST_TOGETHER:,} are taken together"
-        if separators >= 0 and not self.products[group]:
-            common = f"share more than {separators:,} events in common (separators)"
-            return f"{rows:,} rows {common}, where at most {MOST_PROBLEMS} may"
         if separators < 0:
             return f"its {rows:,} rows have more than {MOST_SEPARATORS} events in common (separators)"
         common = f"{separators:,} events in common (separators)"
@@ -176,11 +173,11 @@ def _union(own, links, counted, buckets, work_bound, figures):
         if figures[_PROBLEMS] > MOST_TOGETHER:
             return np.nan
     total = 0.0
-    mask, place = np.zeros(len(own.absent), np.uint64), np.full(len(own.event), -1)
+    numbers, place = np.zeros(len(own.absent), np.int64), np.full(len(own.event), -1)
     for which in range(parts):
         some = problem[offsets[which] : offsets[which + 1]]
         sizes = np.array([0, len(some)])
-        part, word = part_of(own, links, counted, some, sizes, mask, place)
+        part, block = part_of(own, links, counted, some, sizes, numbers, place)
         figures[_PROBLEMS] = part.problems
         if part.problems == 1:
             tree = separator_tree(part, buckets)
@@ -191,14 +188,10 @@ def _union(own, links, counted, buckets, work_bound, figures):
                 return np.nan
             tree = one_after_the_other(separators)
         figures[_SEPARATORS] = len(tree.separators)
-        if len(some) > MOST_PROBLEMS:
-            some, sizes = in_words(own, some, part, tree.separators)
-            most = np.diff(sizes).max()
-            if most > MOST_PROBLEMS:
-                figures[_PROBLEMS], figures[_WORK] = most, 0
-                return np.nan
-            part, word = part_of(own, links, counted, some, sizes, mask, place)
-        words = words_of(word, sizes)
+        if words_for(len(some)) > 1:
+            some, sizes = in_blocks(own, some, part, tree.separators)
+            part, block = part_of(own, links, counted, some, sizes, numbers, place)
+        words = words_of(block, sizes)
         found, figures[_WORK] = union_probability(part, words, tree, buckets, work_bound)
         if np.isnan(found):
             return found

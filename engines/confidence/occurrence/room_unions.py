@@ -18,12 +18,14 @@ from cepctl.engines.columns.tick_sums import with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
 from cepctl.engines.confidence.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
-from cepctl.engines.confidence.occurrence.separators import MOST_PROBLEMS, root_of
+from cepctl.engines.confidence.occurrence.separators import root_of
 from cepctl.engines.confidence.occurrence.states import MOST_STATES
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
+MOST_ROOMS = 64
+"""Rooms that share events: each is a bit of a word."""
 WORK_BOUND = most_products(UNIONS)
 _MOST_NODES = 1 << 21
 
@@ -69,7 +71,7 @@ def _unite(buckets, places, rooms, keys, rank, work_bound, place, owner, probabi
                 none *= 1.0 - keys.some[which[0]]
                 continue
             largest[key] = max(largest[key], len(which))
-            if len(which) > MOST_PROBLEMS:
+            if len(which) > MOST_ROOMS:
                 none = np.nan
                 break
             none *= 1.0 - _union(buckets, places, rooms, keys, which, work_bound, place)

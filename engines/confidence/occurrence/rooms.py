@@ -91,7 +91,7 @@ def _with_differences(places, rooms, which, place, entry, event):
     neighbours = rooms.singles.shape[1]
     most = len(which) * neighbours * neighbours + 2 * len(entry) * neighbours
     left, right = np.empty(most, np.int64), np.empty(most, np.int64)
-    bound, mask = np.empty(most, np.int64), np.full(most, NONE)
+    bound, mask = np.empty(most, np.int64), np.full((most, 1), NONE)
     count, at = 0, 0
     for problem in range(len(which)):
         singles = rooms.singles[which[problem]]
@@ -99,7 +99,7 @@ def _with_differences(places, rooms, which, place, entry, event):
             for w in range(neighbours):
                 if v != w and places.between[v, w] < UNBOUNDED:
                     left[count], right[count] = place[singles[v]], place[singles[w]]
-                    bound[count], mask[count] = places.between[v, w], ONE << np.uint64(problem)
+                    bound[count], mask[count, 0] = places.between[v, w], ONE << np.uint64(problem)
                     count += 1
         for _ in range(rooms.offsets[which[problem]], rooms.offsets[which[problem] + 1]):
             if entry[at] >= 0:

@@ -115,7 +115,7 @@ def separator_nodes(part, separators, buckets, most):
 
 @inner
 def _one_word(part):
-    return words_of(np.zeros(len(part.mask), np.int64), np.array([0, part.problems]))
+    return words_of(np.zeros(len(part.absent), np.int64), np.array([0, part.problems]))
 
 
 @inner

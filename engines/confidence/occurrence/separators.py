@@ -12,13 +12,11 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
-from cepctl.engines.confidence.occurrence.asked import Words, all_bits
+from cepctl.engines.confidence.occurrence.asked import Sets, Words, all_bits
 from cepctl.engines.confidence.occurrence.counted_records import CountedRecords, counted_within
 from cepctl.engines.confidence.occurrence.links import Links, is_linked, links_within
 from cepctl.engines.kernels.kernel import inner
 
-MOST_PROBLEMS = 64
-"""Problems that share more than separators: each is a bit of a state."""
 MOST_TOGETHER = 1024
 """Problems of one part."""
 MOST_SEPARATORS = 12
@@ -28,8 +26,8 @@ class Part(NamedTuple):
     """Problems that share events with each other and with no other problem of the group.
 
     `event`: row numbers, by the rank of their ids.  Clauses as in `Settled`, with the places of events here;
-    `mask` has a bit for each problem that asks for the clause.  `links`: between places of events; `counted`:
-    events, by row number, that stand for records.
+    `mask`, shape (clauses, words), has a bit for each problem that asks for the clause.  `links`: between
+    places of events; `counted`: events, by row number, that stand for records.
     """
 
     problems: int
@@ -39,7 +37,7 @@ class Part(NamedTuple):
     left: Indexes
     right: Indexes
     bound: Ticks
-    mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
+    mask: Sets
     links: Links
     counted: CountedRecords
 
@@ -103,16 +101,17 @@ def problems_by_part(number, parts):
 
 
 @inner
-def part_of(settled, links, counted, problems, offsets, mask, place):
-    """One part, and the word of each of its clauses; the work is that of the part alone.
+def part_of(settled, links, counted, problems, offsets, numbers, place):
+    """One part, and the block of each of its clauses; the work is that of the part alone.
 
-    Word w has the problems offsets[w] to offsets[w + 1] - 1; a clause that several words ask for is there for
-    each.  `mask`, a zero for each clause, and `place`, -1 for each event, are working space, left as it was.
+    Block b has the problems offsets[b] to offsets[b + 1] - 1; a clause that several blocks ask for is there
+    for each.  `numbers`, of each clause, and `place`, -1 for each event, are working space; `place` stays as
+    it was.
     """
     clauses, events = _used(settled, problems)
-    word = np.zeros(len(clauses), np.int64)
+    block = np.zeros(len(clauses), np.int64)
     if len(offsets) > 2:
-        clauses, word = _by_word(settled, problems, offsets)
+        clauses, block = _by_block(settled, problems, offsets)
     differences = 0
     for k in clauses:
         differences += settled.offsets[k + 1] - settled.offsets[k]
@@ -122,51 +121,47 @@ def part_of(settled, links, counted, problems, offsets, mask, place):
     part = Part(
         len(problems), event, np.empty(len(clauses), np.bool_), np.zeros(len(clauses) + 1, np.int64),
         np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
-        np.empty(len(clauses), np.uint64), links_within(links, place),
+        np.zeros((len(clauses), words_for(np.diff(offsets).max())), np.uint64), links_within(links, place),
         counted_within(counted, place),
     )  # fmt: skip
     _fill(part, settled, clauses, place)
     place[events] = -1
     first = 0
-    for w in range(len(offsets) - 1):
-        last = first
-        while last < len(word) and word[last] == w:
-            last += 1
-        _mark(part, settled, problems[offsets[w] : offsets[w + 1]], clauses[first:last], first, mask)
-        first = last
-    return part, word
+    for b in range(len(offsets) - 1):
+        while first < len(block) and block[first] == b:
+            numbers[clauses[first]] = first
+            first += 1
+        _mark(part, settled, problems[offsets[b] : offsets[b + 1]], numbers)
+    return part, block
 
 
 @inner
-def _mark(part, settled, problems, clauses, first, mask):
-    """Write the problems of one word that ask for its clauses, which begin at `first`."""
+def _mark(part, settled, problems, numbers):
+    """Write which problems of one block ask for its clauses."""
     for i in range(len(problems)):
         p = problems[i]
         for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
-            mask[k] |= np.uint64(1) << np.uint64(i & 63)
-    for i in range(len(clauses)):
-        part.mask[first + i] = mask[clauses[i]]
-        mask[clauses[i]] = 0
+            part.mask[numbers[k], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
 
 @inner
-def _by_word(settled, problems, offsets):
-    """The clauses of the problems of each word, one word after the other, and the word of each."""
+def _by_block(settled, problems, offsets):
+    """The clauses of the problems of each block, one block after the other, and the block of each."""
     asked = 0
     for p in problems:
         asked += settled.problem_offsets[p + 1] - settled.problem_offsets[p]
-    clauses, word = np.empty(asked, np.int64), np.empty(asked, np.int64)
+    clauses, block = np.empty(asked, np.int64), np.empty(asked, np.int64)
     count = 0
-    for w in range(len(offsets) - 1):
-        own, _ = _used(settled, problems[offsets[w] : offsets[w + 1]])
+    for b in range(len(offsets) - 1):
+        own, _ = _used(settled, problems[offsets[b] : offsets[b + 1]])
         for k in own:
-            clauses[count], word[count] = k, w
+            clauses[count], block[count] = k, b
             count += 1
-    return clauses[:count], word[:count]
+    return clauses[:count], block[:count]
 
 
 @inner
-def in_words(settled, problems, part, separators):
+def in_blocks(settled, problems, part, separators):
     """The problems of a part, those together that share more than separators, and where these begin."""
     apart = np.zeros(len(settled.event), np.bool_)
     for e in range(len(settled.event)):
@@ -179,12 +174,22 @@ def in_words(settled, problems, part, separators):
 
 
 @inner
-def words_of(word, offsets):
-    """The sets of problems of each word."""
-    full = np.empty(len(offsets) - 1, np.uint64)
-    for w in range(len(full)):
-        full[w] = all_bits(offsets[w + 1] - offsets[w])
-    return Words(word, full)
+def words_for(problems):
+    """How many words so many problems need."""
+    return (problems + 63) // 64
+
+
+@inner
+def words_of(block, offsets):
+    """The words of blocks whose problems begin at `offsets`."""
+    begins = np.zeros(len(offsets), np.int64)
+    for b in range(len(offsets) - 1):
+        begins[b + 1] = begins[b] + words_for(offsets[b + 1] - offsets[b])
+    full = np.empty(begins[-1], np.uint64)
+    for b in range(len(offsets) - 1):
+        for w in range(begins[b], begins[b + 1]):
+            full[w] = all_bits(offsets[b + 1] - offsets[b] - 64 * (w - begins[b]))
+    return Words(block, begins, full)
 
 
 @inner

@@ -2,6 +2,7 @@
 
 The other events are independent then.  They are taken one by one; a state is the set of problems that can
 still hold, and equal states are merged.  What remains of a problem whose last event was taken has happened.
+A problem that asks of the events to come all that another one asks, and more, is left out (`implied`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,26 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
-from cepctl.engines.confidence.occurrence.asked import NONE, Bits, difference_holds
+from cepctl.engines.confidence.occurrence.asked import NONE, ONE, Sets, difference_holds
 from cepctl.engines.confidence.occurrence.counted_records import outside_of_ranges, which_counted
 from cepctl.engines.kernels.kernel import inner
 
 MOST_STATES = 1 << 14
 STAMP, WORK, BOUND, FAILED = range(4)
 """Counters of `States`: of the table, the products so far, their bound, and whether that was exceeded."""
+_STEPS_OF_PRODUCT = 4
+"""Problems that are looked at in the time of one product of masses."""
 _FIRST = -(2**63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class States(NamedTuple):
-    """Sets of problems that can still hold, and their probabilities: twice, and a table to find equals."""
+    """Sets of problems that can still hold, and their probabilities: twice, and a table to find equals.
 
-    bits: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+    `bits`, shape (2, states + 1, words): the last one is room for a state that may be among the others.
+    """
+
+    bits: np.ndarray[tuple[int, int, int], np.dtype[np.uint64]]
     mass: np.ndarray[tuple[int, int], np.dtype[np.float64]]
     slot: Indexes
     stamp: Indexes
@@ -35,23 +41,26 @@ class States(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Working space for one event: what clauses forbid, and the pieces in which that cuts its interval."""
+    """Working space for one event: what clauses forbid, and the pieces in which that cuts its interval.
+
+    `forbids`: the clauses; `lost`, shape (pieces, words): the problems that each piece makes fail.
+    """
 
     begin: Ticks
     end: Ticks
-    forbids: Bits
+    forbids: Indexes
     cut: Ticks
-    lost: Bits
+    lost: Sets
     mass: Reals
 
 
 @inner
-def new_states(problems):
-    """Room for the states of so many problems."""
+def new_states(problems, words):
+    """Room for the states of so many problems, each of some words."""
     most = min(MOST_STATES, 1 << min(problems, 20))
     table = 4 * most
     return States(
-        np.empty((2, most), np.uint64), np.empty((2, most)), np.empty(table, np.int64),
+        np.empty((2, most + 1, words), np.uint64), np.empty((2, most + 1)), np.empty(table, np.int64),
         np.zeros(table, np.int64), np.zeros(4, np.int64),
     )  # fmt: skip
 
@@ -62,46 +71,37 @@ def new_pieces(part):
     clauses = len(part.absent)
     cuts = 2 * clauses + 2
     return Pieces(
-        np.empty(clauses, np.int64), np.empty(clauses, np.int64), np.empty(clauses, np.uint64),
-        np.empty(cuts, np.int64), np.empty(cuts, np.uint64), np.empty(cuts),
+        np.empty(clauses, np.int64), np.empty(clauses, np.int64), np.empty(clauses, np.int64),
+        np.empty(cuts, np.int64), np.empty((cuts, part.mask.shape[1]), np.uint64), np.empty(cuts),
     )  # fmt: skip
 
 
 @inner
-def given_separators(part, others, word, buckets, tick, alive, states, pieces):
-    """Probability that some problem of `alive`, a word, holds, the ticks of all separators being known."""
-    first, last = others.offsets[word], others.offsets[word + 1]
-    open_to_others = NONE
+def given_separators(part, others, implied, block, buckets, tick, alive, states, pieces):
+    """Probability that some problem of `alive`, those of a block, holds, all separators being known."""
+    first, last, words = others.offsets[block], others.offsets[block + 1], len(alive)
+    for w in range(words):
+        left = alive[w]
+        for i in range(first, last):
+            left &= ~others.problems[i, w]
+        if left != NONE:
+            return 1.0
+        states.bits[0, 0, w] = alive[w]
+    now, count, won = 0, 1, 0.0
+    states.mass[0, 0] = 1.0
+    stage = first + block
+    states.counters[WORK] += _without_implied(implied, stage, states.bits[0], 0, words)
     for i in range(first, last):
-        open_to_others |= others.problems[i]
-    if alive & ~open_to_others != NONE:
-        return 1.0
-    now = 0
-    states.bits[0, 0], states.mass[0, 0] = alive, 1.0
-    count = 1
-    won = 0.0
-    for i in range(first, last):
-        if others.problems[i] & alive == NONE:
+        stage += 1
+        if not shared(others.problems[i], alive):
             continue
         found = _pieces(part, others, i, buckets, tick, alive, pieces)
         states.counters[STAMP] += 1
-        after = 0
         clauses = others.clause_offsets[i + 1] - others.clause_offsets[i]
         # Each clause is asked, and each piece of the interval asks those that forbid it.
         states.counters[WORK] += count * found + clauses * (found + 2) + 4
-        for s in range(count):
-            bits, mass = states.bits[now, s], states.mass[now, s]
-            if others.problems[i] & bits == NONE:
-                after = _added(states, 1 - now, after, bits, mass)
-                continue
-            for g in range(found):
-                left = bits & ~pieces.lost[g]
-                if left == NONE:
-                    continue
-                if left & others.done[i] != NONE:
-                    won += mass * pieces.mass[g]
-                else:
-                    after = _added(states, 1 - now, after, left, mass * pieces.mass[g])
+        happened, after = _taken(others, implied, i, stage, states, pieces, now, count, found, words)
+        won += happened
         if after < 0 or states.counters[WORK] > states.counters[BOUND]:
             states.counters[FAILED] = 1
             return 0.0
@@ -112,12 +112,62 @@ def given_separators(part, others, word, buckets, tick, alive, states, pieces):
 
 
 @inner
-def mass_beside(part, others, word, level, buckets, tick, states, pieces):
-    """What the only problem of a word leaves of the events that a level decides: a product, 1 for none."""
+def _taken(others, implied, i, stage, states, pieces, now, count, found, words):
+    """Take an event in all states: what has happened, and how many states there are then, -1 for too many."""
+    won, after = 0.0, 0
+    for s in range(count):
+        mass, concerned = states.mass[now, s], NONE
+        for w in range(words):
+            concerned |= others.problems[i, w] & states.bits[now, s, w]
+        for g in range(found if concerned != NONE else 1):
+            share, some, over = mass, NONE, NONE
+            if concerned != NONE:
+                share *= pieces.mass[g]
+            room = max(after, 0)
+            for w in range(words):
+                left = states.bits[now, s, w]
+                if concerned != NONE:
+                    left &= ~pieces.lost[g, w]
+                some |= left
+                over |= left & others.done[i, w]
+                states.bits[1 - now, room, w] = left
+            if over != NONE:
+                won += share
+            elif some != NONE:
+                states.counters[WORK] += _without_implied(implied, stage, states.bits[1 - now], room, words)
+                after = _added(states, 1 - now, after, words, share)
+    return won, after
+
+
+@inner
+def shared(some, others):
+    """Whether two sets share a problem."""
+    found = NONE
+    for w in range(min(len(some), len(others))):
+        found |= some[w] & others[w]
+    return found != NONE
+
+
+@inner
+def _without_implied(implied, stage, sets, row, words):
+    """Leave out problems that ask more of the events to come than another does; returns what it took."""
+    steps = implied.offsets[stage + 1] - implied.offsets[stage]
+    for at in range(implied.offsets[stage], implied.offsets[stage + 1]):
+        p = implied.problem[at]
+        if (sets[row, p >> 6] >> np.uint64(p & 63)) & ONE != NONE:
+            for w in range(words):
+                sets[row, w] &= ~implied.by[at, w]
+            steps += words
+    return steps // _STEPS_OF_PRODUCT
+
+
+@inner
+def mass_beside(part, others, block, level, buckets, tick, states, pieces):
+    """What the only problem of a block leaves of the events that a level decides: a product, 1 for none."""
     product = 1.0
-    for i in range(others.offsets[word], others.offsets[word + 1]):
+    for i in range(others.offsets[block], others.offsets[block + 1]):
         if others.level[i] == level and product > 0.0:
-            count = _forbidden_ticks(part, others, i, buckets, tick, ~NONE, pieces)
+            count = _forbidden_ticks(part, others, i, buckets, tick, others.problems[i], pieces)
             states.counters[WORK] += others.clause_offsets[i + 1] - others.clause_offsets[i] + 2 * count + 2
             event = part.event[others.event[i]]
             _sort(pieces, count)
@@ -175,24 +225,33 @@ def _mass_outside(buckets, event, pieces, count):
 
 
 @inner
-def _added(states, side, count, bits, mass):
-    """Add probability to a state; returns how many states there are, -1 where they are too many."""
+def _added(states, side, count, words, mass):
+    """Add probability to the state written behind the others; returns how many there are, -1 for no room."""
     if count < 0:
         return count
-    table = len(states.slot)
-    stamp = states.counters[STAMP]
-    mixed = bits * _MIX
+    table, stamp = len(states.slot), states.counters[STAMP]
+    bits, mixed = states.bits[side], NONE
+    for w in range(words):
+        mixed = (mixed ^ (mixed >> np.uint64(32)) ^ bits[count, w]) * _MIX
     place = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(table - 1))
     while states.stamp[place] == stamp:
-        if states.bits[side, states.slot[place]] == bits:
+        if _same(bits, count, states.slot[place], words):
             states.mass[side, states.slot[place]] += mass
             return count
         place = (place + 1) & (table - 1)
-    if count == states.bits.shape[1]:
+    if count + 1 == states.bits.shape[1]:
         return -1
     states.stamp[place], states.slot[place] = stamp, count
-    states.bits[side, count], states.mass[side, count] = bits, mass
+    states.mass[side, count] = mass
     return count + 1
+
+
+@inner
+def _same(sets, one, other, words):
+    difference = NONE
+    for w in range(words):
+        difference |= sets[one, w] ^ sets[other, w]
+    return difference == NONE
 
 
 @inner
@@ -214,15 +273,17 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
         mass = mass_on(buckets, event, begin, end)
         if mass == 0.0:
             continue
-        lost = NONE
-        for f in range(count):
-            if pieces.begin[f] <= begin <= pieces.end[f]:
-                lost |= pieces.forbids[f]
+        for w in range(len(alive)):
+            lost = NONE
+            for f in range(count):
+                if pieces.begin[f] <= begin <= pieces.end[f]:
+                    lost |= part.mask[pieces.forbids[f], w]
+            pieces.lost[found, w] = lost & alive[w]
         known = 0
-        while known < found and pieces.lost[known] != lost:
+        while known < found and not _same(pieces.lost, known, found, len(alive)):
             known += 1
         if known == found:
-            pieces.lost[found], pieces.mass[found] = lost, 0.0
+            pieces.mass[found] = 0.0
             found += 1
         pieces.mass[known] += mass
     return found
@@ -237,13 +298,16 @@ def _forbidden_ticks(part, others, i, buckets, tick, alive, pieces):
     count = 0
     for at in range(others.clause_offsets[i], others.clause_offsets[i + 1]):
         k = others.clause[at]
-        if part.mask[k] & alive == NONE:
+        asking = NONE
+        for w in range(len(alive)):
+            asking |= part.mask[k, w] & alive[w]
+        if asking == NONE:
             continue
         low, high = _forbidden(part, k, e, tick)
         low, high = max(low, first), min(high, last)
         if low <= high:
             pieces.begin[count], pieces.end[count] = low, high
-            pieces.forbids[count] = part.mask[k] & alive
+            pieces.forbids[count] = k
             count += 1
     return count
 

@@ -20,8 +20,8 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.occurrence.asked import (
     NONE,
     ONE,
-    Bits,
     Others,
+    Sets,
     clauses_of_levels,
     leave_alive,
     levels_of_clauses,
@@ -30,6 +30,7 @@ from cepctl.engines.confidence.occurrence.asked import (
 )
 from cepctl.engines.confidence.occurrence.counted_records import degree_counted
 from cepctl.engines.confidence.occurrence.cuts import Cuts, cuts_of
+from cepctl.engines.confidence.occurrence.implied import Implied, implied_problems
 from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
 from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
@@ -41,6 +42,7 @@ from cepctl.engines.confidence.occurrence.states import (
     mass_beside,
     new_pieces,
     new_states,
+    shared,
 )
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
@@ -57,16 +59,17 @@ class Levels(NamedTuple):
     cuts: Cuts
     offsets: Indexes
     clause: Indexes
-    settled: Bits
+    settled: Sets
     others: Others
+    implied: Implied
 
 
 class Walk(NamedTuple):
     """Where the sum is: a row per level of its cells, nodes and weights.
 
     `cursor` has the columns named below, `sums` a density, a coefficient and a total, and a row for the
-    whole.  `alive`, shape (levels + 1, words): the problems that separators up to a level leave.  `share`, of
-    the same shape: of words of one problem the product of the events that these decide.
+    whole.  `alive`, shape (levels + 1, words): the problems that separators up to a level leave.  `share`,
+    shape (levels + 1, blocks): of blocks of one problem the product of the events that these decide.
     """
 
     cells: Ticks
@@ -74,7 +77,7 @@ class Walk(NamedTuple):
     weights: Reals
     cursor: Indexes
     sums: Reals
-    alive: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+    alive: Sets
     share: np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
@@ -94,20 +97,21 @@ def union_probability(part, words, tree, buckets, work_bound):
     for level in range(len(tree.separators)):
         level_of[tree.separators[level]] = level
     others = others_of(part, words, level_of)
-    states, pieces = new_states(part.problems), new_pieces(part)
+    implied = implied_problems(part, words, others)
+    states, pieces = new_states(part.problems, part.mask.shape[1]), new_pieces(part)
     states.counters[BOUND] = work_bound
     tick = np.zeros(len(part.event), np.int64)
     level_of_clause = levels_of_clauses(part, level_of)
     offsets, clause = clauses_of_levels(level_of_clause, len(tree.separators))
     settled = settled_at(part, words, tree, level_of, level_of_clause, others)
     cuts = cuts_of(part, tree.separators, level_of, buckets)
-    levels = Levels(tree, level_of, cuts, offsets, clause, settled, others)
+    levels = Levels(tree, level_of, cuts, offsets, clause, settled, others, implied)
     walk = _new_walk(part, words, levels, buckets)
     some = _multiply(part, words, others, walk.share[0], walk.share[0], -1, buckets, tick, states, pieces)
     if not some:
         total = 0.0
     elif len(tree.separators) == 0:
-        total = _some_word(part, words, others, buckets, tick, words.full, walk.share[0], states, pieces)
+        total = _some_block(part, words, levels, buckets, tick, words.full, walk.share[0], states, pieces)
     else:
         total = _summed(part, words, levels, walk, buckets, tick, states, pieces)
         if part.problems == 1:
@@ -118,26 +122,29 @@ def union_probability(part, words, tree, buckets, work_bound):
 
 @inner
 def _multiply(part, words, others, before, after, level, buckets, tick, states, pieces):
-    """Multiply what a level decides into the shares of words of one problem; whether any is left."""
+    """Multiply what a level decides into the shares of blocks of one problem; whether any is left."""
     some = False
-    for word in range(len(after)):
-        after[word] = before[word]
-        if words.full[word] == ONE and after[word] > 0.0:
-            after[word] *= mass_beside(part, others, word, level, buckets, tick, states, pieces)
-        some |= after[word] > 0.0
+    for block in range(len(after)):
+        after[block] = before[block]
+        if words.full[words.begins[block]] == ONE and after[block] > 0.0:
+            after[block] *= mass_beside(part, others, block, level, buckets, tick, states, pieces)
+        some |= after[block] > 0.0
     return some
 
 
 @inner
-def _some_word(part, words, others, buckets, tick, alive, share, states, pieces):
-    """The probability that some problem of some word holds: given the separators words are independent."""
+def _some_block(part, words, levels, buckets, tick, alive, share, states, pieces):
+    """The probability that some problem of some block holds: given the separators blocks are independent."""
     total = 0.0
-    for word in range(len(alive)):
-        if alive[word] != NONE:
-            own = share[word]
-            if words.full[word] != ONE:
-                own = given_separators(part, others, word, buckets, tick, alive[word], states, pieces)
-            total += own * (1.0 - total)
+    for block in range(len(share)):
+        own = alive[words.begins[block] : words.begins[block + 1]]
+        if own.any():
+            found = share[block]
+            if words.full[words.begins[block]] != ONE:
+                found = given_separators(
+                    part, levels.others, levels.implied, block, buckets, tick, own, states, pieces
+                )
+            total += found * (1.0 - total)
             if states.counters[FAILED]:
                 break
     return total
@@ -182,8 +189,8 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
             _enter(part, levels, walk, level, buckets, tick)
             continue
         if not alone:
-            weight *= _some_word(
-                part, words, levels.others, buckets, tick, walk.alive[level + 1], share, states, pieces
+            weight *= _some_block(
+                part, words, levels, buckets, tick, walk.alive[level + 1], share, states, pieces
             )
         sums[level, _TOTAL] += weight
         if states.counters[FAILED]:
@@ -233,7 +240,7 @@ def _new_walk(part, words, levels, buckets):
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
         np.zeros((count, 4), np.int64), np.zeros((count + 1, 3)), alive,
-        np.ones((count + 1, len(words.full))),
+        np.ones((count + 1, len(words.begins) - 1)),
     )  # fmt: skip
 
 
@@ -273,9 +280,10 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     for separator in tree.separators[level:end]:
         degree += degree_of(buckets, part.event[separator])
     degree += hidden_below(part.links, levels.level_of, level, end)
-    for word in range(len(left)):
-        for i in range(levels.others.offsets[word], levels.others.offsets[word + 1]):
-            if level <= levels.others.level[i] < end and levels.others.problems[i] & left[word] != NONE:
+    for block in range(len(words.begins) - 1):
+        own = left[words.begins[block] : words.begins[block + 1]]
+        for i in range(levels.others.offsets[block], levels.others.offsets[block + 1]):
+            if level <= levels.others.level[i] < end and shared(levels.others.problems[i], own):
                 degree += 1 + degree_counted(
                     part.counted, part.event[levels.others.event[i]], levels.level_of, level, end
                 )

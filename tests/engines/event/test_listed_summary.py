@@ -181,13 +181,24 @@ def test_what_the_neighbours_have_is_returned() -> None:
 
 
 def test_groups_that_share_too_much_are_refused_with_a_remedy() -> None:
-    """2 of 12 events make 66 sets, and whether they are between the neighbours is open for all of them."""
-    members = [Event(f"b{i:02}", "B", 1, 9) for i in range(12)]
+    """2 of 46 events make 1,035 sets, and whether they are between the neighbours is open for all of them."""
+    members = [Event(f"b{i:02}", "B", 1, 9) for i in range(46)]
     around = (Event("a", "A", 0, 8), Event("c", "C", 2, 10))
     with pytest.raises(QueryTooLargeError) as refused:
         summarised("PATTERN SEQ(A a, B{2} b[], C c)", *around, *members)
     assert "lists the groups of this query, for a least number of members of b[]" in str(refused.value)
     assert "--kleene groups" in str(refused.value)
+
+
+def test_more_sets_than_a_machine_word_has_bits_are_united() -> None:
+    """2 of 12 events make 66 sets; that any is between the neighbours, at least 2 are."""
+    members = [Event(f"b{i:02}", "B", 1, 9) for i in range(12)]
+    (row,) = summarised(
+        "PATTERN SEQ(A a, B{2} b[], C c)", Event("a", "A", 0, 8), Event("c", "C", 2, 10), *members
+    )
+    inside = [max(0, min(c - 1, 9) - max(a + 1, 1) + 1) / 9 for a in range(9) for c in range(2, 11)]
+    some = [1 - (1 - p) ** 12 - 12 * p * (1 - p) ** 11 for p in inside]
+    assert row["confidence"] == pytest.approx(sum(some) / 81, abs=1e-12)
 
 
 @pytest.mark.parametrize("strategy", [NEXT, STRICT])

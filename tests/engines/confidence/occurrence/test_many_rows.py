@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from cepctl.engines.confidence.occurrence import occurrence
 from cepctl.engines.event.match import match_events
 from cepctl.errors import QueryTooLargeError
 from tests.plans import Event, event_table, plan_of
@@ -50,16 +51,34 @@ def test_either_of_two_events_before_any_of_many() -> None:
     assert _occurrence(query, events) == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_shares_more_than_few_events_is_refused_with_its_numbers() -> None:
+@pytest.mark.parametrize("count", [4, 5])
+def test_many_rows_of_few_events_of_three_types(count: int) -> None:
+    """Some B is between the first A and the last C: a sum over both says it."""
+    kinds = [[Event(f"{k}{n}", k.upper(), 3 * at + n, 3 * at + n + 3) for n in range(count)]
+             for at, k in enumerate("abc")]  # fmt: skip
+    chance = np.array([[[e.lower <= t <= e.upper for t in range(30)] for e in own] for own in kinds]) / 4
+    before, behind = np.cumsum(chance[0], axis=1), np.cumsum(chance[2], axis=1)
+    first, last = (
+        np.diff(1 - np.prod(1 - before, axis=0), prepend=0),
+        np.diff(np.prod(behind, axis=0), prepend=0),
+    )
+    some = [[1 - np.prod(1 - chance[1][:, m + 1 : t].sum(axis=1)) for t in range(30)] for m in range(30)]
+    expected = float(first @ np.array(some) @ last)
+    events = [each for own in kinds for each in own]
+    assert _occurrence("PATTERN SEQ(A a, B b, C c) GROUP BY ()", events) == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_takes_too_much_is_refused_with_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(occurrence, "WORK_BOUND", 10_000)
     events = [
-        Event("a", "A", 0, 30),
-        *(Event(f"{k}{n}", k.upper(), 0, 30 + n) for k in "bc" for n in range(9)),
+        Event("a", "A", 0, 300),
+        *(Event(f"{k}{n}", k.upper(), 0, 300 + n) for k in "bc" for n in range(9)),
     ]
+    asked = "PATTERN SEQ(A a, B b, C c) WITHIN 90 ticks GROUP BY ()"
     with pytest.raises(
-        QueryTooLargeError,
-        match=r"81 rows share more than 9 events in common \(separators\), where at most 64",
+        QueryTooLargeError, match=r"81 rows with 10 events in common \(separators\) need more"
     ):
-        match_events(plan_of("PATTERN SEQ(A a, B b, C c) GROUP BY ()"), event_table(tuple(events)))
+        match_events(plan_of(asked), event_table(tuple(events)))
 
 
 def test_a_hundred_rows_of_five_and_five_events() -> None:
