@@ -15,7 +15,7 @@ import polars as pl
 from cepctl.schema import TimeUnit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TypeFacts:
     """One event type: how many events, and the first and last tick that they may have.
 

@@ -32,7 +32,7 @@ FEWEST = 30
 _GROUP = ["source", "event_type"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Grain:
     """How coarse the times of one event type in one source are.
 
@@ -69,10 +69,28 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
             _level(pl.col("time") + pl.col("zone"), unit).alias("level_local"),
         )
     )
-    found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).sort(_GROUP).collect()
+    found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).collect()
     covered = _covered(timed, found, unit)
-    grains = [_grain(row) for row in found.join(covered, on=_GROUP, maintain_order="left").to_dicts()]
-    return tuple(sorted(grains, key=lambda grain: grain.step is None))
+    told = found.lazy().join(covered.lazy(), on=_GROUP, how="left").sort(pl.col("known").not_(), *_GROUP)
+    kinds, names = tuple(STEPS), dict[str, str]()
+    return tuple(
+        Grain(
+            names.setdefault(source, source), kind, times, distinct, None if at is None else kinds[at], *rest
+        )
+        for source, kind, times, distinct, at, *rest in told.select(_of_grains()).collect().iter_rows()
+    )
+
+
+def _of_grains() -> list[pl.Expr]:
+    """The columns in the order of the fields of a Grain, the step as its place in STEPS."""
+    known = pl.col("known")
+    return [
+        *map(pl.col, (*_GROUP, "times", "distinct")),
+        pl.when(known).then("step").alias("step"),
+        pl.when(known).then("share").otherwise(0.0).alias("share"),
+        (pl.col("is_local") & known).alias("local"),
+        *(pl.col(name).fill_null(value=False) for name in ("zoned", "covered", "of_source")),
+    ]
 
 
 def _told(timed: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
@@ -107,7 +125,15 @@ def _shared(types: pl.LazyFrame, sources: pl.LazyFrame, unit: TimeUnit) -> pl.La
             pl.when("of_source").then(common).otherwise("step").alias("step"),
             pl.when("of_source").then("source_is_local").otherwise("is_local").alias("is_local"),
         )
+        .with_columns((enough | pl.col("of_source")).alias("known"), _share().alias("share"))
+        .drop([f"{zone}{at}" for zone in ("utc", "local") for at in range(len(STEPS))])
     )
+
+
+def _share() -> pl.Expr:
+    """The share of times that are multiples of the step, in its zone."""
+    of_steps = [pl.when("is_local").then(f"local{at}").otherwise(f"utc{at}") for at in range(len(STEPS))]
+    return pl.coalesce(pl.when(pl.col("step") == at).then(each) for at, each in enumerate(of_steps))
 
 
 def _lengths(unit: TimeUnit) -> list[int]:
@@ -145,23 +171,3 @@ def _covered(timed: pl.LazyFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.Dat
     moved = (pl.col("lower") > tick) | (pl.col("upper") < tick)
     held = (holds | moved).mean() >= SHARE
     return timed.join(steps.lazy(), on=_GROUP).group_by(_GROUP).agg(held.alias("covered")).collect()
-
-
-def _grain(row: dict[str, object]) -> Grain:
-    known = bool(row["of_source"]) or (isinstance(row["distinct"], int) and row["distinct"] >= FEWEST)
-    at, local = row["step"], bool(row["is_local"])
-    share = row[f"{'local' if local else 'utc'}{at}"]
-    assert isinstance(at, int) and isinstance(share, float) and isinstance(row["times"], int)
-    assert isinstance(row["distinct"], int)
-    return Grain(
-        source=str(row["source"]),
-        event_type=str(row["event_type"]),
-        times=row["times"],
-        distinct_times=row["distinct"],
-        step=[*STEPS][at] if known else None,
-        share=share if known else 0.0,
-        local=local and known,
-        zoned=bool(row["zoned"]),
-        covered=bool(row["covered"]),
-        of_source=bool(row["of_source"]),
-    )

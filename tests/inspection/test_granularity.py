@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -97,6 +98,19 @@ def test_intervals_that_hold_the_unit_cover_it() -> None:
     assert not granularities(observed(early), MILLISECOND)[0].covered
     moved = [{**row, "lower": row["lower"] + 1} for row in rows]  # as for a clock that is wrong
     assert granularities(observed(moved), MILLISECOND)[0].covered
+
+
+def test_many_types_take_little_more_than_what_is_told_of_them() -> None:
+    """Else a log whose every line is a type of its own fills the memory."""
+    events = observed([{"event_type": f"T{n}", "time": n * SECOND} for n in range(2_000)])
+    granularities(events, MILLISECOND)
+    tracemalloc.start()
+    try:
+        told = granularities(events, MILLISECOND)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 500 * len(told)
 
 
 def test_events_without_a_time_say_nothing() -> None:
