@@ -41,6 +41,9 @@ _MOST_TEXT = 1 << 20
 _CUT = f"statements longer than {_MOST_TEXT >> 20} MiB, which are cut there: {{:,}}"
 _NO_LENGTH = "the record has no Query_time"
 _STRAY = "the line stands before the first record"
+_CHANGED = "a line before Query_time that is no statement"
+_LENGTH = "# Query_time: "
+_OF_SERVER = re.compile(r"started with:\Z|^Tcp port: |^Time +Id +Command")
 _LONGEST = 1 << 60
 _SECOND = 1_000_000
 
@@ -102,16 +105,28 @@ class _Log:
                 self.end_record()
                 self.record = _Record(number)
             self.record.pairs |= _user(line)
-        elif line.startswith("# Query_time: ") and (self.record is None or "Query_time" in self.record.pairs):
+        elif line.startswith(_LENGTH) and (self.record is None or "Query_time" in self.record.pairs):
             # Damage may have taken the line that says whose the statement was.
             self.end_record()
             self.record = _Record(number, _pairs(line))
+        elif self.record is not None and line.startswith(_LENGTH):
+            self._no_statement(self.record)
+            self.record.pairs |= _pairs(line)
         elif self.record is None:
             self._stray(number, line)
         elif line.startswith("# ") and not self.record.statement:
             self.record.pairs |= _pairs(line)
         elif not _SET.match(line.strip()):
             self._add(self.record, line)
+
+    def _no_statement(self, record: _Record) -> None:
+        """What stands before the line that says how long it took is none, but a line that damage changed."""
+        if record.statement:
+            self.report.records += 1
+            self.report.rejects.append(
+                Reject(self.source, record.line, _CHANGED, "\n".join(record.statement))
+            )
+            record.statement, record.size = [], 0
 
     def _time(self, text: str) -> LogTime | None:
         zone, words = zones_said(self.options)
@@ -126,14 +141,14 @@ class _Log:
 
     def _stray(self, number: int, line: str) -> None:
         """A line before the first record: what the server writes when it starts is none that is lost."""
-        if not re.search(r"started with:\Z|^Tcp port: |^Time +Id +Command", line):
+        if not _OF_SERVER.search(line):
             self.report.records += 1
             self.report.rejects.append(Reject(self.source, number, _STRAY, line))
 
     def end_record(self) -> None:
         """Make an event of the record that is open, if one is; one that is a time alone is none."""
         record, self.record = self.record, None
-        if record is None or not record.pairs:
+        if record is None or not (record.pairs or any(map(_is_said, record.statement))):
             return
         self.report.records += 1
         statement = "\n".join(record.statement).strip()
@@ -159,6 +174,11 @@ class _Log:
         self.rows.add(
             QUERY, begin, attributes, zone_seconds=zone, after=after, end=end, number=line, fold=fold
         )
+
+
+def _is_said(line: str) -> bool:
+    """Whether a line is more than what the server writes when it starts."""
+    return bool(line.strip()) and not _OF_SERVER.search(line)
 
 
 def _user(line: str) -> dict[str, Value]:

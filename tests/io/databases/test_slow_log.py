@@ -84,3 +84,17 @@ def test_a_length_beyond_all_time_costs_its_record(tmp_path: Path, length: str) 
     good = f"{TIME}{USER}{COST}select 1;\n" * 9
     _, summary = taken(tmp_path, f"{good}{TIME}{USER}{COST.replace('2.500000', length)}x;\n", intervals=True)
     assert dict(summary.rejected) == {"the record has no Query_time": 1}
+
+
+def test_a_changed_line_before_the_length_costs_itself_alone(tmp_path: Path) -> None:
+    changed = USER.replace("# U", "#\0U")
+    ((row, _), summary) = taken(tmp_path, f"{TIME}{changed}{COST}select 1;\n{TIME}{USER}{COST}select 2;\n")
+    assert (row["statement"], row["verb"], row["user"]) == ("select 1;", "SELECT", None)
+    assert summary.rejected == {"a line before Query_time that is no statement": 1}
+
+
+def test_a_record_of_which_no_line_is_known_is_rejected(tmp_path: Path) -> None:
+    changed = (USER + COST).replace("# ", "#\0")
+    (rows, summary) = taken(tmp_path, f"{TIME}{changed}select 1;\n{TIME}{USER}{COST}select 2;\n")
+    assert [row["statement"] for row in rows] == ["select 2;"]
+    assert sum(summary.rejected.values()) == 1
