@@ -81,17 +81,24 @@ def _records(part: Element, source: str, report: ReadReport) -> Iterator[Record]
             report.rejects.append(Reject(source, part.line, _HIDDEN, shown(value), hidden))
         yield from _declared(key.removesuffix("Types"), value)
         return
+    # A stray bracket takes what follows into a list of its own.
+    inside = isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    for each in value if inside else [value]:
+        yield from _record(key, each, part.line, source, report)
+
+
+def _record(key: str, value: Any, line: int | None, source: str, report: ReadReport) -> Iterator[Record]:
     record_id, record_type = text_of(_member(value, "id")), text_of(_member(value, "type"))
     if record_id is None or record_type is None:
         report.records += 1
         cause = NOT_AN_EVENT if key == "events" else NOT_AN_OBJECT
-        report.rejects.append(Reject(source, part.line, cause, shown(value)))
+        report.rejects.append(Reject(source, line, cause, shown(value)))
     elif key == "events":
-        yield _event(record_id, record_type, value, report, part.line)
+        yield _event(record_id, record_type, value, report, line)
     else:
         if value.keys() - _KNOWN:
             report.notes[ODD_OBJECT] += 1
-        yield LogObject(record_id, record_type, tuple(_values(value, report)), part.line)
+        yield LogObject(record_id, record_type, tuple(_values(value, report)), line)
 
 
 def _declared(kind: str, value: Any) -> Iterator[Declared]:

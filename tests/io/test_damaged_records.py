@@ -102,6 +102,7 @@ def test_damage_is_told_in_records(name: str) -> None:
         ("rrd-xport", b"    [ 8.0e-01 ],\n", b""),
         ("rrd-xport, XML", b"<row><t>1000110</t><v>8.0e-01</v></row>", b""),
         ("jhist", b"}}}\n", b"}}}\0"),
+        ("ocel, JSON", b'\n{"id":"e30"', b'[{"id":"e30"'),
         ("jhist1", b" .\n", b" .\0"),
         ("ganglia-csv", b",0.1\n", b',"0.1\n'),
         ("ganglia-csv", b"Timestamp,", b'Timestamp,"'),
