@@ -27,7 +27,7 @@ def tree_of(pairs: list[tuple[int, int]]) -> SeparatorTree:
     events: Indexes = np.arange(int(ends.max()) + 1)
     part = Part(
         1, events, np.zeros(count, bool), np.arange(count + 1), ends[:, 0].copy(), ends[:, 1].copy(),
-        np.full(count, -1), np.ones(count, np.uint64), NO_LINKS, nothing_counted(1),
+        np.full(count, -1), np.ones((count, 1), np.uint64), NO_LINKS, nothing_counted(1),
     )  # fmt: skip
     masses = Masses(
         events, events + 9, np.arange(len(events) + 1), events, events + 9, np.full(len(events), 0.1)
