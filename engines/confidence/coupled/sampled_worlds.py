@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus, tick_count
-from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
@@ -26,9 +26,8 @@ _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 _UNUSED_BITS = np.uint64(11)
 _UNIT = 2.0**-53
-IN_UNIT = -2
+_IN_UNIT = -2
 """The clock of what is drawn in order with others of its unit."""
-_IN_UNIT = IN_UNIT
 _ENOUGH = 10_000
 """Worlds after which it is told how many remain."""
 _MOST_DRAWN, _STEP, _NO_TIE = MOST_DRAWN, STEP, NO_TIE
@@ -90,12 +89,14 @@ def worlds_of(clauses: Clauses, clocks: EventClocks, ties: EventTies, id_rank: I
     place = np.full(len(events), -1, dtype=np.int64)
     wanted = whose[stamped] * many + clocks.clock[events[stamped]]
     place[stamped] = np.searchsorted(owner * many + chained, wanted) - clock_offsets[whose[stamped]]
-    in_units = _are_units(ties)[component]
+    known = _units_of(ties)
+    in_units = known.are(component)
     whole = np.flatnonzero(in_units)
     at, begins = owned(ties.member_offsets, component[whole])
     records = placed(np.repeat(group[whole], np.diff(begins)), ties.members[at])
-    place[np.repeat(event_offsets[group[whole]], np.diff(begins)) + records] = IN_UNIT
-    units = np.stack([*_ticks_of_units(ties, component[whole]), begins[:-1], begins[1:]], axis=1)
+    place[np.repeat(event_offsets[group[whole]], np.diff(begins)) + records] = _IN_UNIT
+    ticks = (known.records + known.spare)[component[whole]]
+    units = np.stack([known.begin[component[whole]], ticks, begins[:-1], begins[1:]], axis=1)
     at, begins = owned(ties.tie_offsets, component[~in_units])
     tied = np.repeat(group[~in_units], np.diff(begins))
     of_difference, offsets = of_problem[clauses.problem_of_differences], clauses.difference_offsets
@@ -121,19 +122,12 @@ def _components(ties: EventTies, group: Indexes, event: Indexes) -> tuple[Indexe
     return pairs // many, pairs % many
 
 
-def _are_units(ties: EventTies) -> Flags:
-    """Which components are records of a unit."""
-    if ties.series is None:
-        return np.zeros(len(ties.sizes), dtype=bool)
-    return ties.series.found().units.are(np.arange(len(ties.sizes)))
-
-
-def _ticks_of_units(ties: EventTies, components: Indexes) -> tuple[Ticks, Ticks]:
-    """The first tick of each of these units, and how many it has."""
-    if ties.series is None:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    units = ties.series.found().units
-    return units.begin[components], units.records[components] + units.spare[components]
+def _units_of(ties: EventTies) -> Units:
+    """Which components are records of a unit: none where nothing stands in series."""
+    if ties.series is not None:
+        return ties.series.found().units
+    none = np.zeros(len(ties.sizes), dtype=np.int64)
+    return Units(none, none, none)
 
 
 REMAIN, CLOCKS_CONTRADICT, TOO_FEW_REMAIN = range(3)

@@ -21,7 +21,7 @@ from cepctl.engines.kernels.kernel import inner
 MOST_STATES = 1 << 14
 STAMP, WORK, BOUND, FAILED = range(4)
 """Counters of `States`: of the table, the products so far, their bound, and whether that was exceeded."""
-_STEPS_OF_PRODUCT = 4
+_PROBLEMS_OF_PRODUCT = 4
 """Problems that are looked at in the time of one product of masses."""
 _FIRST = -(2**63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -158,7 +158,7 @@ def _without_implied(implied, stage, sets, row, words):
             for w in range(words):
                 sets[row, w] &= ~implied.by[at, w]
             steps += words
-    return steps // _STEPS_OF_PRODUCT
+    return steps // _PROBLEMS_OF_PRODUCT
 
 
 @inner
