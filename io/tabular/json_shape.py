@@ -136,7 +136,9 @@ def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
     alone = not by_lines and len(values) == 1
     shapes = [shape for shape in shapes if shape.path or not alone]
     whole = next((shape for shape in shapes if not shape.path), None)
-    if whole is not None:
+    # A stray bracket may end an array, and what stands behind it then stands at the outside.
+    array = next((shape.timed for shape in shapes if shape.path == (ELEMENTS,)), 0)
+    if whole is not None and whole.timed > array:
         return whole
     return max(shapes, key=lambda shape: (shape.timed, -len(shape.path)), default=None)
 

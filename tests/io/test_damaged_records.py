@@ -144,6 +144,15 @@ def test_an_event_that_is_lost_to_damage_is_told_once(name: str, before: bytes, 
     assert (account.events, account.rejected) == (COUNT - 1, 1)
 
 
+@pytest.mark.parametrize("before", [2, 22, 39])
+def test_a_bracket_that_ends_an_array_takes_no_record(before: int) -> None:
+    format_name, data = FORTY_RECORDS["json, array"]
+    elements = data.split(b",\n")
+    hurt = b"]\n".join([b",\n".join(elements[:before]), b",\n".join(elements[before:])])
+    account = account_of(hurt, format_name)
+    assert (account.events, account.rejected) == (COUNT, 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORTY_RECORDS)
 def test_damage_at_every_byte_is_told_in_records(name: str) -> None:
