@@ -48,7 +48,7 @@ def writers(setup: Setup) -> Iterator[Row]:
             goal=Goal("at most", 1.3) if same else None, checked="rows, each 1.0" if same else "",
         )  # fmt: skip
     for hosts, each in ((2, 10), (5, 10), (2, 100)):
-        log = _written(setup, hosts, each, 400, exact=False)
+        log = _written(setup, hosts, each, 2_000 if each == 10 else 400, exact=False)
         _ingested(log)
         for name, query in OF_SEVERAL.items():
             timing, rows = _matched(setup, query, log)
