@@ -81,10 +81,8 @@ def _tell_texts(query: Query, inputs: EventInputs) -> None:
 
         if all(holds_numbers(inputs, name) for name in names):
             line, column = line_and_column(query.text, each.span.start)
-            written, reasons = (
-                query.text[each.span.start : each.span.end],
-                "; ".join(no_numbers(inputs, names)),
-            )
+            written = query.text[each.span.start : each.span.end]
+            reasons = "; ".join(no_numbers(inputs, names))
             message = f"{written} compares texts, of which '70' comes before '9'; {reasons}"
             tell(QUERY, "warning", f"line {line}, column {column}: {message}")
 

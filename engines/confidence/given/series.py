@@ -179,6 +179,14 @@ def with_series(ties: EventTies, masses: Masses) -> EventTies:
     return replace(ties, series=SeriesLater(partial(_series, ties, masses)))
 
 
+def _passed(buckets: Buckets, event: Indexes, bound: Indexes, begins: Flags) -> Pass:
+    """What a pass gives; raises QueryTooLargeError where it takes more than MOST_STEPS."""
+    found: Pass = series_pass(buckets, event, bound, begins, MOST_STEPS)
+    if len(found.ratio) < len(event):
+        raise overlapping_too_much(len(event))
+    return found
+
+
 def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     """Two passes over all series that are no units; fills the probabilities of all."""
     units = units_of(ties, masses)
@@ -196,15 +204,11 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     bound = np.zeros(len(event), dtype=np.int64)
     tied = place[ties.right] >= 0
     bound[place[ties.right[tied]]] = ties.bound[tied]
-    forward = series_pass(masses.buckets, event, bound, begins, MOST_STEPS)
-    if len(forward.ratio) < len(event):
-        raise overlapping_too_much(len(event))
+    forward = _passed(masses.buckets, event, bound, begins)
     # With time reversed an event is bound to the one after it.
     next_bound = np.append(bound[1:], 0) if len(bound) else bound
     reversed_event, reversed_bound = event[::-1].copy(), next_bound[::-1].copy()
-    backward = series_pass(
-        masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy(), MOST_STEPS
-    )
+    backward = _passed(masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy())
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
     some = np.flatnonzero(of_units)
