@@ -52,6 +52,15 @@ CONDITIONS = (
 )
 
 
+def drawn_query(draw: st.DrawFn, parts: list[str], pool: list[str], strategy: str) -> str:
+    """A query of these parts, with some conditions of a pool."""
+    conditions = draw(st.lists(st.sampled_from(pool), max_size=2, unique=True))
+    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
+        conditions.append("[k]")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"PATTERN SEQ({', '.join(parts)}){where} STRATEGY {strategy}"
+
+
 @st.composite
 def listed_cases(draw: st.DrawFn, *strategies: str) -> Case:
     """A pattern with one group and one or two single events, often a negation, a quantifier, a condition."""
@@ -70,12 +79,7 @@ def listed_cases(draw: st.DrawFn, *strategies: str) -> Case:
         parts = [f"AND({parts[0]}, {parts[1]})", parts[2]]
     group, other = "abc"[place], "abc"[(place + draw(st.integers(1, size - 1))) % size]
     pool = [each.format(g=group, o=other) for each in CONDITIONS]
-    conditions = draw(st.lists(st.sampled_from(pool), max_size=2, unique=True))
-    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
-        conditions.append("[k]")
-    query = f"PATTERN SEQ({', '.join(parts)})"
-    query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    query += f" STRATEGY {strategy}"
+    query = drawn_query(draw, parts, pool, strategy)
     within = [" WITHIN 4 ticks", " WITHIN 5 ticks", " WITHIN 7 ticks"]
     query += draw(st.sampled_from([*([] if negated or place in (0, size - 1) else [""]), *within]))
     wanted = [each.split("|")[0] for each in types]
@@ -100,12 +104,8 @@ def groups_alone(draw: st.DrawFn) -> Case:
     if draw(st.integers(0, 3)) == 0:
         parts.insert(draw(st.integers(0, 1)), "!C n")
     alone = [each.format(g="b") for each in CONDITIONS if "{o}" not in each]
-    conditions = draw(st.lists(st.sampled_from(alone), max_size=2, unique=True))
-    if strategy == PARTITION or draw(st.integers(0, 4)) == 0:
-        conditions.append("[k]")
-    query = f"PATTERN SEQ({', '.join(parts)})"
-    query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    query += f" STRATEGY {strategy} WITHIN {draw(st.sampled_from([2, 3, 5]))} ticks"
+    query = drawn_query(draw, parts, alone, strategy)
+    query += f" WITHIN {draw(st.sampled_from([2, 3, 5]))} ticks"
     return Case(query, draw(streams(["A", "B", "A", "C"], 300)))
 
 
