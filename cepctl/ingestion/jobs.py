@@ -17,6 +17,7 @@ from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, part
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
+from cepctl.ingestion.growing_writers import Growth, in_growing_order
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
@@ -89,7 +90,8 @@ class IngestOptions:
     events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
     occur in their times and in durations of the model.  `writers`: who wrote the events, in the
     order of their records, whatever the model says; none where that is left out, and None where nothing is
-    said.  Then lines of logs are in order, if it `orders_lines`.
+    said.  Then lines of logs are in order, if it `orders_lines`.  Of logs that grow, `growth` is what
+    earlier runs have decided of the order of their records.
     """
 
     input_format: str | None = None
@@ -110,6 +112,7 @@ class IngestOptions:
     in_arrow: bool = False
     writers: tuple[WriterRule, ...] | None = None
     orders_lines: bool = True
+    growth: Growth | None = None
 
 
 def ingest(
@@ -187,7 +190,8 @@ def _ingest(
             *_nothing(summary),
         )
         clocks = with_ties(_clocks(results), options.model.rules, [*map(_clocks_in, footers)], unit)
-        summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates)
+        growth = None if options.growth is None else options.growth.after(written, unit_of_times)
+        summary = replace(summary, notices=notices, clocks=clocks, templates=found.templates, growth=growth)
         filesystem, directory = events.resolve()
         _report(options, results, ordered, summary, filesystem)
         _refuse(options, summary)
@@ -225,14 +229,21 @@ def _in_written_order(
     for task in tasks[:1]:
         require_columns(results, task.writing, in_model=options.writers is None)
     filesystem, _ = scratch.resolve()
+    stored, unsaid = [task.declares_unit for task in tasks], [task.writing.of_lines for task in tasks]
+    is_given = options.model.time_unit is not None
+    if options.growth is not None:
+        return in_growing_order(
+            *(results, unit, filesystem, options.growth),
+            stored=stored,
+            unsaid=unsaid,
+            unit_is_given=is_given,
+        )
     return in_written_order(
-        results,
-        unit,
-        filesystem,
-        stored=[task.declares_unit for task in tasks],
-        unsaid=[task.writing.of_lines for task in tasks],
+        *(results, unit, filesystem),
+        stored=stored,
+        unsaid=unsaid,
         assumed=assumed,
-        unit_is_given=options.model.time_unit is not None,
+        unit_is_given=is_given,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
+from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.ordering import Order
 from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.results import FileAccount, FileResult, FileTimes
@@ -28,7 +29,8 @@ class IngestSummary:
 
     `rejected` counts the rejects by cause, `rejects` are the first few of each; `notices` are for
     people; `accounts` has one entry per file, in order of their names, those left out among them; `templates`
-    are those that types were told by; `times` what each file told of its times.
+    are those that types were told by; `times` what each file told of its times; `growth` what is
+    decided of the order of logs that grow.
     """
 
     files: int
@@ -44,6 +46,7 @@ class IngestSummary:
     clocks: Clocks = field(default_factory=dict)
     templates: tuple[MessageTemplate, ...] = ()
     times: tuple[FileTimes, ...] = ()
+    growth: Growth | None = None
 
     @property
     def unreadable(self) -> tuple[FileAccount, ...]:

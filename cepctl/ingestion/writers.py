@@ -47,7 +47,7 @@ class Written:
 
     `rows`: what becomes of the rows of each chunk, by its path; empty where nothing is known.  `given`: what
     holds in every world, None where that decides nothing; it `is_assumed` where nobody said so.  `logs`: what
-    there is to tell.
+    there is to tell; they `grow` where records that share their stamps may still come.
     """
 
     results: list[FileResult]
@@ -57,6 +57,7 @@ class Written:
     logs: tuple[WrittenLog, ...] = ()
     finer: int = 1
     is_assumed: bool = False
+    grow: bool = False
 
     @property
     def in_units(self) -> bool:
@@ -109,7 +110,7 @@ class WrittenLog:
 
 
 @dataclass
-class _Log:
+class Log:
     """The chunks of a log, or of several logs at once where their records are not in the order of chunks."""
 
     name: str
@@ -204,16 +205,15 @@ def in_written_order(
     unit_is_given
         The user said how long a tick is.
     """
-    logs = list(_logs(results, stored, unsaid))
+    logs = list(logs_of(results, stored, unsaid))
     if not logs:
         return Written(results, unit)
-    fixed = unit_is_given or not all(_is_plain(chunk) for each in results for chunk in each.chunks)
     shared = [shared_stamps(log.blocks(files), log.reach) for log in logs]
     wanted = [each for log, each in zip(logs, shared, strict=True) if LINES_ARE_ORDERED or not log.unsaid]
-    finer, finer_unit = _finer(wanted, unit, results, fixed=fixed)
+    finer, finer_unit = finer_ticks(_needed(wanted), unit, results, fixed=unit_is_given)
     walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
     taken = [each.shared for each in walked if each.is_taken]
-    if (least := _finer(taken, unit, results, fixed=fixed))[0] < finer:
+    if (least := finer_ticks(_needed(taken), unit, results, fixed=unit_is_given))[0] < finer:
         # What is in no order needs no room.
         finer, finer_unit = least
         walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
@@ -223,7 +223,7 @@ def in_written_order(
         for path, each in log.rows(told, finer, finer_unit)
     }
     if finer > 1:
-        results = [_rescaled(each, finer, finer_unit) for each in results]
+        results = [rescaled(each, finer, finer_unit) for each in results]
         for result in results:
             for chunk in result.chunks:
                 none = np.zeros(chunk.rows, np.bool_)
@@ -237,8 +237,9 @@ def in_written_order(
     )
 
 
-def _logs(results: Sequence[FileResult], stored: Sequence[bool], unsaid: Sequence[bool]) -> Iterator[_Log]:
-    at_once = _Log("", [], unsaid=False, at_once=True)
+def logs_of(results: Sequence[FileResult], stored: Sequence[bool], unsaid: Sequence[bool]) -> Iterator[Log]:
+    """The logs whose records somebody wrote; parameters as those of `in_written_order`."""
+    at_once = Log("", [], unsaid=False, at_once=True)
     for result, is_stored, is_unsaid in zip(results, stored, unsaid, strict=True):
         if not any(chunk.written for chunk in result.chunks):
             continue
@@ -246,17 +247,24 @@ def _logs(results: Sequence[FileResult], stored: Sequence[bool], unsaid: Sequenc
             at_once.name = at_once.name or result.name
             at_once.chunks += result.chunks
         else:
-            yield _Log(result.name, list(result.chunks), is_unsaid, at_once=False)
+            yield Log(result.name, list(result.chunks), is_unsaid, at_once=False)
     if at_once.chunks:
         yield at_once
 
 
-def _finer(
-    shared: Sequence[SharedStamps], unit: TimeUnit, results: Sequence[FileResult], *, fixed: bool
+def _needed(shared: Sequence[SharedStamps]) -> int:
+    return max((each.needed for each in shared), default=1)
+
+
+def finer_ticks(
+    needed: int, unit: TimeUnit, results: Sequence[FileResult], *, fixed: bool
 ) -> tuple[int, TimeUnit]:
-    """By how much ticks become finer, nanoseconds at most, and the unit that they have then."""
-    needed = max((each.needed for each in shared), default=1)
-    if needed <= 1 or fixed:
+    """Into how many ticks each of `unit` is cut where so many are `needed`, and the unit that they have then.
+
+    They are nanoseconds at most; none is cut where the unit is `fixed`, or where not all events are points.
+    """
+    is_plain = all(_is_plain(chunk) for each in results for chunk in each.chunks)
+    if needed <= 1 or fixed or not is_plain:
         return 1, unit
     ends = [abs(each) for result in results for each in (result.first, result.last) if each is not None]
     reach = max(ends, default=0)
@@ -275,7 +283,8 @@ def _is_plain(chunk: Chunk) -> bool:
     return not (chunk.ended or chunk.lengths or chunk.clocks)
 
 
-def _rescaled(result: FileResult, finer: int, unit: TimeUnit) -> FileResult:
+def rescaled(result: FileResult, finer: int, unit: TimeUnit) -> FileResult:
+    """What came of a file, in ticks so many times finer."""
     first, last = result.first, result.last
     return replace(
         result,

@@ -26,7 +26,7 @@ def told_of_writers(written: Written) -> Iterator[str]:
                 f"{log.name}: each writer has one event, so that no order is known; name columns that all "
                 "events of one process share (--writer source)"
             )
-    if written.finer > 1 and said:
+    if written.finer > 1 and said and not written.grow:
         sharing = sum(each.shared.sharing for each in written.logs if each.is_taken)
         yield f"ticks of {written.unit}, so that {sharing:,} records have room that share a stamp"
     yield from _crowded([each for each in written.logs if each.is_taken], written)
@@ -46,10 +46,10 @@ def _steps_back(log: WrittenLog, unit: TimeUnit) -> str:
 
 def _of_lines(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:
     """That lines of logs are in order where nobody said so, and where they are not."""
-    taken = [each for each in logs if each.matters]
+    taken = [each for each in logs if each.matters or (written.grow and each.is_taken)]
     if taken:
         is_one, room = len(taken) == 1, ""
-        if written.finer > 1:
+        if written.finer > 1 and not written.grow:
             sharing = sum(each.shared.sharing for each in taken)
             room = f", in ticks of {written.unit}, so that {sharing:,} have room that share a stamp"
         yield (

@@ -7,6 +7,7 @@ says of every combination of events that fit the condition that they are in orde
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cepctl.errors import CepctlError, UnsupportedQueryError
 from cepctl.language.ast import (
@@ -28,7 +29,7 @@ from cepctl.plan.plan import Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, with_usable_keys
 from cepctl.plan.problems import Problems
 from cepctl.plan.timings import in_ticks, is_timing, window_ticks
-from cepctl.schema import TimeUnit
+from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
 
 _FORM = "as in GIVEN SEQ(A a, B b) IF a.id = b.id"
 
@@ -88,6 +89,11 @@ def attribute_names(given: Sequence[Given]) -> set[str]:
 def is_order(clause: Given) -> bool:
     """Whether a clause says that some events come before others."""
     return len(clause.alternative.blocks) > 1
+
+
+def without_written_order(plan: Plan) -> Plan:
+    """The plan with what else is given than the order in which writers wrote their records."""
+    return replace(plan, given=tuple(each for each in plan.given if each.text != IN_WRITTEN_ORDER))
 
 
 def refuse_given(plan: Plan, what: str) -> None:

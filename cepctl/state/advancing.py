@@ -23,7 +23,8 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Ticks
 from cepctl.engines.runners.reach import Relevance
-from cepctl.plan.given import refuse_given
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.given import refuse_given, without_written_order
 from cepctl.plan.laws import refuse_laws
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import refuse_conditions_on_ends, refuse_lasting_events
@@ -40,6 +41,7 @@ from cepctl.state.finality import (
     without,
 )
 from cepctl.state.progress import Progress
+from cepctl.state.written_order import WrittenEvents
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 """An engine: the rows of a plan on an event table, as `rows.order.ordered` gives them."""
@@ -51,7 +53,8 @@ class RunOptions:
 
     `slack` is how much later than a younger event an event may come; `keep` how far below the watermark a
     late event may begin so that a later run can reopen its span.  `eager` emits rows that may still
-    change, `reopen` takes late events in, `final` emits everything and closes the state.
+    change, `reopen` takes late events in, `final` emits everything and closes the state.  Times have been
+    read in so many ticks as `ticks_of_a_time` says.
     """
 
     slack: int = 0
@@ -59,6 +62,7 @@ class RunOptions:
     eager: bool = False
     reopen: bool = False
     final: bool = False
+    ticks_of_a_time: int = 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,12 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     CepctlError
         What the engine raises; the state is then the one before.
     """
-    refuse_given(plan, "--state")
+    refuse_given(without_written_order(plan), "--state")
+    if plan.given and options.reopen:
+        raise UnsupportedQueryError(
+            "not supported yet: --reopen where the order of records is known, since a late record steps "
+            "back in it; begin a new state with --reopen, which leaves that of lines out, or raise --slack"
+        )
     refuse_laws(plan, "--state")
     refuse_conditions_on_ends(plan, "--state")
     reach = reach_of(plan)
@@ -152,11 +161,12 @@ def _emitted(
     now: Progress, plan: Plan, find: Find, options: RunOptions, reach: Reach
 ) -> tuple[Correction, Progress, Waiting]:
     """What to emit, given all events up to now, the state after it, and what waits."""
-    working = _reaching(now.events, reach.earliest(now.pending))
+    written = WrittenEvents.of(now.events, now.steps, options.ticks_of_a_time)
+    working = written.table.filter(pa.array(written.reaching(reach.earliest(now.pending))))
     true = find(plan, working)
     true = true.filter(pc.greater_equal(true.column("end"), now.finalized_before))
     ends, least = true.column("end").to_numpy(), least_ends(true, working)
-    finalized_before = _finalized_before(now, ends, least, reach)
+    finalized_before = _finalized_before(now, ends, least, reach, written)
     is_open = np.full(len(ends), False) if options.final else ends >= finalized_before
     due = true if options.eager else true.filter(pa.array(~is_open))
     emitted = Correction(without(now.provisional, true), without(due, now.provisional))
@@ -171,35 +181,41 @@ def _emitted(
     after = replace(
         now, finalized_before=finalized_before, pending=pending, provisional=provisional, counts=counts
     )
-    waiting = Waiting() if options.eager else _waiting(ends[is_open], options, reach)
-    return emitted, _closed(after) if options.final else _kept(after, options, reach), waiting
+    waiting = Waiting() if options.eager else _waiting(ends[is_open], options, reach, written)
+    return emitted, _closed(after) if options.final else _kept(after, plan, options, reach, written), waiting
 
 
-def _waiting(ends: Ticks, options: RunOptions, reach: Reach) -> Waiting:
+def _waiting(ends: Ticks, options: RunOptions, reach: Reach, written: WrittenEvents) -> Waiting:
     if not len(ends):
         return Waiting()
-    until = int(ends.max()) + 1 + reach.after + options.slack
+    decisive = int(ends.max()) + reach.after
+    narrowed = written.last[written.written & (written.first <= decisive)].max(initial=decisive)
+    until = int(narrowed) + 1 + options.slack
     return Waiting(len(ends), until if until <= TICK_MAX else None)
 
 
-def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach) -> int:
+def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach, written: WrittenEvents) -> int:
     """The tick before which no later run emits an end: all that can end there is decided."""
     if now.watermark is None:
         return now.finalized_before
-    decided = decided_until(now.watermark, reach)
-    may_change = (ends >= decided) & reach.absences
+    decided = decided_until(min(now.watermark, written.open_from(now.watermark)), reach)
+    may_change = (ends >= decided) & (reach.absences | bool(written.written.any()))
     return max(now.finalized_before, int(least[may_change].min(initial=decided)))
 
 
-def _kept(now: Progress, options: RunOptions, reach: Reach) -> Progress:
+def _kept(now: Progress, plan: Plan, options: RunOptions, reach: Reach, written: WrittenEvents) -> Progress:
     """The state without the events that neither future matches nor a span to be reopened need."""
     complete_from = reach.earliest(now.pending)
     if options.keep and now.watermark is not None:
         oldest = now.watermark - options.keep - reach.after - _widest(now.events)
         complete_from = min(complete_from, reach.earliest(clamped(oldest)))
     complete_from = max(complete_from, now.complete_from)
-    events = _reaching(now.events, complete_from)
-    after = replace(now, events=events, complete_from=complete_from)
+    kept = written.reaching(complete_from)
+    if plan.given:
+        fitting = Relevance(plan).fitting(now.events).to_numpy(zero_copy_only=False)
+        kept &= written.needed(fitting, TICK_MIN if now.watermark is None else now.watermark)
+    events, steps = now.events.filter(pa.array(kept)), written.steps_among(kept)
+    after = replace(now, events=events, complete_from=complete_from, steps=steps)
     limit = _reopening_limit(after, now.late, reach)
     return replace(after, late=now.late.filter(pc.greater_equal(now.late.column("lower"), limit)))
 
@@ -239,10 +255,6 @@ def _reopened(now: Progress, late: pa.Table, plan: Plan, find: Find, reach: Reac
         pending=TICK_MIN,
         counts=counts,
     )
-
-
-def _reaching(events: pa.Table, tick: int) -> pa.Table:
-    return events.filter(pc.greater_equal(events.column("upper"), tick))
 
 
 def _in_order(events: pa.Table) -> pa.Table:

@@ -13,14 +13,15 @@ import pyarrow as pa
 from cepctl.clocks import Clocks, joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.datasets.stored_events import fixed_columns
-from cepctl.errors import UsageError
+from cepctl.errors import UnsupportedQueryError, UsageError
+from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.jobs import IngestOptions, ingest_files
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import CLOCK, TimeUnit
+from cepctl.schema import CLOCK, IN_WRITTEN_ORDER, ORIGIN_COLUMNS, RECORD, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress
 from cepctl.state.sources import UNREADABLE, Source
@@ -30,8 +31,8 @@ _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the events before: types of attributes, time unit, counts per event type, clocks, and
-    the templates that types were told by.
+    """What is known of the events before: types of attributes, time unit, counts per event type, clocks, the
+    templates that types were told by, and what is decided of the order of records.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -39,16 +40,25 @@ class Known:
     type_counts: Mapping[str, int]
     clocks: Clocks = field(default_factory=dict)
     templates: tuple[MessageTemplate, ...] = ()
+    growth: Growth = field(default_factory=Growth)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What holds in every world."""
+        return (IN_WRITTEN_ORDER,) if self.growth.is_ordered else ()
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The new events, opened; `schema` is that of all events up to now, `seen` are the URIs of all inputs."""
+    """The new events, opened; `schema` is that of all events up to now, `seen` are the URIs of all inputs,
+    and `growth` what is decided of the order of records.
+    """
 
     inputs: EventInputs | None
     schema: EventSchema
     sources: tuple[Source, ...]
     seen: set[str]
+    growth: Growth
     summary: IngestSummary | None = None
 
     def read(self, names: Sequence[str]) -> pa.Table:
@@ -75,6 +85,8 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     ------
     UsageError
         If the new events count time in finer ticks, or an attribute is no longer what it was.
+    UnsupportedQueryError
+        If something else than records tells in which order events were written.
     EventSchemaError
         If a clock has another offset than before.
     LogFormatError
@@ -82,9 +94,14 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     """
     if not news.pieces:
         unit = known.time_unit or TimeUnit()
-        schema = EventSchema(known.attributes, unit, known.type_counts, known.clocks)
-        yield Arrivals(None, schema, tuple(news.unchanged), news.seen)
+        schema = EventSchema(known.attributes, unit, known.type_counts, known.clocks, known.given)
+        yield Arrivals(None, schema, tuple(news.unchanged), news.seen, known.growth)
         return
+    if _order_of_something_else(options):
+        raise UnsupportedQueryError(
+            "not supported yet: along, an order of something else than records, with --state; leave it out, "
+            "or match all events at once"
+        )
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
     dataset = str(scratch / "events")
     is_rest = known.time_unit is not None
@@ -94,15 +111,20 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     reading = replace(
         options,
         known_kinds=kinds,
-        known_unit=known.time_unit,
+        known_unit=known.growth.times,
         is_rest=is_rest,
-        # Rows would have to wait for records that may yet share a stamp with theirs.
-        orders_lines=False,
+        growth=known.growth,
     )
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)
-        yield Arrivals(inputs, schema, _sources(news, summary), news.seen, summary)
+        growth = summary.growth or known.growth
+        yield Arrivals(inputs, schema, _sources(news, summary), news.seen, growth, summary)
+
+
+def _order_of_something_else(options: IngestOptions) -> bool:
+    rules = [rule.writer for rule in options.model.rules] if options.writers is None else options.writers
+    return any(rule is not None and rule.along != RECORD for rule in rules)
 
 
 def _joined(known: Known, new: EventSchema) -> EventSchema:
@@ -122,7 +144,8 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
     attributes = {**known.attributes, **new.attributes}
     unit = known.time_unit or new.time_unit
     clocks = joined_clocks([known.clocks, rescaled_clocks(new.clocks, new.time_unit, unit)])
-    return EventSchema(attributes, unit, dict(counts), clocks, new.given, laws=new.laws)
+    given = tuple(dict.fromkeys((*new.given, *known.given)))
+    return EventSchema(attributes, unit, dict(counts), clocks, given, laws=new.laws)
 
 
 def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
@@ -150,5 +173,8 @@ def widened(before: Progress, schema: pa.Schema) -> Progress:
 def _in_form(events: pa.Table, schema: pa.Schema) -> pa.Table:
     if CLOCK in schema.names and CLOCK not in events.column_names:
         events = events.append_column(CLOCK, pa.nulls(len(events), pa.string()))
+    for name in ORIGIN_COLUMNS:
+        if name in schema.names and name not in events.column_names:
+            events = events.append_column(name, pa.nulls(len(events), schema.field(name).type))
     # Where no clock is left, no event of one is.
     return events.select(schema.names).cast(schema, safe=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from cepctl.engines.event.match import match_schema
 from cepctl.engines.rows.order import ordered
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
+from cepctl.state.written_order import Steps
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Progress:
         Rows that were emitted although they may change: those of eager runs and of reopened spans.
     closed
         Whether everything has been emitted.
+    steps
+        Where writers begin anew, as far as their events are kept.
     """
 
     events: pa.Table
@@ -58,6 +62,7 @@ class Progress:
     complete_from: int = TICK_MIN
     closed: bool = False
     counts: Counts = field(default_factory=Counts)
+    steps: Mapping[str, Steps] = field(default_factory=dict)
 
     def with_rows_of(self, plan: Plan) -> Progress:
         """The same, with provisional rows in the types of a plan whose attributes have become wider."""

@@ -35,6 +35,7 @@ import pyarrow.parquet as pq
 from cepctl import __version__
 from cepctl.clock_ties import Clocks, ClockTie, tied, ties_of
 from cepctl.errors import JobError, StateError, UsageError
+from cepctl.ingestion.growing_writers import Growth
 from cepctl.io.contract.message_template import MessageTemplate, templates_in, templates_text
 from cepctl.schema import PMF_TYPE, TimeUnit
 from cepctl.sketches.listing import Indexed
@@ -43,11 +44,12 @@ from cepctl.state.kept_sketch import KeptSketch, Segment
 from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
+from cepctl.state.written_order import Steps
 
-FORMAT = 5
-_READ = (1, 2, 3, 4, 5)
+FORMAT = 6
+_READ = (1, 2, 3, 4, 5, 6)
 """1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks, 5 their
-ties."""
+ties, 6 the order of records."""
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
@@ -69,7 +71,8 @@ class Saved:
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
     read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
     kept, with their offsets and ties; `written` when, ISO 8601; `sketch` is that of all events, where one is
-    kept; `templates` are those that types of messages are told by.
+    kept; `templates` are those that types of messages are told by; `growth` is what is decided of the order
+    of records, None where it was left out.
     """
 
     run: int
@@ -82,6 +85,7 @@ class Saved:
     clocks: Clocks = field(default_factory=dict)
     sketch: KeptSketch | None = None
     templates: tuple[MessageTemplate, ...] = ()
+    growth: Growth | None = None
 
 
 def run_name(number: int) -> str:
@@ -265,6 +269,8 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) 
         "sources": [asdict(source) for source in saved.sources],
         "sketch": None if saved.sketch is None else asdict(saved.sketch),
         "templates": json.loads(templates_text(saved.templates)),
+        "growth": None if saved.growth is None else _decided(saved.growth),
+        "steps": {name: [each.earlier, *each.records] for name, each in progress.steps.items()},
     }
     text = json.dumps(content, ensure_ascii=False, indent=1)
     (aside / MANIFEST).write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
@@ -292,12 +298,34 @@ def _loaded(place: Path) -> Saved:
             **tables,
             **_named_as_now(content["progress"]),
             counts=Counts(**_named_as_now(content["counts"])),
+            steps={name: Steps(each[0], (*each[1:],)) for name, each in content.get("steps", {}).items()},
         ),
         written=content["written"],
         clocks=_clocks_in(content),
         sketch=_sketch_in(content),
         templates=templates_in(json.dumps(content.get("templates", []))),
+        growth=_growth_in(content),
     )
+
+
+def _decided(growth: Growth) -> dict[str, Any]:
+    units = {"times": growth.times, "ticks": growth.ticks}
+    return {
+        **{name: None if unit is None else str(unit) for name, unit in units.items()},
+        "is_ordered": growth.is_ordered,
+        "in_order": sorted(growth.in_order),
+        "unordered": sorted(growth.unordered),
+    }
+
+
+def _growth_in(content: Mapping[str, Any]) -> Growth | None:
+    """What a manifest says of the order of records; those before format 6 left it out."""
+    said = content.get("growth")
+    if said is None:
+        return None
+    times, ticks = (None if said[name] is None else TimeUnit.parse(said[name]) for name in ("times", "ticks"))
+    logs = (frozenset(said[name]) for name in ("in_order", "unordered"))
+    return Growth(times, ticks, said["is_ordered"], *logs)
 
 
 def _clocks_in(content: Mapping[str, Any]) -> Clocks:

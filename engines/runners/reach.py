@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -143,6 +143,11 @@ class Relevance:
         kept = table if condition is None else table.filter(_flags(table, condition))
         place = kept.schema.get_field_index("event_type")
         return kept.set_column(place, "event_type", kept.column("event_type").cast(pa.string()))
+
+    def fitting(self, table: pa.Table) -> pa.Array:
+        """Which events the pattern itself speaks of, whatever is given."""
+        condition = replace(self, plan=replace(self.plan, given=()))._condition
+        return pa.array(np.ones(len(table), dtype=bool)) if condition is None else _flags(table, condition)
 
     def begins(self, table: pa.Table) -> pa.Array:
         """Which events fit the component whose event decides what slice a match belongs to."""

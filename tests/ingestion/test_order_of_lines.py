@@ -148,12 +148,45 @@ def test_files_are_named_by_their_number(tmp_path: Path) -> None:
     )
 
 
-def test_a_running_state_takes_lines_in_no_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its rows would not be final."""
-    file = log(tmp_path, "10:00:00", "10:00:00", "10:00:30")
-    asked = ["match", "PATTERN SEQ(* a, * b) WITHIN 2 s", str(file), "--state", str(tmp_path / "state")]
-    assert main([*asked, "-o", str(tmp_path / "rows"), "--tz", "UTC", "--slack", "1 s"]) == 0
-    assert (
-        main([*asked, "-o", str(tmp_path / "rows"), "--tz", "UTC", "--slack", "1 s", "--writer", "source"])
-        != 0
-    )
+def test_a_state_takes_the_order_of_lines_and_no_order_of_something_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:00", "10:00:30", "10:00:40")
+    asked = ["match", "PATTERN SEQ(* a, * b) WITHIN 2 s", str(file), "--tz", "UTC", "--state"]
+    assert main([*asked, str(tmp_path / "state"), "-o", str(tmp_path / "rows")]) == 0
+    assert "the lines of a host happened in the order in which they stand" in capsys.readouterr().err
+    (written,) = (tmp_path / "rows").iterdir()
+    assert [row.partition(",")[0] for row in written.read_text().splitlines()[1:]] == ["1.0"]
+    assert main([*asked, str(tmp_path / "other"), "--writer", "source", "--writer-along", "line"]) != 0
+    assert "along" in capsys.readouterr().err
+
+
+def test_a_log_that_grows_in_no_order_stays_in_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its first run decides, since rows that are final cannot be taken back."""
+    file = log(tmp_path, *["10:00:30", "10:00:00"] * 3)
+    query, out = "PATTERN SEQ(* a, * b) WITHIN 1 s", tmp_path / "rows"
+    asked = ["match", query, str(file), "--tz", "UTC", "--slack", "1 min", "--state", str(tmp_path / "state")]
+    assert main([*asked, "-o", str(out)]) == 0
+    assert "their order says nothing" in capsys.readouterr().err
+    log(tmp_path, *["10:00:30", "10:00:00"] * 3, "10:02:00", "10:02:00")
+    assert main([*asked, "-o", str(out), "--final"]) == 0
+    assert "in the order" not in capsys.readouterr().err
+    last = (out / "run-000002.csv").read_text().splitlines()[-2:]
+    assert [float(row.partition(",")[0]) for row in last] == pytest.approx([0.5, 0.5], abs=1e-3)
+
+
+def test_late_lines_can_be_taken_in_where_the_order_is_left_out_from_the_first_run_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = log(tmp_path, "10:00:00", "10:00:30", "10:00:40")
+    query = "PATTERN SEQ(* a, * b) WITHIN 2 s"
+    asked = ["match", query, str(file), "--tz", "UTC", "--state"]
+    assert main([*asked, str(tmp_path / "unordered"), "--reopen"]) == 0
+    assert "--reopen does not take the order of lines" in capsys.readouterr().err
+    assert main([*asked, str(tmp_path / "ordered")]) == 0
+    assert main([*asked, str(tmp_path / "ordered"), "--reopen"]) != 0
+    assert "begin a new state with --reopen" in capsys.readouterr().err
+    log(tmp_path, "10:00:00", "10:00:30", "10:00:40", "10:00:01", "10:00:50")
+    assert main([*asked, str(tmp_path / "unordered"), "--reopen", "--final"]) == 0

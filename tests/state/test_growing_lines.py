@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def runs(folder: Path, pieces: list[str], query: str, *options: str, name: str =
     return [row for file in sorted(out.iterdir()) for row in file.read_text().splitlines()[1:]]
 
 
+def plain(row: str) -> str:
+    """A row whose times are told to the millisecond: ticks of a log that grows have room for more records."""
+    return re.sub(r"(\.\d{3})000000Z", r"\1Z", row)
+
+
 def rows_at_once(folder: Path, query: str, name: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
     assert main(["match", query, str(folder / name), "--runner", "local"]) == 0
@@ -52,7 +58,7 @@ def test_a_log_that_grows_gives_the_rows_of_the_whole_log(
     pieces = ["".join(LINES[:cut]), "".join(LINES[cut:])]
     found = runs(tmp_path, pieces, QUERY)
     assert len(found) == 3
-    assert found == rows_at_once(tmp_path, QUERY, "a.log", capsys)
+    assert [plain(row) for row in found] == rows_at_once(tmp_path, QUERY, "a.log", capsys)
 
 
 def test_the_first_templates_name_the_types_of_what_comes_later(tmp_path: Path) -> None:
@@ -84,3 +90,46 @@ def test_json_lines_grow_too(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     found = runs(tmp_path, ["".join(lines[:2]) + "\n", "".join(lines[2:])], query, name="a.json")
     assert [row.partition(",")[0] for row in found] == ["ann", "cy"]
     assert found == rows_at_once(tmp_path, query, "a.json", capsys)
+
+
+DOOR = "PATTERN SEQ(sshd a, sudo b) WITHIN 5 s RETURN a.record, b.record"
+GATE = (
+    "2026-06-14T08:15:01 gw sshd[1]: Accepted password for ann\n",
+    "2026-06-14T08:15:01 gw sudo[2]: ann : COMMAND=/bin/sh\n",
+    "2026-06-14T08:15:01 gw sshd[3]: Accepted password for bob\n",
+    "2026-06-14T08:15:01 gw sudo[4]: bob : COMMAND=/bin/id\n",
+    "2026-06-14T08:15:04 gw sshd[5]: Accepted password for cy\n",
+)
+
+
+def test_lines_of_one_second_that_come_one_by_one_are_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = runs(tmp_path, list(GATE), DOOR, name="auth.log")
+    assert [row.split(",")[:3] for row in found] == [["1", "2", "1.0"], ["1", "4", "1.0"], ["3", "4", "1.0"]]
+    at_once = rows_at_once(tmp_path, DOOR, "auth.log", capsys)
+    assert found == at_once
+
+
+def test_a_row_waits_for_what_may_still_narrow_it(tmp_path: Path) -> None:
+    """Each line of a second says of those before that they are early in it."""
+    runs(tmp_path, [*GATE[:4], GATE[4]], DOOR, name="auth.log")
+    rows = [len(file.read_text().splitlines()) - 1 for file in sorted((tmp_path / "rows").iterdir())]
+    assert rows == [0, 0, 0, 0, 3]
+
+
+def test_stamps_that_turn_out_to_be_shared_leave_room(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line is known to its millisecond, until another of the same comes."""
+    query = "PATTERN SEQ('Accepted badge of' a, 'Door stays open' d) WITHIN 2 s"
+    badge = "2026-06-14 08:15:05,001 - INFO  [main:Gate@12] - Accepted badge 4714 of user dee from 10.0.0.7\n"
+    door = "2026-06-14 08:15:05,001 - WARN  [main:Gate@15] - Door 9 stays open for 10 ms\n"
+    found = runs(tmp_path, ["".join(LINES[:5]), badge, door, *LINES[7:]], query)
+    assert "1.0,2026-06-14T08:15:05.001000001Z,2026-06-14T08:15:05.001999999Z,a.log#6 a.log#7" in found
+    assert sorted(found) == sorted(rows_at_once(tmp_path, query, "a.log", capsys))
+
+
+def test_the_order_is_left_out_where_a_user_says_so(tmp_path: Path) -> None:
+    found = runs(tmp_path, list(GATE), DOOR, "--no-writer", name="auth.log")
+    assert len(found) == 4

@@ -185,6 +185,7 @@ def _arrivals(
     request: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
 ) -> Arrivals:
     """What is new in the inputs, ingested; `opened` holds its files."""
+    from cepctl.ingestion.growing_writers import Growth
     from cepctl.state.intake import Known, arrivals
     from cepctl.state.news import InputOptions, look
 
@@ -202,10 +203,20 @@ def _arrivals(
         known = Known(
             *(_attributes(saved), saved.time_unit, saved.type_counts, saved.clocks),
             templates=saved.templates,
+            growth=saved.growth or Growth(saved.time_unit, saved.time_unit),
         )
+    if _is_unordered(request, saved):
+        options = replace(options, orders_lines=False)
+        if saved is None:
+            say("note", "--reopen does not take the order of lines of logs, which is left out")
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
     tell_reading(arrived.summary)
     return arrived
+
+
+def _is_unordered(request: MatchRequest, saved: Saved | None) -> bool:
+    """Whether lines of logs are in no order unless somebody says so; a state goes on as it began."""
+    return request.incremental.reopen if saved is None else saved.growth is None
 
 
 def _attributes(saved: Saved) -> dict[str, pa.DataType]:
@@ -285,7 +296,7 @@ def _computed(
         TableEngine(
             request.question.execution, matching.order, matching.max_matches, matching.memory, arrived.schema
         ),
-        run_options(request, plan.time_unit),
+        replace(run_options(request, plan.time_unit), ticks_of_a_time=arrived.growth.ticks_of_a_time),
     )
     number = saved.run + 1 if saved else 1
     sketched = sketch_after(request, sketch, arrived, number, scratch)
@@ -300,6 +311,7 @@ def _computed(
         clocks=_clocks_kept(plan, outcome.progress),
         sketch=None if sketched is None else sketched.sketch,
         templates=_templates_after(saved, arrived),
+        growth=None if _is_unordered(request, saved) else arrived.growth,
     )
     rows = matching.kept(plan).rows(outcome.rows)
     return ComputedRun(plan, after, outcome, rows, len(events), {} if sketched is None else sketched.folders)

@@ -1,0 +1,110 @@
+"""The order of records of logs that grow: what one run says of it, and what is left to all runs together.
+
+A run says who wrote what, in ticks that have room for records still to come.  Which records share a stamp,
+and which step back, is found among all that is kept of a log (`cepctl.state.written_order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pyarrow import fs
+
+from cepctl.arrays import Indexes
+from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.writers import Log, Written, finer_ticks, logs_of, rescaled
+from cepctl.ingestion.written_records import TICKS_OF_A_RECORD, Block, SharedStamps, shared_stamps
+from cepctl.ingestion.written_rows import WrittenRows
+from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
+
+_MOST_SHARING = 1_000
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What earlier runs have decided of logs that grow.
+
+    `times`, `ticks`: the units in which times are read, and counted; None before the first run.
+    `is_ordered`: whether the order of some records is evidence.  `in_order`, `unordered`: the logs of lines
+    whose order is although nobody says so, and those whose order says nothing.
+    """
+
+    times: TimeUnit | None = None
+    ticks: TimeUnit | None = None
+    is_ordered: bool = False
+    in_order: frozenset[str] = frozenset()
+    unordered: frozenset[str] = frozenset()
+
+    @property
+    def ticks_of_a_time(self) -> int:
+        """How many ticks a time has that is known as well as times are read."""
+        if self.times is None or self.ticks is None:
+            return 1
+        return self.times.nanoseconds // self.ticks.nanoseconds
+
+    def after(self, written: Written, times: TimeUnit) -> Growth:
+        """The same with what was decided of more logs, whose times were read in this unit."""
+        unsaid = [each for each in written.logs if each.unsaid]
+        taken = frozenset(each.name for each in unsaid if each.is_taken)
+        left = frozenset(each.name for each in unsaid) - taken
+        return Growth(
+            self.times or times,
+            self.ticks or written.unit,
+            self.is_ordered or written.is_taken,
+            self.in_order | taken,
+            self.unordered | left,
+        )
+
+
+def in_growing_order(
+    results: list[FileResult],
+    unit: TimeUnit,
+    files: fs.FileSystem,
+    growth: Growth,
+    *,
+    stored: Sequence[bool],
+    unsaid: Sequence[bool],
+    unit_is_given: bool,
+) -> Written:
+    """Say of events who wrote them; parameters as those of `in_written_order`."""
+    undecided = [
+        is_unsaid and result.name not in growth.in_order
+        for result, is_unsaid in zip(results, unsaid, strict=True)
+    ]
+    logs = [each for each in logs_of(results, stored, undecided) if each.name not in growth.unordered]
+    shared = [shared_stamps(log.blocks(files), log.reach) for log in logs]
+    if growth.ticks is None:
+        finer, ticks = finer_ticks(_needed(logs, shared, files), unit, results, fixed=unit_is_given)
+    else:
+        # Of a dataset in ticks that are finer still the one who asked is told.
+        finer = max(unit.nanoseconds // growth.ticks.nanoseconds, 1)
+        ticks = growth.ticks if finer > 1 else unit
+    walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+    steps: dict[str, dict[str, Indexes] | None] = {
+        chunk.path: {} if told.is_taken else None
+        for log, told in zip(logs, walked, strict=True)
+        for chunk in log.chunks
+    }
+    if finer > 1:
+        results = [rescaled(each, finer, ticks) for each in results]
+    rows = {
+        chunk.path: WrittenRows(finer, ticks, np.zeros(chunk.rows, np.bool_), steps.get(chunk.path))
+        for result in results
+        for chunk in result.chunks
+    }
+    given = IN_WRITTEN_ORDER if any(each.is_taken for each in walked) else None
+    return Written(results, ticks, rows, given, tuple(walked), finer, grow=True)
+
+
+def _needed(logs: Sequence[Log], shared: Sequence[SharedStamps], files: fs.FileSystem) -> int:
+    """Into how many ticks each one is cut: of a log so many records may yet come that share a stamp."""
+    widths = [_least_width(log.blocks(files)) for log in logs if not log.at_once]
+    room = [-(-TICKS_OF_A_RECORD * _MOST_SHARING // each) for each in widths]
+    return max((*room, *(each.needed for each in shared)), default=1)
+
+
+def _least_width(blocks: Iterable[Block]) -> int:
+    """Ticks of the shortest stamp."""
+    return min((int((each.upper - each.lower).min()) + 1 for each in blocks if len(each)), default=1)

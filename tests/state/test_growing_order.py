@@ -1,0 +1,249 @@
+"""Logs that grow, whose order of records is known: the runs amount to one run over everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from cepctl.arrays import Flags
+from cepctl.engines.runners import local
+from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.plan.event_schema import EventSchema
+from cepctl.plan.plan import Plan
+from cepctl.plan.support import engine_refusals
+from cepctl.schema import IN_WRITTEN_ORDER, MILLISECOND, RECORD, WRITER
+from cepctl.state.advancing import RunOptions
+from cepctl.state.finality import by_end
+from cepctl.state.written_order import Steps, WrittenEvents
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_equal_rows, check
+from tests.plans import ATTRIBUTES, Event, event_table
+from tests.state.incremental import Runs, ends_in_order, late_ids, summed, total
+from tests.state.test_equivalence import Delivery, deliveries
+from tests.strategies import LEVELS, Case
+
+SCHEMA = EventSchema({**ATTRIBUTES, WRITER: pa.string(), RECORD: pa.int64()}, MILLISECOND)
+QUERIES = tuple(
+    f"PATTERN {pattern} WITHIN {window} ticks{strategy}"
+    for pattern in (
+        "SEQ(A a, B b)",
+        "SEQ(A a, A b)",
+        "SEQ(A a, !B n, A b)",
+        "SEQ(B a, !A n)",
+        "SEQ(A a, B+ b[])",
+    )
+    for window in (3, 9)
+    for strategy in ("", " STRATEGY skip_till_next_match")
+)
+CHOSEN = ("crowded", "chains", "negation", "next match", "contiguity", "timing", "Kleene sets")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A delivery whose events, in the order in which they arrive, are records of `writers` (None: nobody's).
+
+    Their times were read in so many ticks as `ticks` says.
+    """
+
+    delivery: Delivery
+    writers: tuple[str | None, ...]
+    ticks: int
+
+    @property
+    def pieces(self) -> list[pa.Table]:
+        """What arrives, piece by piece."""
+        found, number = [], 0
+        for piece in self.delivery.pieces:
+            own = range(number, number + len(piece))
+            found.append(self._table([in_ticks(event, self.ticks) for event in piece], own))
+            number += len(piece)
+        return found
+
+    def _table(self, events: Sequence[Event], numbers: range) -> pa.Table:
+        table = event_table(events).drop_columns("source")
+        table = table.append_column(WRITER, pa.array([self.writers[n] for n in numbers], pa.string()))
+        record = [None if self.writers[n] is None else n + 1 for n in numbers]
+        return table.append_column(RECORD, pa.array(record, pa.int64()))
+
+    @property
+    def plan(self) -> Plan:
+        return replace(
+            analyze(parse(f"{self.delivery.case.query} GIVEN {IN_WRITTEN_ORDER}"), SCHEMA), returns=()
+        )
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> Written:
+    """Records of one writer, mostly, whose intervals overlap, one after the other; each may come alone."""
+    lower, events = 0, []
+    for number in range(draw(st.integers(3, 6))):
+        lower += draw(st.sampled_from([0, 0, 1, 2, 4]))
+        upper = lower + draw(st.sampled_from([0, 1, 2, 4]))
+        kind = draw(st.sampled_from("AB"))
+        events.append(Event(f"e{number}", kind, lower - draw(st.sampled_from([0, 0, 0, 3])), upper))
+    query = draw(st.sampled_from(QUERIES))
+    cuts = draw(st.sets(st.integers(1, len(events) - 1), min_size=1))
+    writers = tuple(draw(st.sampled_from(["w", "w", "w", "v", None])) for _ in events)
+    return Written(
+        Delivery(Case(query, tuple(events)), tuple(cuts), 0, 0), writers, draw(st.sampled_from([1, 3]))
+    )
+
+
+@st.composite
+def written(draw: st.DrawFn, level: str) -> Written:
+    if level == "crowded":
+        return draw(crowded())
+    delivery = draw(deliveries(LEVELS[level]))
+    assume("GROUP BY" not in delivery.case.query)
+    writers = draw(st.sampled_from([["w"], ["w", "v"], ["w", None]]))
+    who = tuple(draw(st.sampled_from(writers)) for _ in delivery.case.events)
+    return Written(delivery, who, draw(st.sampled_from([1, 1, 3])))
+
+
+def in_ticks(event: Event, ticks: int) -> Event:
+    """An event whose times were read in so many ticks: what is known to a time keeps its first tick."""
+    if event.lower == event.upper:
+        return replace(event, lower=event.lower * ticks, upper=event.upper * ticks, pmf=None)
+    wide = event.pmf and tuple((lo * ticks, hi * ticks + ticks - 1, p) for lo, hi, p in event.pmf)
+    return replace(event, lower=event.lower * ticks, upper=event.upper * ticks + ticks - 1, pmf=wide)
+
+
+def as_written(table: pa.Table, ticks: int) -> pa.Table:
+    """All events as their writers wrote them: said record by record, as the page has it."""
+    rows = sorted(table.to_pylist(), key=lambda row: (row[WRITER] or "", row[RECORD] or 0))
+    points = Counter((row[WRITER], row["lower"]) for row in rows if row["lower"] == row["upper"])
+    reached: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        name = row[WRITER]
+        if name is None:
+            continue
+        if row["lower"] == row["upper"] and points[name, row["lower"]] > 1:
+            row["upper"] += ticks - 1
+        before, era = reached.get(name, (row["lower"] - 1, 0))
+        earliest = max(before + 1, row["lower"])
+        if earliest > row["upper"]:
+            earliest, era = row["lower"], era + 1
+        reached[name] = earliest, era
+        row[WRITER] = f"{name} {era}"
+    return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def wanted_rows(plan: Plan, pieces: Sequence[pa.Table], ticks: int) -> pa.Table:
+    try:
+        return by_end(local.run(plan, as_written(pa.concat_tables(pieces), ticks)))
+    except (ContradictionError, QueryTooLargeError, UnsupportedQueryError):
+        assume(condition=False)
+        raise
+
+
+def runs_of(case: Written, **options: Any) -> Runs:
+    plan = case.plan
+    assume(not engine_refusals(plan, "event"))
+    slack = case.delivery.slack * case.ticks
+    runs = Runs(plan, RunOptions(**({"slack": slack, "ticks_of_a_time": case.ticks} | options)))
+    for piece in case.pieces:
+        runs.outcome(piece)
+    runs.outcome(case.pieces[0].slice(0, 0), final=True)
+    return runs
+
+
+def delayed_runs_amount_to_one(case: Written) -> None:
+    wanted = wanted_rows(case.plan, case.pieces, case.ticks)
+    runs = runs_of(case)
+    assert_equal_rows(wanted, total(runs.emitted))
+    assert ends_in_order(runs.emitted)
+    assert [late_ids(each) for each in runs.outcomes if each.late.num_rows] == []
+
+
+def eager_runs_sum_up_to_one(case: Written) -> None:
+    wanted = wanted_rows(case.plan, case.pieces, case.ticks)
+    assert_equal_rows(wanted, summed(runs_of(case, eager=True).emitted))
+
+
+@pytest.mark.parametrize("level", CHOSEN)
+def test_any_split_gives_the_rows_of_one_run(level: str) -> None:
+    check(written(level), delayed_runs_amount_to_one, FEW_EXAMPLES)
+
+
+def test_eager_rows_sum_up_to_the_rows_of_one_run() -> None:
+    check(st.sampled_from(CHOSEN).flatmap(written), eager_runs_sum_up_to_one, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", CHOSEN)
+def test_any_split_gives_the_rows_of_one_run_in_many_cases(level: str) -> None:
+    check(written(level), delayed_runs_amount_to_one, MANY_EXAMPLES)
+    check(written(level), eager_runs_sum_up_to_one, MANY_EXAMPLES // 2)
+
+
+STEP_BACK = Written(
+    Delivery(
+        Case(
+            "PATTERN SEQ(A a, B b) WITHIN 3 ticks",
+            (
+                Event("e0", "A", 10, 20),
+                Event("e1", "C", 5, 5),
+                Event("e2", "C", 16, 16),
+                Event("e3", "B", 11, 20),
+            ),
+        ),
+        (2, 3),
+        0,
+        0,
+    ),
+    ("w", "w", "v", "w"),
+    1,
+)
+"""e1 steps back, so that e0 and e3 are not ordered; it is gone when e3 comes."""
+
+
+def test_a_step_back_is_known_when_its_record_is_gone() -> None:
+    delayed_runs_amount_to_one(STEP_BACK)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken rule of growing order, and the cases and the test that must notice it."""
+
+    broken: str
+    attribute: str
+    replacement: Any
+    cases: st.SearchStrategy[Written] = field(default_factory=crowded)
+
+
+def _all_closed(_events: WrittenEvents, watermark: int) -> int:
+    return watermark
+
+
+def _alone(events: WrittenEvents, tick: int) -> Flags:
+    return np.asarray(events.table.column("upper").to_numpy() >= tick)
+
+
+def _forgotten(_events: WrittenEvents, _kept: Flags) -> dict[str, Steps]:
+    return {}
+
+
+MUTANTS = (
+    Mutant("the newest record of a unit is believed final", "open_from", _all_closed),
+    Mutant("a unit is cut where the state forgets", "reaching", _alone),
+    Mutant(
+        "steps back of records that are gone are forgotten", "steps_among", _forgotten, st.just(STEP_BACK)
+    ),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.broken)
+def test_a_broken_rule_is_noticed(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WrittenEvents, mutant.attribute, mutant.replacement)
+    with pytest.raises(AssertionError):
+        check(mutant.cases, delayed_runs_amount_to_one, 3_000, shrink=False)
