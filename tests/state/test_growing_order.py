@@ -44,6 +44,7 @@ QUERIES = tuple(
     for window in (3, 9)
     for strategy in ("", " STRATEGY skip_till_next_match")
 )
+WRITERS: tuple[tuple[str | None, ...], ...] = (("w",), ("w", "v"), ("w", None))
 CHOSEN = ("crowded", "chains", "negation", "next match", "contiguity", "timing", "Kleene sets")
 
 
@@ -104,7 +105,7 @@ def written(draw: st.DrawFn, level: str) -> Written:
         return draw(crowded())
     delivery = draw(deliveries(LEVELS[level]))
     assume("GROUP BY" not in delivery.case.query)
-    writers = draw(st.sampled_from([["w"], ["w", "v"], ["w", None]]))
+    writers = draw(st.sampled_from(WRITERS))
     who = tuple(draw(st.sampled_from(writers)) for _ in delivery.case.events)
     return Written(delivery, who, draw(st.sampled_from([1, 1, 3])))
 
