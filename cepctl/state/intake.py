@@ -40,12 +40,17 @@ class Known:
     type_counts: Mapping[str, int]
     clocks: Clocks = field(default_factory=dict)
     templates: tuple[MessageTemplate, ...] = ()
-    growth: Growth = field(default_factory=Growth)
+    growth: Growth | None = None
+
+    @property
+    def decided(self) -> Growth:
+        """What is decided of the order of records; of a state that left it out, the unit of its times."""
+        return self.growth or Growth(self.time_unit, self.time_unit)
 
     @property
     def given(self) -> tuple[str, ...]:
         """What holds in every world."""
-        return (IN_WRITTEN_ORDER,) if self.growth.is_ordered else ()
+        return (IN_WRITTEN_ORDER,) if self.decided.is_ordered else ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     if not news.pieces:
         unit = known.time_unit or TimeUnit()
         schema = EventSchema(known.attributes, unit, known.type_counts, known.clocks, known.given)
-        yield Arrivals(None, schema, tuple(news.unchanged), news.seen, known.growth)
+        yield Arrivals(None, schema, tuple(news.unchanged), news.seen, known.decided)
         return
     if _order_of_something_else(options):
         raise UnsupportedQueryError(
@@ -111,14 +116,14 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     reading = replace(
         options,
         known_kinds=kinds,
-        known_unit=known.growth.times,
+        known_unit=known.decided.times,
         is_rest=is_rest,
-        growth=known.growth,
+        growth=known.decided,
     )
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)
-        growth = summary.growth or known.growth
+        growth = summary.growth or known.decided
         yield Arrivals(inputs, schema, _sources(news, summary), news.seen, growth, summary)
 
 

@@ -185,7 +185,6 @@ def _arrivals(
     request: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
 ) -> Arrivals:
     """What is new in the inputs, ingested; `opened` holds its files."""
-    from cepctl.ingestion.growing_writers import Growth
     from cepctl.state.intake import Known, arrivals
     from cepctl.state.news import InputOptions, look
 
@@ -203,7 +202,7 @@ def _arrivals(
         known = Known(
             *(_attributes(saved), saved.time_unit, saved.type_counts, saved.clocks),
             templates=saved.templates,
-            growth=saved.growth or Growth(saved.time_unit, saved.time_unit),
+            growth=saved.growth,
         )
     if _is_unordered(request, saved):
         options = replace(options, orders_lines=False)
