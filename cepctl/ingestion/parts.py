@@ -208,6 +208,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
     # Rows that an open quote swallowed are numbered by the whole file alone.
     if too_many or crowded or OPEN_QUOTE in causes or len(dict(forms)) < len(forms):
         return None
+    if "time" not in parts[0].written.whole and _reaches_back(parts):
+        return None
     times = TimesSeen()
     for part in parts:
         times.join(part.times)
@@ -237,9 +239,16 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         time_forms=dict(sorted(forms)),
         read_as=parts[0].read_as,
         other_times=_other_times(parts),
+        ends=parts[0].ends if parts[0].ends is None else parts[0].ends.before(parts[-1].ends),
     )
     read_alike = all(part.read_as == whole.read_as for part in parts)
     return whole if _is_of_one_kind(whole) and read_alike else None
+
+
+def _reaches_back(parts: Sequence[FileResult]) -> bool:
+    """Whether a part begins with a time without a fraction that is before the end of those before it."""
+    ends = [part.ends for part in parts if part.ends is not None]
+    return any(after.is_reached_from(before.last) for before, after in pairwise(ends))
 
 
 def _other_times(parts: Sequence[FileResult]) -> dict[str, OtherTimes]:

@@ -40,7 +40,7 @@ from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
 from cepctl.ingestion.spans import with_spans
 from cepctl.ingestion.type_names import TypeNames, renamed
 from cepctl.ingestion.writer_names import Writing, with_writers
-from cepctl.ingestion.written_units import Written, WrittenOtherwiseError, in_whole_units
+from cepctl.ingestion.written_units import Ends, Written, WrittenOtherwiseError, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
@@ -237,6 +237,7 @@ class _Gathered:
     units: Counter[int] = field(default_factory=Counter)
     size: int = 0
     flushed: bool = False
+    ends: Ends | None = None
 
     def __post_init__(self) -> None:
         self.written, self.whole = self.task.written, self.task.written.whole
@@ -267,7 +268,10 @@ class _Gathered:
         read_as = self.kinds.of_next(table)
         if read_as is None:
             return
-        table, units = in_whole_units(table, known, self.whole, report, task.file.name)
+        before, own = self.ends, Ends.of(table)
+        self.ends = own if before is None else before.before(own)
+        last = None if before is None else before.last
+        table, units = in_whole_units(table, known, self.whole, report, task.file.name, last)
         table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
         table = with_spans(table, known.unit)
         try:
@@ -345,6 +349,7 @@ def _written(
         renamed=frozenset(old_types),
         times=gathered.times,
         written=gathered.written,
+        ends=gathered.ends,
         units=Counter() if day_grained else gathered.units,
         size=gathered.size,
         read_as=kinds.of_file,

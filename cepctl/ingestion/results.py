@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.other_times import OtherTimes, other_times_told
-from cepctl.ingestion.written_units import LOST_ZEROS, Written
+from cepctl.ingestion.written_units import LOST_ZEROS, Ends, Written
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import NO_TIME, Reject
 
@@ -83,7 +83,7 @@ class FileResult:
     many bytes the values take; `rules` and `patterns` are the numbers of those of the user that some event
     comes from; `renamed` are the types of events that were given another name.  `read_as` are the kinds of
     the attributes that rules of the model read.
-    `other_times` are the attributes that are times, too.
+    `other_times` are the attributes that are times, too, `ends` the times of the first and the last record.
     `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
     again.
     """
@@ -116,6 +116,7 @@ class FileResult:
     renamed: frozenset[str] = frozenset()
     read_as: Mapping[str, Kind | None] = field(default_factory=dict)
     other_times: Mapping[str, OtherTimes] = field(default_factory=dict)
+    ends: Ends | None = None
 
     @property
     def events(self) -> int:

@@ -6,7 +6,7 @@ otherwise than those that are already written.
 
 Where times of a column have d digits of a fraction, one without has either lost its zeros, which happens to
 one of 10^d, or is written to the second.  Those without are exact where they are no more than ten times as
-many as that; else each stands for its whole unit.
+many as that; else each stands for its whole unit, as does one that would be before the record before it.
 """
 
 from __future__ import annotations
@@ -195,11 +195,17 @@ def _durations(rule: Rule) -> list[Fraction]:
 
 
 def in_whole_units(
-    table: pa.Table, known: Written, whole: Collection[str], report: ReadReport, source: str
+    table: pa.Table,
+    known: Written,
+    whole: Collection[str],
+    report: ReadReport,
+    source: str,
+    before: int | None = None,
 ) -> tuple[pa.Table, Numbers]:
     """A chunk in the resolution of its ticks; times reach to the end of the unit that they are written to.
 
-    `whole`: the columns in which times without a fraction stand for their whole units.
+    `whole`: the columns in which times without a fraction stand for their whole units.  `before`: the time of
+    the record before the first one, in halves of a microsecond, None for none.
 
     Returns
     -------
@@ -211,24 +217,84 @@ def in_whole_units(
         cut = int(np.count_nonzero(cut_by(table, column.times, known.unit) & _assigned(table, column)))
         if cut:
             report.notes[CUT_TIMES.format(known.unit)] += cut
+    is_whole = {
+        column.name: np.full(len(table), column.name in whole) | _is_behind(table, column, before)
+        for column in _COLUMNS
+        if has_column(table, column.grain)
+    }
     table = in_resolution(table, known.unit, report, source)
     units = np.full(len(table), -1)
     for column in _COLUMNS:
         if not has_column(table, column.grain):
             continue
+        covers = is_whole[column.name]
         grain = pc.fill_null(table.column(column.grain), -1).to_numpy()
         after = table.column(column.after).to_numpy()
         counts = np.where(grain > 0, grain * known.unit.per_microsecond - 1, 0)
-        promised = (counts > 0) & (after >= counts) if column.name in whole else after > 0
+        promised = np.where(covers, (counts > 0) & (after >= counts), after > 0)
         if column.times == "time":
-            coarse = np.where(promised, -grain, grain) if column.name in whole else LOST_ZEROS
+            coarse = np.where(covers, np.where(promised, -grain, grain), LOST_ZEROS)
             units = np.where(grain > 0, coarse, np.where(promised, -1, grain))
             units = np.where(_assigned(table, column), units, -1)
-        reach = np.maximum(after, counts) if column.name in whole else np.where(grain > 0, 0, after)
+        reach = np.where(covers, np.maximum(after, counts), np.where(grain > 0, 0, after))
         place = table.column_names.index(column.after)
         table = table.set_column(place, table.schema.field(place), pa.array(reach))
         table = table.drop_columns([column.grain])
     return table, units
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The times of the first and the last record that have one, in halves of a microsecond.
+
+    `unit`: that to which the first one is written, 0 where it has a fraction.
+    """
+
+    first: int
+    unit: int
+    last: int
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Ends | None:
+        """Those of a chunk; None where no record has a time."""
+        known = np.flatnonzero(pc.is_valid(table.column("time")).to_numpy())
+        if not len(known):
+            return None
+        times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
+        return cls(int(times[known[0]]), int(units[known[0]]), int(times[known[-1]]))
+
+    def before(self, other: Ends | None) -> Ends:
+        """Those of what has these, and of what follows."""
+        return self if other is None else replace(self, last=other.last)
+
+    def is_reached_from(self, last: int) -> bool:
+        """Whether the first one has no fraction, and is before a time that its unit reaches."""
+        return self.first < last < self.first + self.unit
+
+
+def _halves(table: pa.Table, column: _Column) -> Numbers:
+    """Times in halves of a microsecond: what has nanoseconds lies between two."""
+    micros, nanos = micros_and_nanos(table, column.times)
+    return np.asarray(2 * micros + (0 if nanos is None else nanos > 0))
+
+
+def _units_in_halves(table: pa.Table, column: _Column) -> Numbers:
+    """The units that times without a fraction are written to, 0 for all others."""
+    if not has_column(table, column.grain):
+        return np.zeros(len(table), np.int64)
+    return np.asarray(2 * np.maximum(pc.fill_null(table.column(column.grain), 0).to_numpy(), 0))
+
+
+def _is_behind(table: pa.Table, column: _Column, before: int | None) -> Flags:
+    """Which times without a fraction are before that of the record before, which their unit reaches."""
+    if column.times != "time" or not len(table):
+        return np.zeros(len(table), dtype=bool)
+    times, units = _halves(table, column), _units_in_halves(table, column)
+    known = pc.is_valid(table.column(column.times)).to_numpy()
+    latest = np.maximum.accumulate(np.where(known, np.arange(len(table)), -1))
+    at = np.append(-1, latest[:-1])
+    earlier = np.where(at < 0, times if before is None else before, times[np.maximum(at, 0)])
+    return np.asarray(known & (earlier > times) & (earlier < times + units))
 
 
 def _fractions_in(table: pa.Table) -> dict[str, Fractions]:

@@ -230,6 +230,28 @@ def test_ten_times_as_many_without_a_fraction_are_written_to_the_second(
     assert f" {exact} are exact" in told[0]
 
 
+@pytest.mark.parametrize("records_of_a_chunk", [1, 3, 50_000])
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.log"])
+def test_a_time_without_a_fraction_that_would_be_before_the_record_before_it_is_written_to_the_second(
+    name: str, records_of_a_chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_EVENTS", records_of_a_chunk)
+    times = [f"2024-05-01T00:00:{n // 60:02d}.{n % 60 + 100}Z" for n in range(2_000)]
+    times[60] = "2024-05-01T00:00:01Z"  # zeros that are lost: before it is 00.159
+    times[90] = "2024-05-01T00:00:01Z"  # before it is 01.129
+    times[180] = "2024-05-01T00:00:01Z"  # far before 02.159: it steps back, whatever it is written to
+    form = {
+        "log.csv": csv(*times),
+        "log.jsonl": "".join(f'{{"event_type": "A", "time": "{time}"}}\n' for time in times),
+        "log.log": "".join(f"{time} INFO order accepted\n" for time in times),
+    }
+    ingested(tmp_path, form[name], IngestOptions(writers=()), name)
+    found = intervals(tmp_path)
+    assert found[60] == (SECOND, SECOND)
+    assert found[90] == (SECOND, SECOND + 999)
+    assert found[180] == (SECOND, SECOND)
+
+
 def test_what_stands_far_into_a_file_decides_for_its_beginning(tmp_path: Path) -> None:
     text = csv("2024-05-01T00:00:01Z", *["2024-05-01T00:00:02.512Z"] * 9)
     with pytest.MonkeyPatch.context() as patch:
@@ -375,7 +397,10 @@ def expected(texts: Sequence[str]) -> tuple[int, Intervals]:
     fractions = [each % 10**9 for each, grain in zip(nanos, grains, strict=True) if not grain]
     digits = max((len(f"{each:09}".rstrip("0")) for each in fractions), default=0)
     without = Fraction(len(grains) - len(fractions), len(grains))
-    grains = [0] * len(grains) if fractions and without <= Fraction(10) ** (1 - digits) else grains
+    if fractions and without <= Fraction(10) ** (1 - digits):
+        rest = zip(nanos, nanos[1:], grains[1:], strict=False)
+        behind = [time < before < time + grain for before, time, grain in rest]
+        grains = [grain * wide for grain, wide in zip(grains, [False, *behind], strict=True)]
     origin = 1_714_521_600_000_000_000
     return unit, [
         ((each - origin) // unit, (each - origin + max(grain - 1, 0)) // unit)
