@@ -80,6 +80,7 @@ META_GIVEN = b"cepctl.given"
 META_ASSUMED_ORDER = b"cepctl.assumed_order"
 META_WRITTEN_UNITS = b"cepctl.written_units"
 META_LAWS = b"cepctl.laws"
+META_OBSERVED = b"cepctl.observed"
 META_TEMPLATES = b"cepctl.templates"
 META_LAYOUTS = b"cepctl.layouts"
 
@@ -240,3 +241,28 @@ def tick_text(tick: int, unit: TimeUnit) -> str:
         return f"tick {tick}"
     fraction = f".{rest:09}"[: digits + 1] if digits else ""
     return moment.isoformat(timespec="seconds").replace("+00:00", f"{fraction}Z")
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Everything that happened before `until`, in microseconds since 1970, is among the events.
+
+    Where that is None it is the end of the last event, less the `grace` in which records may still be on
+    their way, in microseconds.
+
+    Examples
+    --------
+    >>> Observed(grace=Fraction(10_000_000)).last_tick(60_000, TimeUnit.parse("1 ms"))
+    50000
+    >>> Observed(until=30_000_000).last_tick(60_000, TimeUnit.parse("1 ms"))
+    29999
+    """
+
+    until: int | None = None
+    grace: Fraction = Fraction(0)
+
+    def last_tick(self, latest: int, unit: TimeUnit) -> int:
+        """The last tick of which everything is known, where `latest` is that of the last event."""
+        if self.until is not None:
+            return int(Fraction(self.until) // unit.microseconds) - 1
+        return latest - int(-(-self.grace // unit.microseconds))

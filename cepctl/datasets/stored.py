@@ -16,6 +16,7 @@ from cepctl.atomic.replacing import restore
 from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
 from cepctl.datasets.marker import SUCCESS, incomplete
+from cepctl.datasets.observed import observed_in
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in
 from cepctl.io.source.directories import entries_in
@@ -28,10 +29,12 @@ from cepctl.schema import (
     META_GIVEN,
     META_LAWS,
     META_LAYOUTS,
+    META_OBSERVED,
     META_TEMPLATES,
     META_TIME_UNIT,
     META_TYPE_COUNTS,
     META_WRITTEN_UNITS,
+    Observed,
     TimeUnit,
 )
 
@@ -45,7 +48,7 @@ class StoredDataset:
 
     `layouts` are pairs of a file and the layout that was learned from it.  It `assumes_order` of lines of
     logs, if nobody said that they are in order; records of a writer are `in_units` where they overlap in time
-    only if they share a stamp.
+    only if they share a stamp.  `observed`: until when its events tell what happened, if its model says it.
     """
 
     location: Location
@@ -60,6 +63,7 @@ class StoredDataset:
     laws: tuple[OrderLaw, ...] = ()
     assumes_order: bool = False
     in_units: bool = False
+    observed: Observed | None = None
 
     @property
     def in_arrow(self) -> bool:
@@ -168,4 +172,5 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
         *(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates, layouts, laws),
         assumes_order=META_ASSUMED_ORDER in metadata,
         in_units=META_WRITTEN_UNITS in metadata,
+        observed=observed_in(metadata.get(META_OBSERVED)),
     )

@@ -14,6 +14,7 @@ from cepctl import __version__
 from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
+from cepctl.datasets.observed import observed_text
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
@@ -60,6 +61,7 @@ from cepctl.schema import (
     META_LAWS,
     META_LAYOUTS,
     META_MODEL,
+    META_OBSERVED,
     META_TEMPLATES,
     META_TIME_UNIT,
     META_TYPE_COUNTS,
@@ -375,6 +377,7 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel, written: Written)
         **({META_ASSUMED_ORDER: b"lines of logs"} if written.is_assumed else {}),
         **({META_WRITTEN_UNITS: b"apart"} if written.given is not None and written.in_units else {}),
         **({META_LAWS: laws_as_json(model.laws)} if model.laws else {}),
+        **({} if model.observed is None else {META_OBSERVED: observed_text(model.observed)}),
         **clocks_metadata(summary.clocks),
         **({META_TEMPLATES: templates_text(summary.templates)} if summary.templates else {}),
     }

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
-from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_column
+from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, RAW_PREFIX, has_column
 from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution, micros_and_nanos
 from cepctl.ingestion.spans import unit_of_spans
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
@@ -29,6 +29,7 @@ from cepctl.uncertainty.model import Rule
 
 _FORM = "{} fractions"
 _NANO_DIGITS, _SECOND = 9, 1_000_000
+_BEHIND = RAW_PREFIX + "behind"
 LOST_ZEROS = -2
 """Marks times without a fraction that are exact, among others that have one."""
 
@@ -217,17 +218,17 @@ def in_whole_units(
         cut = int(np.count_nonzero(cut_by(table, column.times, known.unit) & _assigned(table, column)))
         if cut:
             report.notes[CUT_TIMES.format(known.unit)] += cut
-    is_whole = {
-        column.name: np.full(len(table), column.name in whole) | _is_behind(table, column, before)
-        for column in _COLUMNS
-        if has_column(table, column.grain)
-    }
-    table = in_resolution(table, known.unit, report, source)
+    # Events that ticks cannot reach are left out.
+    table = in_resolution(
+        table.append_column(_BEHIND, pa.array(_is_behind(table, before))), known.unit, report, source
+    )
+    behind = table.column(_BEHIND).to_numpy()
+    table = table.drop_columns([_BEHIND])
     units = np.full(len(table), -1)
     for column in _COLUMNS:
         if not has_column(table, column.grain):
             continue
-        covers = is_whole[column.name]
+        covers = (column.name in whole) | (behind if column.times == "time" else np.zeros(len(table), bool))
         grain = pc.fill_null(table.column(column.grain), -1).to_numpy()
         after = table.column(column.after).to_numpy()
         counts = np.where(grain > 0, grain * known.unit.per_microsecond - 1, 0)
@@ -285,12 +286,12 @@ def _units_in_halves(table: pa.Table, column: _Column) -> Numbers:
     return np.asarray(2 * np.maximum(pc.fill_null(table.column(column.grain), 0).to_numpy(), 0))
 
 
-def _is_behind(table: pa.Table, column: _Column, before: int | None) -> Flags:
-    """Which times without a fraction are before that of the record before, which their unit reaches."""
-    if column.times != "time" or not len(table):
-        return np.zeros(len(table), dtype=bool)
-    times, units = _halves(table, column), _units_in_halves(table, column)
-    known = pc.is_valid(table.column(column.times)).to_numpy()
+def _is_behind(table: pa.Table, before: int | None) -> Flags:
+    """Which starts without a fraction are before that of the record before, which their unit reaches."""
+    if not len(table):
+        return np.zeros(0, dtype=bool)
+    times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
+    known = pc.is_valid(table.column("time")).to_numpy()
     latest = np.maximum.accumulate(np.where(known, np.arange(len(table)), -1))
     at = np.append(-1, latest[:-1])
     earlier = np.where(at < 0, times if before is None else before, times[np.maximum(at, 0)])

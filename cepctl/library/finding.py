@@ -30,7 +30,7 @@ from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
 from cepctl.plan.grouping import for_existence, ungrouped
 from cepctl.plan.laws import law_name
-from cepctl.plan.open_rows import awaits_windows
+from cepctl.plan.open_rows import awaits_windows, rests_on_absences
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
@@ -158,7 +158,9 @@ def opened_search(
         judged=question.judged,
         lawless=question.lawless,
     )
-    if awaits_windows(plan) and question.execution.engine != "point":
+    said = any(each.observed is not None for each in inputs.datasets)
+    waits = awaits_windows(plan) or (said and rests_on_absences(plan))
+    if waits and question.execution.engine != "point":
         options = replace(options, observed=inputs.observed_until())
     require_columns(question.columns, columns_of(plan, options))
     return plan, inputs, options

@@ -144,10 +144,18 @@ class EventInputs:
         return table.take(order).combine_chunks()
 
     def observed_until(self) -> int | None:
-        """The last tick of all events; None where there are none."""
-        every = [replace(each, only=None) for each in self.sources(())]
-        ticks = [group.last_tick for at, each in enumerate(every) for group in each.row_groups(at)]
-        return max(ticks, default=None)
+        """The last tick until which the events tell what happened; None where there are none.
+
+        That is the last one of all events, unless a dataset says otherwise of its own.
+        """
+        found = []
+        for place, (dataset, source) in enumerate(zip(self.datasets, self.sources(()), strict=True)):
+            groups = replace(source, only=None).row_groups(place)
+            if groups:
+                latest = max(group.last_tick for group in groups)
+                said = dataset.observed
+                found.append(latest if said is None else said.last_tick(latest, self.schema.time_unit))
+        return max(found, default=None)
 
     def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
         """The inputs with these attributes as tasks read them, in the units and types of `schema`."""

@@ -14,6 +14,7 @@ def awaits_windows(plan: Plan) -> bool:
     )
 
 
-def may_be_open(plan: Plan) -> bool:
-    """Whether rows say that they are open; keys of GROUP BY, which are about many matches, do not."""
-    return plan.group_by is None and awaits_windows(plan)
+def rests_on_absences(plan: Plan) -> bool:
+    """Whether events that a match does not bind can decide it."""
+    negated = any(component.negated for each in plan.alternatives for component in each.components)
+    return negated or plan.strategy.asks_others

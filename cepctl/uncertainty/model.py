@@ -3,8 +3,8 @@
 A rule says which events it fits (`event_type`, `source`, `of`, `attribute`, `where`) and which true times a
 logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; whose `clock` it was
 (clock_rules.py), and who wrote it (writer_rules.py).  Beside the rules a model may state what every world
-satisfies (`[[given]]`), laws of order (`[[law]]`, cepctl/order_laws/reading.py), and which zones words behind
-times name (`zone`).
+satisfies (`[[given]]`), laws of order (`[[law]]`, cepctl/order_laws/reading.py), which zones words behind
+times name (`zone`), and until when the events tell what happened (`observed`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +24,14 @@ from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.order_laws.reading import read_laws
-from cepctl.schema import TimeUnit, parse_duration
+from cepctl.schema import Observed, TimeUnit, parse_duration
 from cepctl.toml_text import toml_document
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes
 from cepctl.uncertainty.writer_rules import WriterRule, read_writer
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CONDITIONS = ("event_type", "source", "of", "attribute", "where")
 
 
@@ -94,7 +97,8 @@ class UncertaintyModel:
 
     `time_unit` is None when the model leaves it to the events; `file` names the model in messages.
     `given` is what every world satisfies, in the words of the query language; `laws` say which orders of
-    events are more probable than others; `zones` are pairs of a word behind times and the IANA zone it names.
+    events are more probable than others; `zones` are pairs of a word behind times and the IANA zone it names;
+    `observed`: until when the events tell what happened, None where that is the last of them.
     """
 
     time_unit: TimeUnit | None = None
@@ -104,6 +108,7 @@ class UncertaintyModel:
     given: tuple[str, ...] = ()
     laws: tuple[OrderLaw, ...] = ()
     zones: tuple[tuple[str, str], ...] = ()
+    observed: Observed | None = None
 
     @property
     def records(self) -> dict[str, str]:
@@ -139,13 +144,14 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
     try:
-        _known_keys(document, ("time_unit", "zone", "rule", "given", "law"))
+        _known_keys(document, ("time_unit", "zone", "observed", "rule", "given", "law"))
         unit = (
             TimeUnit.parse(text_in_quotes(document["time_unit"], "time_unit"))
             if "time_unit" in document
             else None
         )
         zones = _words(document.get("zone", {}), "zone", 'zone = { CST = "America/Chicago" }')
+        observed = _observed(document["observed"]) if "observed" in document else None
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"{file}: {problem}") from problem
     rules = tuple(_rule(number, table, file) for number, table in enumerate(tables, start=1))
@@ -157,7 +163,27 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
             )
     given = _given(document.get("given", []), file)
     laws = read_laws(document.get("law", []), file)
-    return UncertaintyModel(unit, rules, text, file, given, laws, zones)
+    return UncertaintyModel(unit, rules, text, file, given, laws, zones, observed)
+
+
+def _observed(value: object) -> Observed:
+    """Until when the events tell what happened."""
+    form = 'observed = { until = "2026-06-14T05:20:00Z" }, or observed = { grace = "10 s" }'
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"until", "grace"}:
+        raise UncertaintyModelError(f"observed takes a table of until or grace: write {form}")
+    if "grace" in value:
+        grace = parse_duration(text_in_quotes(value["grace"], "grace"))
+        if grace < 0:
+            raise UncertaintyModelError(f"observed: grace is negative; write {form}")
+        return Observed(grace=Fraction(grace))
+    text = text_in_quotes(value["until"], "until")
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise UncertaintyModelError(f"observed: until = '{text}' is no time with a zone; write {form}")
+    return Observed((time - _EPOCH) // timedelta(microseconds=1))
 
 
 def _given(tables: object, file: str) -> tuple[str, ...]:

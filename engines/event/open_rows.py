@@ -2,11 +2,13 @@
 
 What must not happen after the last event of a match, or what a group at its end still takes, may happen until
 the window ends.  In a world it ends W - 1 ticks after the first event; so a row is open if in some of its
-worlds that lies behind the last tick of all events, until which the events tell what happened.
+worlds that lies behind the tick until which the events tell what happened: the last one of all events, unless
+a model says otherwise.  Where it is an earlier one, what must not happen between two events is open, too.
 
     name here       meaning
-    observed        the last tick of all events
-    open_until      first + W - 1, with the latest tick that the first event of a match may have
+    observed        the last tick until which the events tell what happened
+    open_until      first + W - 1, with the latest tick that the first event of a match may have;
+                    or the tick before the last that the match may have, whatever is later
 
 Of one event that tick is the end of the row; of several, no later than what their intervals and their order
 leave it.
@@ -21,22 +23,28 @@ from cepctl.arrays import Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, may_be_open
+from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Plan
 
 
 def tells_open(plan: Plan, options: MatchOptions) -> bool:
     """Whether rows say if they are open."""
     asked = options.observed is not None and options.kleene == "groups" and not options.exists
-    return asked and may_be_open(plan)
+    # Keys are about many matches.
+    return asked and plan.group_by is None
 
 
 def open_until(source: PreparedAlternative, matches: MatchBatch) -> Ticks:
     """Until which tick absences of matches reach that nobody has observed so far; `observed` of others."""
     window, observed = source.plan.window, source.options.observed
-    if window is None or observed is None or not source.decided_by_window:
-        return np.full(len(matches), observed or 0)
-    return np.maximum(_latest_beginning(source, matches) + (window - 1), observed)
+    until = np.full(len(matches), observed or 0)
+    if observed is None:
+        return until
+    if rests_on_absences(source.plan):
+        until = np.maximum(until, matches.end - 1)
+    if window is None or not source.decided_by_window:
+        return until
+    return np.asarray(np.maximum(until, _latest_beginning(source, matches) + (window - 1)))
 
 
 def closed(source: PreparedAlternative, matches: MatchBatch) -> MatchBatch:

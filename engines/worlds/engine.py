@@ -36,7 +36,7 @@ from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.order_laws.choices import LAWLESS
-from cepctl.plan.open_rows import OPEN, OPEN_UNTIL
+from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
@@ -211,6 +211,8 @@ def visited_worlds(
             decided[signature][here.decided] += world.weight
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
+            if rests_on_absences(plan):
+                awaited[signature] = max(here.end - 1, awaited.get(signature, here.end - 1))
             if plan.window is not None and here.search.alternative.decided_by_window(plan.strategy):
                 awaited[signature] = max(here.start + plan.window - 1, awaited.get(signature, here.start))
             known = bindings.setdefault(signature, here)

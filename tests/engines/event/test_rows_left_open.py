@@ -14,11 +14,13 @@ import cepctl
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
+from cepctl.errors import UncertaintyModelError
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
-from cepctl.plan.open_rows import may_be_open
+from cepctl.plan.plan import Plan
 from cepctl.schema import MILLISECOND
+from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import EXAMPLES, check, rows_by_signature
 from tests.plans import plan_of
 from tests.strategies import Case, kleene_cases, negation_cases
@@ -34,10 +36,12 @@ def table(*events: Span) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def found(query: str, events: pa.Table, **options: Any) -> dict[str, tuple[bool, int | None]]:
-    """Of each match whether it is open, and until when."""
+def found(
+    query: str, events: pa.Table, until: int | None = None, **options: Any
+) -> dict[str, tuple[bool, int | None]]:
+    """Of each match whether it is open, and until when; `until`: what was observed, if not all events."""
     plan = analyze(parse(query), EventSchema({}, MILLISECOND))
-    observed = max(events.column("upper").to_pylist())
+    observed = max(events.column("upper").to_pylist()) if until is None else until
     rows = match_events(plan, events, MatchOptions(observed=observed, **options)).to_pylist()
     judged = match_table(plan, events, observed=observed).to_pylist()
     assert {(str(row["signature"]), row["open"], row["open_until"]) for row in rows} <= {
@@ -68,11 +72,17 @@ def test_an_absence_that_reaches_beyond_the_last_event_is_open(
     assert found(ABSENT, table(*events)) == rows
 
 
-def test_what_is_absent_between_events_is_closed() -> None:
-    query = "PATTERN SEQ(A a, !N n, B b) WITHIN 10 ticks"
-    plan = analyze(parse(query), EventSchema({}, MILLISECOND))
-    events = table(("A", 0, 3), ("B", 5, 5))
-    assert "open" not in match_events(plan, events, MatchOptions(observed=5)).column_names
+@pytest.mark.parametrize("query", ["SEQ(A a, !N n, B b)", "SEQ(A a, B b) STRATEGY skip_till_next_match"])
+def test_what_is_absent_between_events_is_open_where_less_was_observed(query: str) -> None:
+    pattern, _, strategy = query.partition(" STRATEGY ")
+    asked = f"PATTERN {pattern} WITHIN 10 ticks" + (f" STRATEGY {strategy}" if strategy else "")
+    events = table(("A", 0, 3), ("B", 5, 5), ("A", 7, 7), ("B", 9, 12))
+    closed = {"a0 b5": (False, None), "a7 b9": (False, None)}
+    rows = found(asked, events)
+    assert {match: rows[match] for match in closed} == closed
+    earlier = found(asked, events, until=5)
+    assert {match: earlier[match] for match in closed} == closed | {"a7 b9": (True, 11)}
+    assert found("PATTERN SEQ(A a, B b)", events, until=5)["a7 b9"] == (False, None)
 
 
 def test_a_group_at_the_end_takes_what_still_comes() -> None:
@@ -104,9 +114,14 @@ def test_the_best_closed_rows_are_no_fewer_for_the_open_ones() -> None:
 def is_open_wherever_the_judge_says_so(case: Case) -> None:
     """Of several events the engine knows the latest begin by their intervals; rivals may leave it less."""
     plan = plan_of(case.query)
-    if not may_be_open(plan) or not case.table.num_rows:
+    if plan.group_by is not None or not case.table.num_rows:
         return
-    observed = max(case.table.column("upper").to_pylist())
+    last = max(case.table.column("upper").to_pylist())
+    for observed in (last, last - 3):
+        is_open_where_so_much_is_observed(case, plan, observed)
+
+
+def is_open_where_so_much_is_observed(case: Case, plan: Plan, observed: int) -> None:
     rows = rows_by_signature(match_events(plan, case.table, MatchOptions(observed=observed)))
     for signature, judged in rows_by_signature(match_table(plan, case.table, observed=observed)).items():
         assert rows[signature]["open"] >= judged["open"]
@@ -139,6 +154,37 @@ def test_the_summary_counts_open_rows_and_every_form_of_rows_says_which(tmp_path
     assert [row["a.id"] for row in closed] == ["i2"]
     keyed = cepctl.match(f"{QUERY.partition(' RETURN')[0]} GROUP BY a.id", tmp_path / "x.jsonl", closed=True)
     assert [row["a.id"] for row in keyed] == ["i2"]
+
+
+@pytest.mark.parametrize("observed", ['until = "2026-06-14T05:12:00Z"', 'grace = "1 min"'])
+def test_a_model_says_until_when_events_tell_what_happened(observed: str, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(LOG)
+    (tmp_path / "end.toml").write_text(f"observed = {{ {observed} }}\n")
+    cepctl.ingest(tmp_path / "x.jsonl", tmp_path / "events", uncertainty=tmp_path / "end.toml")
+    asked = "PATTERN SEQ(Started a, !Recovered r, Tick b) RETURN a.id"
+    for rows in (
+        cepctl.match(asked, tmp_path / "events", time="ticks"),
+        cepctl.match(asked, tmp_path / "x.jsonl", time="ticks", uncertainty=tmp_path / "end.toml"),
+    ):
+        assert [(row["open"], row["open_until"]) for row in rows] == [(True, 1_781_414_399_999)] * 2
+    assert "open" not in next(iter(cepctl.match(asked, tmp_path / "x.jsonl")))
+    rows = cepctl.match(QUERY, tmp_path / "events")
+    assert {row["a.id"]: row["open"] for row in rows} == {"i2": False, "i3": True}
+
+
+@pytest.mark.parametrize(
+    ("observed", "told"),
+    [
+        ('{ until = "yesterday" }', "no time with a zone"),
+        ('{ until = "2026-06-14T05:12:00" }', "no time with a zone"),
+        ('{ grace = "-1 s" }', "negative"),
+        ('{ grace = "1 s", until = "2026-06-14T05:12:00Z" }', "until or grace"),
+        ("3", "until or grace"),
+    ],
+)
+def test_what_no_end_of_events_says_is_named(observed: str, told: str) -> None:
+    with pytest.raises(UncertaintyModelError, match=told):
+        parse_model(f"observed = {observed}")
 
 
 def test_a_group_in_order_beside_a_set_may_go_on_after_the_end() -> None:
