@@ -17,6 +17,10 @@ _UNSUPPORTED: dict[str, tuple[str, str]] = {
         "what chrony, ntpd, linuxptp and Prometheus log of the error of clocks",
         "make a table of it with cepctl clocks LOG -o CLOCKS, from which a model takes the clocks of events",
     ),
+    "rrd-fetch": (
+        "values of a round robin database as rrdtool fetch, xport or ganglia-web print them",
+        "name the database itself (FILE.rrd), or a dump of it: rrdtool dump FILE.rrd > FILE.xml",
+    ),
     "xlsx": ("spreadsheet", "save the sheet as CSV, and name its columns with --map"),
 }
 

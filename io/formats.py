@@ -46,7 +46,6 @@ HEAD_BYTES = 1 << 16
 # Asked in this order: the first that recognises a file reads it.  Each is a LogFormat, or several of them,
 # which says all that is known of a format beside its page and its tests.
 FORMATS = (
-    "cepctl.io.ganglia.web_export:FORMATS",
     "cepctl.io.headed.log:FORMATS",
     "cepctl.io.tabular.files:FORMATS",
     "cepctl.io.hadoop.jhist:FORMAT",
@@ -56,8 +55,6 @@ FORMATS = (
     "cepctl.io.ganglia.gmond_xml:FORMAT",
     "cepctl.io.ganglia.rrd_file:FORMAT",
     "cepctl.io.ganglia.rrd_dump:FORMAT",
-    "cepctl.io.ganglia.rrd_fetch:FORMAT",
-    "cepctl.io.ganglia.rrd_xport:FORMAT",
     "cepctl.io.ocel.log:FORMAT",
     "cepctl.io.xes.log:FORMAT",
     "cepctl.io.spark_history.event_log:FORMAT",

@@ -119,7 +119,6 @@ FORMS: dict[str, LineForm] = {
         _MS,
         'Meta VERSION="1" .',
     ),
-    "rrd-fetch": LineForm("rrd-fetch", "{epoch}: {n}.6000000000e-01", _S, "              sum\n"),
     "text": LineForm("text", "at %Y-%m-%dT%H:%M:%SZ on n7 ready {n}", _S),
 }
 
@@ -230,8 +229,8 @@ def judged(log: ForeignLine) -> str | None:
     return None
 
 
-# Instants that a program wrote, not people, are exact; rows of a round robin database have an interval.
-_REACH = dict.fromkeys(("spark", "jhist1", "rrd-fetch"), 0)
+# Instants that a program wrote, not people, are exact.
+_REACH = dict.fromkeys(("spark", "jhist1"), 0)
 
 
 def _times(batch: pa.RecordBatch) -> list[tuple[int | None, int]]:

@@ -266,25 +266,6 @@ def _dump() -> bytes:
     )
 
 
-def _xport_json() -> bytes:
-    return _each(
-        lambda n: f"    [ {n + 1}.0e-01 ]",
-        '{ "about": "RRDtool graph JSON output",\n  "meta": { "start": 1000005, "end": 1000590, "step": 15,'
-        ' "legend": [ "load one" ] },\n  "data": [\n',
-        "\n  ]\n}\n",
-        ",\n",
-    )
-
-
-def _xport_xml() -> bytes:
-    return _each(
-        lambda n: f"<row><t>{1_000_005 + 15 * n}</t><v>{n + 1}.0e-01</v></row>\n",
-        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<xport><meta><start>1000005</start><end>1000590</end>'
-        "<step>15</step><rows>40</rows><columns>1</columns>\n<legend><entry>sum</entry></legend></meta>\n<data>\n",
-        "</data></xport>\n",
-    )
-
-
 def _parquet() -> bytes:
     sink = io.BytesIO()
     table = pa.table(
@@ -354,28 +335,6 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
     "ganglia": ("ganglia", _polls()),
     "rrd": ("rrd", rrd_bytes([Ring([[float(n + 1)] for n in range(COUNT)], newest=39)], last=1_000_005)),
     "rrd-dump": ("rrd-dump", _dump()),
-    "rrd-fetch": (
-        "rrd-fetch",
-        _each(lambda n: f"{1_000_005 + 15 * n}: {n + 1}.6000000000e-01\n", "              sum\n\n"),
-    ),
-    "rrd-xport": ("rrd-xport", _xport_json()),
-    "rrd-xport, XML": ("rrd-xport", _xport_xml()),
-    "ganglia-csv": (
-        "ganglia-csv",
-        _each(
-            lambda n: f"{datetime.fromtimestamp(1_000_005 + 15 * n, UTC).isoformat()},0.{n + 1}\n",
-            "Timestamp,1-min\n",
-        ),
-    ),
-    "ganglia-json": (
-        "ganglia-json",
-        _each(
-            lambda n: f"[0.{n + 1},{1_000_005 + 15 * n}]",
-            '[{"ds_name":"a0","cluster_name":"c","host_name":"","metric_name":"1-min ","datapoints":[',
-            "]}]",
-            ",",
-        ),
-    ),
     "xes": ("xes", _xes()),
     "log4j": (
         "log4j",

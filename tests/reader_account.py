@@ -152,8 +152,6 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "lines": _lines,
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
-    "rrd-fetch": lambda data: max(_lines(data) - 1, 0),
-    "ganglia-csv": lambda data: _rows(data, ","),
     "access": _lines,
     "cri": lambda data: sum(b" P " not in line[:60] for line in data.split(b"\n") if line.strip()),
     "docker": lambda data: sum(b'\\n"' in line for line in data.split(b"\n")),

@@ -15,14 +15,8 @@ import pyarrow.parquet as pq
 
 from tests.io.ganglia.test_hostile_ganglia import (
     DUMP,
-    FETCH,
-    GRAPH,
-    GRAPH_JSON,
-    OLD_XPORT,
     POLL,
     RINGS,
-    XPORT,
-    XPORT_XML,
 )
 from tests.io.hadoop.test_hadoop_jhist1 import LIFETIME as OLD_HISTORY
 from tests.io.hadoop.test_hadoop_jhist_binary import binary_history, json_history
@@ -294,12 +288,6 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
         rrd_bytes(RINGS, last=1_000_005, sources=["sum", "num"], machine=MACHINES["x86, 32 bits"]),
     ),
     "rrd-dump": ("rrd-dump", DUMP),
-    "rrd-fetch": ("rrd-fetch", FETCH),
-    "rrd-xport": ("rrd-xport", XPORT),
-    "rrd-xport, old": ("rrd-xport", OLD_XPORT),
-    "rrd-xport, XML": ("rrd-xport", XPORT_XML),
-    "ganglia-csv": ("ganglia-csv", GRAPH),
-    "ganglia-json": ("ganglia-json", GRAPH_JSON),
     "xes": ("xes", _PLAIN_XES),
     "xes, unusual": ("xes", LOG),
     "log4j": ("log4j", (CONTAINER + DAEMON).encode() if isinstance(CONTAINER, str) else CONTAINER + DAEMON),

@@ -23,7 +23,6 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.rrd_layout import MOST_VALUES, Archive, finest_series
 from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
-from cepctl.io.ganglia.stamped_rows import stamp_of, value_of
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_prolog import Prolog
@@ -64,13 +63,13 @@ class _Dump:
         tag, text = element.tag, (element.text or "").strip()
         if not isinstance(tag, str):
             found = _TIME.search(text)
-            self.stamp = (stamp_of(found[1]) or NO_TIME) if found else self.stamp
+            self.stamp = (_stamp_of(found[1]) or NO_TIME) if found else self.stamp
         elif tag == "row":
             self._row(element)
         elif tag == "step":
-            self.step = stamp_of(text)
+            self.step = _stamp_of(text)
         elif tag == "lastupdate":
-            self.last = stamp_of(text)
+            self.last = _stamp_of(text)
         elif tag == "name":
             self._name(text)
         elif tag == "cf":
@@ -78,7 +77,7 @@ class _Dump:
             self.finish_archive()
             self.function = text
         elif tag == "pdp_per_row":
-            self.steps = stamp_of(text)
+            self.steps = _stamp_of(text)
         elif tag == "rra":
             self.finish_archive()
         elif tag == "rrd":
@@ -94,7 +93,7 @@ class _Dump:
         self.names.append(name)
 
     def _row(self, element: Any) -> None:
-        values = [value_of((child.text or "").strip()) for child in element if child.tag == "v"]
+        values = [_value_of((child.text or "").strip()) for child in element if child.tag == "v"]
         known = [value for value in values if value is not None]
         stamp, self.stamp = self.stamp, NO_TIME
         if len(known) != len(values) or len(known) != len(self.names):
@@ -226,3 +225,24 @@ FORMAT = LogFormat(
     reader=RrdDump(),
     options={"drop_domain": "Ganglia"},
 )
+
+
+def _stamp_of(text: str | None) -> int | None:
+    """A time as epoch seconds; None where it is no whole number, or no date of 1970 to 9999."""
+    value = int(text) if text is not None and text.strip().isdecimal() and len(text) < 20 else 0
+    return value if 0 < value <= LAST_SECOND else None
+
+
+def _value_of(text: str) -> float | None:
+    """A value as a number, NaN where it is unknown; None where it is neither.
+
+    Examples
+    --------
+    >>> _value_of("4.6e-01"), _value_of("4,6e-01"), _value_of("-nan"), _value_of("?")
+    (0.46, 0.46, nan, None)
+    """
+    try:
+        # Some locales write numbers with a comma.
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None

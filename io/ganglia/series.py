@@ -111,9 +111,6 @@ class Series:
         Shape (n,), the seconds of which each value is the average.
     hosts
         Shape (n,), the number of hosts that a sum adds up, NaN where unknown; None for host metrics.
-    zones
-        Shape (n,), offsets from UTC in seconds of the zones in which the stamps were written; None
-        for epoch seconds.
     """
 
     origin: Origin
@@ -123,7 +120,6 @@ class Series:
     values: Reals
     resolution: Seconds
     hosts: Reals | None = None
-    zones: Seconds | None = None
 
 
 @dataclass(frozen=True)
@@ -179,13 +175,12 @@ class SeriesEvents:
         self.numbered += count
         plain = SUMMARY_PREFIX + origin.metric if origin.summary else origin.metric
         finite = np.isfinite(series.values[rows])
-        zones = np.zeros(count) if series.zones is None else series.zones[rows]
         columns: dict[str, pa.Array] = {
             "number": pa.array(numbers),
             "event_id": pa.nulls(count, RAW_COLUMNS["event_id"]),
             "event_type": _repeated(plain, count),
             "time": pa.array(stamps * _SECOND, mask=stamps <= 0).cast(TIME_TYPE),
-            "zone_seconds": pa.array(zones.astype(np.int32)),
+            "zone_seconds": pa.array(np.zeros(count, np.int32)),
             "before": pa.array(self._before(stamps - series.begins[rows])),
             "after": pa.array((series.ends[rows] - stamps) * _SECOND),
             "metric": _repeated(origin.metric, count),

@@ -85,14 +85,14 @@ def halves(name: str) -> tuple[str, bytes, bytes]:
 
 
 HALVES = {
-    **{name: halves(name) for name in ("jsonl", "jhist", "rrd-fetch", "ganglia-csv", "access", "spark")},
+    **{name: halves(name) for name in ("jsonl", "jhist", "access", "spark")},
     "csv": ("csv", b"event_type,time\nA,5\nB\n", b"C\nA,7\n"),
     "tsv": ("tsv", b"event_type\ttime\nA\t5\nB\n", b"C\nA\t7\n"),
     "log4j": ("log4j", CONTAINER.encode(), CONTAINER.encode()),
 }
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl", "log4j", "ganglia-csv", "access", "spark"])
+@pytest.mark.parametrize("name", ["csv", "jsonl", "log4j", "access", "spark"])
 def test_many_empty_lines_change_nothing_but_the_places_of_what_is_behind(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

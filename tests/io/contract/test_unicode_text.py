@@ -65,7 +65,6 @@ def test_half_a_pair_anywhere_kills_no_reader(name: str) -> None:
         ("zipkin", b'"serviceName":"'),
         ("ocel, JSON", b'"id": "e1'),
         ("ocel, JSON", b'"value": "19'),
-        ("ganglia-json", b'"cluster_name":"'),
     ],
 )
 def test_half_a_pair_in_ids_hosts_and_values_costs_a_record(name: str, member: bytes) -> None:

@@ -16,10 +16,7 @@ from cepctl.ingestion.chunks import joined, raw_table
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
 from cepctl.io.ganglia.rrd_dump import RrdDump
-from cepctl.io.ganglia.rrd_fetch import RrdFetch
 from cepctl.io.ganglia.rrd_file import GangliaRrd
-from cepctl.io.ganglia.rrd_xport import RrdXport
-from cepctl.io.ganglia.web_export import GangliaWebCsv, GangliaWebJson
 from cepctl.io.source.locations import InputFile, Location
 from tests.rrd_files import MACHINES, NAN, Ring, rrd_bytes
 
@@ -47,26 +44,6 @@ DUMP = b"""<?xml version="1.0" encoding="utf-8"?>
 <rra><cf>AVERAGE</cf><pdp_per_row>4</pdp_per_row><database><row><v>3.0e+00</v></row></database></rra>
 </rrd>
 """
-FETCH = b"              sum        num\n\n1000005: 4.6000000000e-01 -nan\n1000020: 5.0e-01 1.0e+00\n"
-XPORT = b"""{ "about": "RRDtool graph JSON output",
-  "meta": { "start": 1000005, "end": 1000020, "step": 15, "legend": [ "load one ", "sum" ] },
-  "data": [
-    [ 1.0e-01, null ],
-    [ 2.0e-01, 5.0e+00 ]
-  ]
-}
-"""
-OLD_XPORT = b"{ meta: { start: 1000005, step: 15, legend: [ 'sum' ] }, data: [ [ 1.0e-01 ],\n[ null ] ] }"
-XPORT_XML = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
-<xport><meta><start>1000005</start><end>1000020</end><step>15</step><rows>2</rows><columns>1</columns>
-<legend><entry>sum</entry></legend></meta>
-<data><row><t>1000005</t><v>1.0e-01</v></row><row><v>NaN</v></row></data></xport>
-"""
-GRAPH = b"Timestamp,1-min,5-min \n1970-01-12T14:46:45+01:00,0.46,NaN\n1970-01-12T14:47:00+01:00,0.5,\n"
-GRAPH_JSON = (
-    b'[{"ds_name":"a0","cluster_name":"c","host_name":"","metric_name":"1-min ",'
-    b'"datapoints":[[0.46,1000005],["NaN",1000020]]}]'
-)
 SAMPLES: dict[str, tuple[Reader, bytes]] = {
     **{
         f"rrd of {name}": (
@@ -77,12 +54,6 @@ SAMPLES: dict[str, tuple[Reader, bytes]] = {
     },
     "poll": (GangliaXml(), POLL),
     "dump": (RrdDump(), DUMP),
-    "fetch": (RrdFetch(), FETCH),
-    "xport": (RrdXport(), XPORT),
-    "old xport": (RrdXport(), OLD_XPORT),
-    "xport as XML": (RrdXport(), XPORT_XML),
-    "graph as CSV": (GangliaWebCsv(), GRAPH),
-    "graph as JSON": (GangliaWebJson(), GRAPH_JSON),
 }
 NASTY = [
     b"\0",

@@ -12,7 +12,7 @@ from tests.small_logs import SMALL_LOGS
 DOCUMENTS = {
     name: (format_name, re.sub(rb"^<\?xml.*?\?>", b"", data))
     for name, (format_name, data) in SMALL_LOGS.items()
-    if data.startswith((b"<?xml", b"<log", b"<GANGLIA", b"<rrd", b"<xport"))
+    if data.startswith((b"<?xml", b"<log", b"<GANGLIA", b"<rrd"))
 }
 every_document = pytest.mark.parametrize("name", DOCUMENTS)
 
@@ -25,7 +25,7 @@ def declared(name: str, encoding: str, inside: bytes = b"") -> bytes:
 
 def test_all_formats_of_xml_are_here() -> None:
     formats = {format_name for format_name, _ in DOCUMENTS.values()}
-    assert formats == {"ganglia", "rrd-dump", "rrd-xport", "xes", "ocel"}
+    assert formats == {"ganglia", "rrd-dump", "xes", "ocel"}
 
 
 @every_document
