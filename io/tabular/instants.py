@@ -284,11 +284,11 @@ def _told(numbers: Counts, row: int, name: str, read: ReadContext) -> str:
             f"{_day_of_sheet(whole)}; give its column a format of dates with times there, such as yyyy-mm-dd "
             "hh:mm:ss, and export it again"
         )
-    what = "may be a date" if date else "has a size that does not tell its unit"
-    form = f" or its form with --time-format '{date}'" if date else ""
+    unit_named = "name its unit with --epoch-unit s, ms, us or ns"
+    said = f"may be a date; say its form with --time-format '{date}', or {unit_named}"
     raise LogFormatError(
-        f"{read.place(row)}: the {_what(name, read)} {number} {what}; name its unit with --epoch-unit s, ms, "
-        f"us or ns{form}"
+        f"{read.place(row)}: the {_what(name, read)} {number} "
+        + (said if date else f"has a size that does not tell its unit; {unit_named}")
     )
 
 
