@@ -1,7 +1,8 @@
-"""The event table: its fixed columns, its time unit and what its file metadata holds.
+"""What events, their times and the metadata of their files are called and counted in.
 
-Everything that reads, writes or matches events agrees on this page.  Ticks are signed 64-bit
-counts of the time unit since the Unix epoch, UTC; both ends of an interval are included.
+Everything that reads, writes or matches events agrees on this page, and on the types of columns in
+event_table.py.  Ticks are signed 64-bit counts of the time unit since the Unix epoch, UTC; both ends of an
+interval are included.
 """
 
 from __future__ import annotations
@@ -12,40 +13,17 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Literal
 
-import pyarrow as pa
-
 from cepctl.errors import UncertaintyModelError
 
-PMF_TYPE = pa.list_(pa.struct([("lo", pa.int64()), ("hi", pa.int64()), ("p", pa.float64())]))
-TIME_TYPE = pa.timestamp("us", tz="UTC")
-
-FIXED_COLUMNS: dict[str, pa.DataType] = {
-    "event_id": pa.string(),
-    "event_type": pa.string(),
-    "source": pa.string(),
-    "lower": pa.int64(),
-    "upper": pa.int64(),
-    "end_lower": pa.int64(),
-    "end_upper": pa.int64(),
-    "pmf": PMF_TYPE,
-    "time": TIME_TYPE,
-}
 # The time of an interval event's end as the log gave it; only in datasets where some event has one.
 END_TIME = "end_time"
 # What interval events may have besides: the mass of the end (null: uniform), and the bounds of the length
 # (null: 0 and unbounded); each only in datasets where some event has one.
 END_PMF, LENGTH_LOWER, LENGTH_UPPER = "end_pmf", "length_lower", "length_upper"
-LENGTH_COLUMNS: dict[str, pa.DataType] = {
-    END_PMF: PMF_TYPE,
-    LENGTH_LOWER: pa.int64(),
-    LENGTH_UPPER: pa.int64(),
-}
 # The clock that stamped an event, null for none; only in datasets where some event has one.
 CLOCK = "clock"
 # In plain event files: the offset of the event's clock, `lo:hi:p|lo:hi:p`.
 CLOCK_OFFSET = "clock_offset"
-OFFSET_TEXTS = pa.dictionary(pa.int32(), pa.string())
-"""Offsets as text while events are taken in: many events have the same, which may be long."""
 ATTRIBUTE_PREFIX = "attr:"
 # When a record came to whoever collected it; an attribute like any other.
 ARRIVAL = "arrival"
@@ -54,12 +32,6 @@ ARRIVAL = "arrival"
 SOURCE, RECORD = "source", "record"
 # Who wrote an event, and along what, where that is not its record; in datasets whose writers are known.
 WRITER, ALONG = "writer", "writer:along"
-ORIGIN_COLUMNS: dict[str, pa.DataType] = {
-    SOURCE: pa.string(),
-    RECORD: pa.int64(),
-    WRITER: pa.string(),
-    ALONG: pa.int64(),
-}
 IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"
 """What is given of the events of a writer."""
 IN_ORDER_ALONG = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.`{ALONG}` < y.`{ALONG}`"
@@ -121,20 +93,6 @@ MICROSECONDS: dict[str, int | Fraction] = {
 
 _PER_MICROSECOND = 1_000
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
-
-
-def is_attribute(column: pa.Field) -> bool:
-    """Whether a column of a dataset is an attribute of its events.
-
-    Those of old may have one called like a column of ORIGIN_COLUMNS, of another type.
-
-    Examples
-    --------
-    >>> [is_attribute(pa.field(name, pa.int64())) for name in ("port", "record", "lower")]
-    [True, False, False]
-    """
-    others = column.name in (END_TIME, CLOCK) or ORIGIN_COLUMNS.get(column.name) == column.type
-    return column.name not in FIXED_COLUMNS | LENGTH_COLUMNS and not others
 
 
 def parse_duration(text: str) -> Fraction:
@@ -213,11 +171,6 @@ class TimeUnit:
 MILLISECOND = TimeUnit(1_000)
 MICROSECOND = TimeUnit(1)
 NANOSECOND = TimeUnit(Fraction(1, 1_000))
-
-
-def time_type(unit: TimeUnit) -> pa.DataType:
-    """The type of the column `time` beside ticks of a length."""
-    return TIME_TYPE if unit.resolution == "us" else pa.timestamp("ns", tz="UTC")
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

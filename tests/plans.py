@@ -8,11 +8,12 @@ from dataclasses import dataclass, fields, replace
 import pyarrow as pa
 
 from cepctl.clocks import Clocks, extremes
+from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS, PMF_TYPE
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
-from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, PMF_TYPE
+from cepctl.schema import CLOCK, MILLISECOND
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
 

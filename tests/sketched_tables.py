@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.stored_events import KINDS
+from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
+from cepctl.schema import CLOCK, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.joining import joined_identities, joined_places

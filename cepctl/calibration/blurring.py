@@ -22,9 +22,10 @@ from cepctl.calibration.recorded_readings import drawn_offsets, fitting_readings
 from cepctl.calibration.truth import TrueEvents
 from cepctl.clocks import Clocks, Offset, extremes, two_offsets
 from cepctl.errors import EventSchemaError, UsageError
+from cepctl.event_table import FIXED_COLUMNS, PMF_TYPE, time_type
 from cepctl.ingestion.clocks import with_ties
 from cepctl.io.contract.clock_offsets import shifted
-from cepctl.schema import CLOCK, FIXED_COLUMNS, PMF_TYPE, TimeUnit, time_type
+from cepctl.schema import CLOCK, TimeUnit
 from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.recorded_offsets import RecordedOffset

@@ -34,7 +34,7 @@ from cepctl.language.parser import parse
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit
 

@@ -14,7 +14,7 @@ from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow, row
 from cepctl.datasets.row_groups import PushedFilter
 from cepctl.datasets.stored import StoredDataset
 from cepctl.datasets.stored_events import FEW_VALUES, StoredEvents, common_form
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.event_table import FIXED_COLUMNS
 
 
 def rows_of_part(

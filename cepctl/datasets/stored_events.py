@@ -24,24 +24,12 @@ from cepctl.datasets.kinds import Kind, converted
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.row_groups import PushedFilter, RowGroup
 from cepctl.errors import EventSchemaError
+from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS, PMF_TYPE, time_type
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.io.source.locations import Location, first_line
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import (
-    CLOCK,
-    EARLIEST_TICK,
-    END_PMF,
-    END_TIME,
-    FIXED_COLUMNS,
-    LATEST_TICK,
-    LENGTH_COLUMNS,
-    PMF_TYPE,
-    TICK_MAX,
-    TICK_MIN,
-    TimeUnit,
-    time_type,
-)
+from cepctl.schema import CLOCK, EARLIEST_TICK, END_PMF, END_TIME, LATEST_TICK, TICK_MAX, TICK_MIN, TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.datasets.stored import StoredDataset

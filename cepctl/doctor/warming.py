@@ -29,12 +29,13 @@ from cepctl.engines.kernels.kernel import Kernel
 from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.stages import only
 from cepctl.errors import JobError
+from cepctl.event_table import FIXED_COLUMNS
 from cepctl.language.parser import parse
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
-from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
+from cepctl.schema import CLOCK, MILLISECOND
 from cepctl.trust.own_python import python_command
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one

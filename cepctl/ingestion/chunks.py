@@ -30,6 +30,13 @@ from cepctl.datasets.kinds import (
     unified,
     with_kinds,
 )
+from cepctl.event_table import (
+    FIXED_COLUMNS,
+    LENGTH_COLUMNS,
+    OFFSET_TEXTS,
+    ORIGIN_COLUMNS,
+    TIME_TYPE,
+)
 from cepctl.io.contract.reader import (
     END_COLUMNS,
     END_FOLD,
@@ -49,12 +56,7 @@ from cepctl.schema import (
     CLOCK,
     CLOCK_OFFSET,
     END_TIME,
-    FIXED_COLUMNS,
-    LENGTH_COLUMNS,
-    OFFSET_TEXTS,
-    ORIGIN_COLUMNS,
     RECORD,
-    TIME_TYPE,
     WRITER,
 )
 

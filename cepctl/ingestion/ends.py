@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
+from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.chunks import (
     RAW_END_AFTER,
     RAW_END_BEFORE,
@@ -24,7 +25,7 @@ from cepctl.ingestion.chunks import (
     has_ends,
 )
 from cepctl.io.contract.reader import END_FOLD
-from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUnit
+from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Granularity

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
+from cepctl.event_table import FIXED_COLUMNS
 from cepctl.ingestion.other_times import OtherTimes
 from cepctl.ingestion.progress import progress_of
 from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
@@ -27,7 +28,6 @@ from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passag
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import FilePart, InputFile, Location
 from cepctl.runners.runner import Runner
-from cepctl.schema import FIXED_COLUMNS
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_HEADER = 1 << 20

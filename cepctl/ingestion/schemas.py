@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepctl.datasets.kinds import Kind, kind_of_texts, unified
+from cepctl.event_table import LENGTH_COLUMNS
 from cepctl.ingestion.chunks import ZONE_ATTRIBUTE
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.schema import ATTRIBUTE_PREFIX, LENGTH_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX
 
 OTHER = "other"
 # The option of those formats whose columns are the user's own.

@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
 from cepctl.errors import UncertaintyModelError, UsageError
+from cepctl.event_table import FIXED_COLUMNS, ORIGIN_COLUMNS
 from cepctl.ingestion.chunks import RAW_ALONG, RAW_WRITER, has_column
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.times import parse_time
-from cepctl.schema import CLOCK, FIXED_COLUMNS, ORIGIN_COLUMNS, RECORD, SOURCE
+from cepctl.schema import CLOCK, RECORD, SOURCE
 from cepctl.uncertainty.assign import rows_of_rules
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.writer_rules import OF_LINES, WriterRule

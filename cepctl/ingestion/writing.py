@@ -20,6 +20,7 @@ from cepctl.datasets.arrow_files import SUFFIX, write_arrow
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
 from cepctl.datasets.marker import PARQUET
 from cepctl.datasets.stored_events import LEAVES
+from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS, ORIGIN_COLUMNS, time_type
 from cepctl.ingestion.chunk_files import read_rows
 from cepctl.ingestion.chunks import (
     DISTINCT,
@@ -40,19 +41,7 @@ from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.memory import MemoryBudget
-from cepctl.schema import (
-    ALONG,
-    CLOCK,
-    END_TIME,
-    FIXED_COLUMNS,
-    LENGTH_COLUMNS,
-    META_TIME_UNIT,
-    ORIGIN_COLUMNS,
-    RECORD,
-    WRITER,
-    TimeUnit,
-    time_type,
-)
+from cepctl.schema import ALONG, CLOCK, END_TIME, META_TIME_UNIT, RECORD, WRITER, TimeUnit
 
 ROW_GROUP_EVENTS = 65_536
 _TABLES_AT_ONCE = 256

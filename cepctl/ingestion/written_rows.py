@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.chunks import ERA, RAW_ALONG, RAW_WRITER, has_column
-from cepctl.schema import ALONG, PMF_TYPE, RECORD, WRITER, TimeUnit
+from cepctl.schema import ALONG, RECORD, WRITER, TimeUnit
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 
 from cepctl.clock_checks.in_use import ClocksInUse
 from cepctl.clocks import Offset
+from cepctl.event_table import FIXED_COLUMNS
 from cepctl.inspection.clock_graph import ClockGraph, clock_graph
 from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
@@ -48,7 +49,7 @@ from cepctl.inspection.written_orders import WrittenOrder, written_orders
 from cepctl.matching.inputs import EventInputs
 from cepctl.matching.sketched import SketchFacts, sketch_facts
 from cepctl.memory import MemoryBudget, reading_budget
-from cepctl.schema import FIXED_COLUMNS, RECORD, WRITER, TimeUnit
+from cepctl.schema import RECORD, WRITER, TimeUnit
 from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 _PER_SECOND = 1_000_000

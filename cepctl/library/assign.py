@@ -11,7 +11,7 @@ from cepctl.library.ingest import Ingested, written
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText, Uncertainty
 from cepctl.library.raw_input import RawInput, ingest_options
-from cepctl.matching.run import AUTO
+from cepctl.matching.execution import AUTO
 from cepctl.memory import reading_budget
 from cepctl.uncertainty.short_rules import words_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cepctl.ingestion.jobs import IngestOptions
-    from cepctl.matching.run import RunnerChoice
+    from cepctl.matching.execution import RunnerChoice
 
 
 @told_in_keywords

@@ -245,7 +245,7 @@ class _Run:
         from cepctl.calibration.storing import write_dataset
         from cepctl.io.source.locations import Location
         from cepctl.matching.inputs import open_events
-        from cepctl.plan import analyze
+        from cepctl.plan.analyze import analyze
 
         assert self.query is not None
         with temporary_folder() as folder:

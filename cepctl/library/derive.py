@@ -27,7 +27,7 @@ from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, ingest_options
-from cepctl.matching.run import RunnerChoice
+from cepctl.matching.execution import RunnerChoice
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Component

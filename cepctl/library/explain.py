@@ -132,7 +132,7 @@ def explained(
     under: LawChoice,
 ) -> Explanation:
     """Explain a query, for the events at some paths if there are any."""
-    from cepctl.plan import analyze
+    from cepctl.plan.analyze import analyze
     from cepctl.render.explain import ShownFacts
 
     if not paths:

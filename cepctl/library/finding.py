@@ -22,17 +22,18 @@ from cepctl.library.notices import (
     tell_reading,
     tell_texts,
 )
-from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.question import Question
+from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
-from cepctl.library.sketch import SketchUse, told_by_sketches
+from cepctl.library.sketch import told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
+from cepctl.matching.execution import Execution
 from cepctl.matching.raw_times import counts_of_rows
-from cepctl.matching.run import Execution, find_rows
+from cepctl.matching.run import find_rows
 from cepctl.plan.grouping import for_existence, ungrouped
 from cepctl.plan.laws import law_name
 from cepctl.plan.open_rows import awaits_windows, rests_on_absences
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
-from cepctl.plan.summary import KleeneRows
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
@@ -43,26 +44,6 @@ if TYPE_CHECKING:
     from cepctl.language.ast import Query
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
-
-
-@dataclass(frozen=True)
-class Question:
-    """A query, which of its matches are wanted, and how they are to be found.
-
-    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `lawless`: one
-    that says what is without a law of order is added; `sketch`: whether sketches tell what is not read.
-    """
-
-    text: str
-    query: Query
-    matching: Matching
-    kleene: KleeneRows
-    raw_input: RawInput
-    execution: Execution
-    judged: bool
-    columns: tuple[str, ...] = ()
-    lawless: bool = False
-    sketch: SketchUse = "off"
 
 
 def find_matches(

@@ -19,7 +19,7 @@ from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
-from cepctl.matching.run import AUTO
+from cepctl.matching.execution import AUTO
 from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.library.events import Events
-    from cepctl.matching.run import RunnerChoice
+    from cepctl.matching.execution import RunnerChoice
     from cepctl.runners.runner import Runner
 
 

@@ -12,20 +12,21 @@ from cepctl.errors import UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
-from cepctl.library.finding import Question, find_matches
+from cepctl.library.finding import find_matches
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.laws import law_choice
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
+from cepctl.library.question import Question
 from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
-from cepctl.matching.run import AUTO
+from cepctl.matching.execution import AUTO
 from cepctl.memory import budget_of, default_budget
 from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
+from cepctl.plan.engine_names import Engine
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
-from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -86,7 +86,7 @@ def probed(query: Query, paths: Sequence[str]) -> Probe:
 
 
 def _probed(query: Query, sketches: Sequence[Sketch]) -> Probe:
-    from cepctl.plan import analyze
+    from cepctl.plan.analyze import analyze
     from cepctl.sketches.archive import Archive
     from cepctl.sketches.probing import probe_rows
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cepctl.io.rows.folder import RowFolder
     from cepctl.io.rows.shown import Shown
     from cepctl.library.matches import Matches
-    from cepctl.matching.run import Execution
+    from cepctl.matching.execution import Execution
 
 ROWS_OF_PART = 4 * ROWS_OF_GROUP
 _OPEN_FILES = 512

@@ -19,8 +19,8 @@ from cepctl.library.laws import LawChoice
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
 from cepctl.memory import MemoryBudget, default_budget
+from cepctl.plan.engine_names import ENGINES, Engine
 from cepctl.plan.evaluation_order import ORDERS, OrderName
-from cepctl.plan.support import ENGINES, Engine
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
@@ -77,7 +77,7 @@ class Matching:
         UnsupportedQueryError
             If what is asked cannot be had under a law of order.
         """
-        from cepctl.plan import analyze
+        from cepctl.plan.analyze import analyze
         from cepctl.plan.laws import refuse_laws
 
         known = self.under.applied(schema)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.event_table import FIXED_COLUMNS
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
 from cepctl.language.messages import nearest_names
 from cepctl.language.printer import expression_to_text
-from cepctl.matching.run import LOCAL_EVENTS, types_read
+from cepctl.matching.execution import LOCAL_EVENTS
+from cepctl.matching.run import types_read
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,10 +24,11 @@ from cepctl.datasets.part_files import ArrowEvents, bytes_of_event, events_held,
 from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset, temporary_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.event_table import FIXED_COLUMNS, is_attribute
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import FIXED_COLUMNS, WRITTEN_ORDERS, is_attribute
+from cepctl.schema import WRITTEN_ORDERS
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import QueryTooLargeError
-from cepctl.matching.run import Execution, find_rows
+from cepctl.matching.execution import Execution
+from cepctl.matching.run import find_rows
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.evaluation_order import OrderName
 

@@ -21,8 +21,9 @@ from cepctl.engines.diagnosis.valid_intervals import (
     time_shares,
     valid_intervals,
 )
+from cepctl.event_table import LENGTH_COLUMNS, PMF_TYPE
 from cepctl.plan.plan import Plan
-from cepctl.schema import END_TIME, LENGTH_COLUMNS, PMF_TYPE
+from cepctl.schema import END_TIME
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs

@@ -26,7 +26,14 @@ from cepctl.io.rows.encoding import presented
 from cepctl.pages.matched_events import MatchedEvents
 from cepctl.pages.records import EventRecord, event_records, plain, variables
 from cepctl.plan.plan import CONFIDENCE_ERROR
-from cepctl.schema import MICROSECOND, NANOSECOND, TICK_MAX, TICK_MIN, TimeUnit, tick_text
+from cepctl.schema import (
+    MICROSECOND,
+    NANOSECOND,
+    TICK_MAX,
+    TICK_MIN,
+    TimeUnit,
+    tick_text,
+)
 
 _ROWS_AT_ONCE = 1_000
 _PER_MICROSECOND = 1_000

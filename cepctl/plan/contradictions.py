@@ -35,7 +35,7 @@ def never_matches(
     Examples
     --------
     >>> from cepctl.language.parser import parse
-    >>> from cepctl.plan import analyze
+    >>> from cepctl.plan.analyze import analyze
     >>> analyze(parse("PATTERN SEQ(A a, B b) WHERE a.x > 5 AND a.x < 3")).never
     'a.x > 5 and a.x < 3 exclude each other'
     """

@@ -48,7 +48,7 @@ def evaluation_order(
     Examples
     --------
     >>> from cepctl.language.parser import parse
-    >>> from cepctl.plan import analyze
+    >>> from cepctl.plan.analyze import analyze
     >>> plan = analyze(parse("PATTERN SEQ(Common a, Rare b)"))
     >>> evaluation_order(plan.alternatives[0], {"Common": 900, "Rare": 2}).components
     (1, 0)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
+from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.order_laws.law import OrderLaw
-from cepctl.schema import ORIGIN_COLUMNS, WRITTEN_ORDERS, TimeUnit
+from cepctl.schema import WRITTEN_ORDERS, TimeUnit
 
 
 @dataclass(frozen=True)

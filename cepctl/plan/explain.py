@@ -18,6 +18,7 @@ from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.consistency import consistency
+from cepctl.plan.engine_names import ENGINES
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
 from cepctl.plan.plan import (
@@ -31,7 +32,7 @@ from cepctl.plan.plan import (
     Timing,
     members_of_sides,
 )
-from cepctl.plan.support import ENGINES, engine_refusals
+from cepctl.plan.support import engine_refusals
 from cepctl.schema import OF_WRITERS, WRITTEN_ORDERS, TimeUnit
 
 _CHECKED = {
@@ -334,7 +335,7 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     Examples
     --------
     >>> from cepctl.language.parser import parse
-    >>> from cepctl.plan import analyze
+    >>> from cepctl.plan.analyze import analyze
     >>> plan = analyze(parse("PATTERN SEQ(A a, !N n, B+ b[], AND(C c, D d)) WITHIN 9 ticks"))
     >>> print(drawing(plan.alternatives[0], plan.strategy, "< 9 ticks"))
     A a ──▶ no N n ──▶ B b+ ──▶ { C c, D d in any order }

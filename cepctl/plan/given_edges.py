@@ -33,7 +33,7 @@ def given_edges(
     Examples
     --------
     >>> from cepctl.language.parser import parse
-    >>> from cepctl.plan import analyze
+    >>> from cepctl.plan.analyze import analyze
     >>> plan = analyze(parse("PATTERN SEQ(A a, B b) WHERE [k] GIVEN SEQ(A x, B y) IF x.k = y.k"))
     >>> next(given_edges(plan.alternatives[0], ("k",), plan.given)).bound
     -1

@@ -19,9 +19,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain, product
-from typing import TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeVar
 
 from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, MemberIndex, Probability, Query, ReachedTick
@@ -29,6 +27,9 @@ from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import TimeUnit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CONFIDENCE_ERROR = "confidence_error"
 """The column of matches that bounds the error of each confidence, where one may be estimated."""

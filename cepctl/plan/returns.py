@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from cepctl.event_table import time_type
 from cepctl.language.ast import Attribute, Expression, MatchField, Query
 from cepctl.plan.checking import Checker
 from cepctl.plan.plan import CONFIDENCE_ERROR, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.value_types import ValueType, to_arrow
-from cepctl.schema import time_type
 
 MATCH_COLUMNS = ("match", "start", "end", "confidence", CONFIDENCE_ERROR, "signature")
 """Columns that rows of matches have beside those of RETURN."""

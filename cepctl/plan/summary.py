@@ -84,7 +84,7 @@ def summary_text(plan: Plan) -> str | None:
     Examples
     --------
     >>> from cepctl.language.parser import parse
-    >>> from cepctl.plan import analyze
+    >>> from cepctl.plan.analyze import analyze
     >>> summary_text(analyze(parse("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > b[i-1].x WITHIN 9 ticks"), None))
     '--kleene summary lists no group'
     """

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +16,7 @@ from cepctl.language.ast import NOWHERE, Query, ReachedTick
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.and_beside_rivals import check_and
+from cepctl.plan.engine_names import ENGINES, Engine
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
@@ -24,8 +24,6 @@ from cepctl.plan.problems import Problems
 from cepctl.plan.running import check_repetitions, check_running
 from cepctl.schema import CLOCK
 
-Engine = Literal["event", "point", "worlds"]
-ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
 SUMMARY = "--kleene summary"
 """The option of `match` that writes one row for all groups between the same events."""
 

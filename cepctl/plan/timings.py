@@ -33,7 +33,13 @@ from cepctl.language.messages import QueryProblem
 from cepctl.language.printer import duration_text
 from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.problems import Problems
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, MICROSECONDS, TICK_MAX, TimeUnit
+from cepctl.schema import (
+    EARLIEST_TICK,
+    LATEST_TICK,
+    MICROSECONDS,
+    TICK_MAX,
+    TimeUnit,
+)
 
 FARTHEST = LATEST_TICK - EARLIEST_TICK - 2
 """Durations saturate here, the most that fits int64 with one tick to spare: beyond are only the very ends of

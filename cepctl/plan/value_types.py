@@ -10,7 +10,7 @@ from enum import Enum
 
 import pyarrow as pa
 
-from cepctl.schema import TIME_TYPE
+from cepctl.event_table import TIME_TYPE
 
 
 class ValueType(Enum):

@@ -23,8 +23,8 @@ from pyarrow import fs
 from cepctl.datasets.stored import StoredDataset
 from cepctl.datasets.stored_events import KINDS
 from cepctl.errors import EventSchemaError, UsageError
+from cepctl.event_table import is_attribute
 from cepctl.io.source.locations import first_line
-from cepctl.schema import is_attribute
 from cepctl.sketches.finding import identities
 from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.listing import ALL_OF_TYPE, SHARE, Indexed, above, below, listed_schema

@@ -14,6 +14,7 @@ from cepctl.clocks import Clocks, joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.datasets.stored_events import fixed_columns
 from cepctl.errors import UnsupportedQueryError, UsageError
+from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.jobs import IngestOptions, ingest_files
 from cepctl.ingestion.summary import IngestSummary
@@ -21,7 +22,7 @@ from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import CLOCK, IN_WRITTEN_ORDER, ORIGIN_COLUMNS, RECORD, TimeUnit
+from cepctl.schema import CLOCK, IN_WRITTEN_ORDER, RECORD, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress
 from cepctl.state.sources import UNREADABLE, Source

@@ -35,9 +35,10 @@ import pyarrow.parquet as pq
 from cepctl import __version__
 from cepctl.clock_ties import Clocks, ClockTie, tied, ties_of
 from cepctl.errors import JobError, StateError, UsageError
+from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.growing_writers import Growth
 from cepctl.io.contract.message_template import MessageTemplate, templates_in, templates_text
-from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.schema import TimeUnit
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.manifest import SEGMENTS
 from cepctl.state.kept_sketch import KeptSketch, Segment

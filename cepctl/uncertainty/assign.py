@@ -23,8 +23,9 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
+from cepctl.event_table import PMF_TYPE
 from cepctl.language.ast import Attribute, EventTime, Expression
-from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Bucket, Granularity, Histogram, widened
 from cepctl.uncertainty.stamping import LookUp, Stamped, Unstamped, nanoseconds_of, stamped, unstamped

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import LATEST_TICK, OFFSET_TEXTS, TimeUnit, tick_text
+from cepctl.event_table import OFFSET_TEXTS
+from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
 from cepctl.uncertainty.clock_records import NO_PIECE
 from cepctl.uncertainty.clock_rules import ClockRule
 from cepctl.uncertainty.model import Rule

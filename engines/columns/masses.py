@@ -21,8 +21,9 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import EventSchemaError
+from cepctl.event_table import PMF_TYPE
 from cepctl.precision import MASS_TOLERANCE
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 _FARTHEST = 1 << 60
 """Ticks up to here, before or after tick 0, have sums and differences that int64 holds."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS, ORIGIN_COLUMNS
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.contract.natural_columns import (
     Value,
@@ -40,7 +41,7 @@ from cepctl.io.contract.reader import (
     ReadOptions,
 )
 from cepctl.io.contract.times import LogTime
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS, ORIGIN_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET
 
 INFERRED = {b"cepctl.infer": b"type"}
 """Marks a column of text whose type follows from all values of the dataset."""

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 
 from cepctl.clocks import Clocks, extremes, offset_text, parse_offset, rescaled_offset
 from cepctl.errors import EventSchemaError
+from cepctl.event_table import PMF_TYPE
 from cepctl.io.contract.rescaling import rescaled
-from cepctl.schema import CLOCK, CLOCK_OFFSET, END_PMF, PMF_TYPE, TimeUnit
+from cepctl.schema import CLOCK, CLOCK_OFFSET, END_PMF, TimeUnit
 
 Numbers = npt.NDArray[np.int64]
 _ENDS = (("lower", 0), ("upper", 1), ("end_lower", 0), ("end_upper", 1))

@@ -44,11 +44,12 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
+from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.contract.times import named_zone
 from cepctl.io.contract.zone_words import ZoneWords, said_words
-from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
+from cepctl.schema import END_TIME, MILLISECOND, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
     "number": pa.int64(),

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
-from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.event_table import PMF_TYPE
+from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, TICK_MAX, TICK_MIN, TimeUnit
 
 
 def first_tick(ticks: Numbers, old: TimeUnit, new: TimeUnit) -> Numbers:

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
+from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_names
 from cepctl.io.contract.local_instants import Instants, whole_units
@@ -65,7 +66,6 @@ from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.templates.first_lines import of_several_lines
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
-from cepctl.schema import TIME_TYPE
 
 UNMATCHED = "no pattern fits the log record (--keep-unmatched types it by its template)"
 MESSAGE, NODE, NODE_RAW = "message", "node", "node_raw"

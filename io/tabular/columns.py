@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
+from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.natural_columns import with_mixtures
 from cepctl.io.contract.reader import (
     END_FOLD,
@@ -51,7 +52,6 @@ from cepctl.schema import (
     LATEST_TICK,
     LENGTH_LOWER,
     LENGTH_UPPER,
-    TIME_TYPE,
 )
 
 _NO_LENGTH = "{} is not a number of ticks, 0 or more"

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from cepctl.clocks import clocks_of
 from cepctl.errors import LogFormatError, UncertaintyModelError
+from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
@@ -26,7 +27,7 @@ from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet
 from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
-from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, ORIGIN_COLUMNS, RECORD, TimeUnit
+from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, RECORD, TimeUnit
 
 _KEPT_OF_DATASETS = (*ORIGIN_COLUMNS, "zone_seconds")
 

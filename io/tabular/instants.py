@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
+from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, CUT_TIMES, ReadOptions, ReadReport
 from cepctl.io.contract.written_times import forms_of_all, is_like_a_date, is_like_iso, possible_forms
 from cepctl.io.tabular.epoch_times import (
@@ -38,7 +39,7 @@ from cepctl.io.tabular.epoch_times import (
     unit_of,
 )
 from cepctl.io.tabular.times import localised, parse_times
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TIME_TYPE, TimeUnit
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"

@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from cepctl.errors import EventSchemaError, UsageError
+from cepctl.event_table import LENGTH_COLUMNS
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.reader import ColumnMap
 from cepctl.io.tabular.composed import composed_of
 from cepctl.io.tabular.known_tables import known_table
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, LENGTH_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME
 
 RESERVED = (
     *("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME),

@@ -12,7 +12,7 @@ from results import Row, Setup, check_close, check_equal
 from workloads import SEED, plan_for, stored
 
 from cepctl.engines.event.match import match_events
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 DAY = 86_400_000
 LOG_EVENTS = 338_247

@@ -15,7 +15,7 @@ from results import Goal, Row, Setup, check_close
 from workloads import NEXT, SEED, appendix_c, events_table, plan_for, stored
 
 from cepctl.engines.event.match import match_events
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 WIDENED = 100
 OF_ONE_TYPE = "PATTERN SEQ(E a, E b, E c) WITHIN 20 ticks STRATEGY skip_till_next_match"

@@ -11,7 +11,7 @@ from workloads import SEED
 
 from cepctl.cli import main
 from cepctl.errors import JobError
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 TEMPLATES = (
     ((0, 20, 0.1), (20, 30, 0.3), (30, 40, 0.6)),

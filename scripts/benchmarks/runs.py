@@ -10,7 +10,7 @@ from engine import confidences, matches_of
 from results import Goal, Row, Setup, check_close
 from workloads import SEED, events_table, plan_for, stored
 
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 PATTERN = "PATTERN SEQ(A a, B+ b[], C c)"
 NARROW, WIDE = 50, 50_000

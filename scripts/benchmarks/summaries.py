@@ -11,7 +11,7 @@ from engine import NO_CAP, confidences, matches_of
 from results import Goal, Row, Setup, check_equal
 from workloads import SEED, events_table, plan_for, stored
 
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 PATTERN = "PATTERN SEQ(A a, B+ b[], C c)"
 APART, HALF_WIDTH = 10, 15

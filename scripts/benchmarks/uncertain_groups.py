@@ -11,8 +11,8 @@ from engine import matches_of
 from results import Row, Setup, check_equal
 from workloads import SEED, events_table, plan_for, stored
 
+from cepctl.event_table import PMF_TYPE
 from cepctl.precision import CONFIDENCE_SLACK
-from cepctl.schema import PMF_TYPE
 
 PATTERN = "PATTERN SEQ(A a, B+ b[], C c)"
 THRESHOLDS = 0.5, 0.3

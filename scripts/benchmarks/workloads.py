@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.event_table import PMF_TYPE
+from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import Plan

@@ -18,7 +18,7 @@ from cepctl.engines.runners.progress import Progress
 from cepctl.errors import UsageError
 from cepctl.io.rows import folder as row_folders
 from cepctl.library import row_parts
-from cepctl.library.finding import Question
+from cepctl.library.question import Question
 from cepctl.memory import MemoryBudget
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from cepctl.cli import main
 from cepctl.cli.match.kernel_hint import hint_at_kernels
 from cepctl.errors import JobError
-from cepctl.matching.run import LOCAL_BYTES, LOCAL_EVENTS, Execution, RunnerChoice
+from cepctl.matching.execution import LOCAL_BYTES, LOCAL_EVENTS, Execution, RunnerChoice
 
 QUERY = "PATTERN SEQ(A a, B b)"
 

@@ -261,7 +261,7 @@ def match_in_many_slices(session: HasContext, events: str, output: str) -> None:
     from cepctl.io.rows.encoding import encoded_rows, presented
     from cepctl.language.parser import parse
     from cepctl.matching.inputs import open_events
-    from cepctl.plan import analyze
+    from cepctl.plan.analyze import analyze
     from cepctl.runners.spark import SparkRunner
 
     with open_events([events]) as inputs:

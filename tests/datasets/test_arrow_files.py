@@ -9,7 +9,7 @@ import pytest
 from pyarrow import fs
 
 from cepctl.datasets.arrow_files import arrow_schema_of, read_arrow, rows_in_arrow, write_arrow
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.event_table import FIXED_COLUMNS
 
 HERE = fs.LocalFileSystem()
 SCHEMA = pa.schema(

@@ -16,20 +16,14 @@ import pytest
 
 from cepctl import __version__
 from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
+from cepctl.event_table import FIXED_COLUMNS, is_attribute
 from cepctl.ingestion import ordering, reading, schemas
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions, Reject
 from cepctl.io.tabular import parquet_pieces
-from cepctl.schema import (
-    FIXED_COLUMNS,
-    META_MODEL,
-    META_TIME_UNIT,
-    META_TYPE_COUNTS,
-    META_VERSION,
-    is_attribute,
-)
+from cepctl.schema import META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
 from cepctl.uncertainty.model import parse_model
 
 DAY_LOG = """<log><trace><string key="concept:name" value="c1"/>

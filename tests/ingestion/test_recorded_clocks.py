@@ -21,9 +21,10 @@ from cepctl.cli import main
 from cepctl.clock_ties import ClockTie, ties_of
 from cepctl.clocks import clocks_of
 from cepctl.errors import CepctlError, UncertaintyModelError
+from cepctl.event_table import PMF_TYPE
 from cepctl.io.contract.clock_offsets import shifted
 from cepctl.matching.inputs import open_events
-from cepctl.schema import CLOCK, META_CLOCK_RECORDS, PMF_TYPE
+from cepctl.schema import CLOCK, META_CLOCK_RECORDS
 
 CLOCKS = """host,from,to,ahead,ahead_to,low,high,sd,epoch,segment,jump
 n,0,100000000,0,0,-2000000,2000000,,1,1,

@@ -19,7 +19,7 @@ from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import CepctlError
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 

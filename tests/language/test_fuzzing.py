@@ -14,7 +14,7 @@ from cepctl.errors import QuerySemanticError, QuerySyntaxError, QueryTooLargeErr
 from cepctl.language.ast import Query
 from cepctl.language.parser import parse, parse_expression
 from cepctl.language.printer import to_text
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.explain import to_json
 from cepctl.plan.explain import to_text as explained

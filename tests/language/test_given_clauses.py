@@ -6,7 +6,7 @@ import pytest
 
 from cepctl.errors import CepctlError, QuerySemanticError, QuerySyntaxError, UnsupportedQueryError
 from cepctl.language.parser import parse, parse_given
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 
 _FORM = r"expected SEQ\(...\) or AND\(...\) after GIVEN"
 

@@ -21,7 +21,7 @@ from cepctl.language.ast import Query
 from cepctl.language.parser import parse
 from cepctl.language.printer import to_text
 from cepctl.language.strategies import Strategy
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.explain import to_json
 
 GOLDEN = Path(__file__).parent / "golden"

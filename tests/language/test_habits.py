@@ -9,7 +9,7 @@ from cepctl.errors import CepctlError
 from cepctl.language.habits import Place, habit
 from cepctl.language.parser import parse, parse_expression
 from cepctl.language.tokens import tokenize
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import cepctl
 from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.event_table import PMF_TYPE, TIME_TYPE
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import read_events
-from cepctl.schema import PMF_TYPE, TIME_TYPE
 from cepctl.uncertainty.model import load_model
 
 TEXTS = st.text(

@@ -8,13 +8,14 @@ import pyarrow as pa
 import pytest
 
 from cepctl.errors import QuerySemanticError, QueryTooLargeError
+from cepctl.event_table import TIME_TYPE
 from cepctl.language.ast import Attribute, Binary, Constant
 from cepctl.language.parser import parse
 from cepctl.language.printer import expression_to_text
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Scope
-from cepctl.schema import TIME_TYPE, TimeUnit
+from cepctl.schema import TimeUnit
 
 SCHEMA = EventSchema(
     {"x": pa.int64(), "y": pa.float64(), "s": pa.string(), "task_id": pa.string(), "ok": pa.bool_(),

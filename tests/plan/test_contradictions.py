@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cepctl.language.parser import parse
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 
 NEVER = {
     "WHERE a.x > 5 AND a.x < 3": "a.x > 5 and a.x < 3 exclude each other",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from cepctl.language.parser import parse
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.evaluation_order import (
     ORDERS,
     EvaluationOrder,

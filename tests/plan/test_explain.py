@@ -6,7 +6,7 @@ import json
 
 from cepctl.clock_ties import ClockTie, tied
 from cepctl.language.parser import parse
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.explain import to_json, to_text
 from tests.plans import plan_of
 

@@ -17,23 +17,23 @@ from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
+from cepctl.event_table import PMF_TYPE
 from cepctl.language.parser import parse
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Strategy
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
+from cepctl.plan.engine_names import ENGINES, Engine
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import (
-    ENGINES,
     Construct,
-    Engine,
     constructs_of,
     engine_refusals,
     require_engine,
     runs,
     support_table,
 )
-from cepctl.schema import MILLISECOND, PMF_TYPE
+from cepctl.schema import MILLISECOND
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBES = {

@@ -9,7 +9,7 @@ import pytest
 from cepctl.errors import QuerySemanticError
 from cepctl.language.ast import Constant
 from cepctl.language.parser import parse
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Timing
 from cepctl.schema import TimeUnit

@@ -22,9 +22,9 @@ from cepctl.io.rows.folder import row_folder
 from cepctl.io.rows.shown import Shown
 from cepctl.language.parser import parse
 from cepctl.library.row_parts import write_parts
+from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.matching.inputs import open_events
-from cepctl.matching.run import Execution, RunnerChoice
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.runners.kinds import RUNNERS, RunnerKind, RunnerSettings
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Item, Runner, Task, Told

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.event_table import FIXED_COLUMNS
 from cepctl.sketches import spans
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.places import places_of

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit, parse_duration
+from cepctl.event_table import PMF_TYPE
+from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit, parse_duration
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 from cepctl.uncertainty.shapes import SHAPES, Bucket, Granularity, ticks_up

@@ -12,7 +12,7 @@ from cepctl.cli.output.rows import write_whole
 from cepctl.library.assign import assigned
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
-from cepctl.matching.run import RunnerChoice
+from cepctl.matching.execution import RunnerChoice
 from cepctl.memory import MemoryBudget
 
 

@@ -11,7 +11,7 @@ from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.shared import json_option, runner_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
-from cepctl.matching.run import RunnerChoice
+from cepctl.matching.execution import RunnerChoice
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from cepctl.library.ingest import explained_files, ingested
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
-from cepctl.matching.run import RunnerChoice
+from cepctl.matching.execution import RunnerChoice
 from cepctl.memory import MemoryBudget
 
 if TYPE_CHECKING:

@@ -37,13 +37,14 @@ from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import names_folder, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import RowFile
-from cepctl.library.finding import Question, find_matches
+from cepctl.library.finding import find_matches
 from cepctl.library.matches import Matches
 from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
-from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.returned_items import with_keys
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows

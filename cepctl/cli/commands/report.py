@@ -15,12 +15,13 @@ from cepctl.cli.options.shared import runner_options, strict_option, verbosity_o
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_other_page, refuse_unwritable, tell_replaced, write_whole
 from cepctl.errors import UsageError
-from cepctl.library.finding import Question, find_matches
+from cepctl.library.finding import find_matches
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.pages import report_page
+from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
-from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.side_figures import SideFigure, beside
 
 

@@ -18,12 +18,13 @@ from cepctl.cli.options.shared import json_option, memory_option, no_given_optio
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence
-from cepctl.library.finding import Question, find_matches, planned
+from cepctl.library.finding import find_matches, planned
 from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
+from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
-from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.memory import MemoryBudget
 from cepctl.render.counting import counted
 

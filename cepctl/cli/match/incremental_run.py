@@ -221,7 +221,7 @@ def _is_unordered(request: MatchRequest, saved: Saved | None) -> bool:
 def _attributes(saved: Saved) -> dict[str, pa.DataType]:
     """The attributes whose types are bound: those of the query, and those that the sketch knows."""
     from cepctl.datasets.kinds import ARROW_TYPES, Kind
-    from cepctl.schema import is_attribute
+    from cepctl.event_table import is_attribute
 
     columns = saved.progress.events.schema
     sketched = {} if saved.sketch is None else saved.sketch.kinds

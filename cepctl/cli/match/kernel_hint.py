@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cepctl.cli.output.notices import say
-from cepctl.matching.run import Execution
+from cepctl.matching.execution import Execution
 from cepctl.render.counting import counted
 
 

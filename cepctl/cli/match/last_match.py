@@ -21,7 +21,7 @@ from cepctl.library.raw_input import RawInput
 from cepctl.trust.ownership import make_private, unsafe_because
 
 if TYPE_CHECKING:
-    from cepctl.library.finding import Question
+    from cepctl.library.question import Question
 
 ROWS_REMEMBERED = 1_000
 _NAME = "last-match.json"

@@ -17,7 +17,7 @@ from cepctl.cli.options.shared import gathered, with_options
 from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.errors import UsageError
 from cepctl.io.rows.forms import FORMS
-from cepctl.library.finding import Question
+from cepctl.library.question import Question
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from cepctl.cli.output.rows import write_rows
 from cepctl.io.rows.forms import RowFile
 from cepctl.library.notices import tell_doubts
 from cepctl.library.rows_as_found import RowsAsFound, searched
-from cepctl.matching.run import AUTO
+from cepctl.matching.execution import AUTO
 from cepctl.runners.kinds import RUNNERS
 from cepctl.side_figures import SideFigure, beside
 

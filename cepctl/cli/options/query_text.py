@@ -68,7 +68,7 @@ def _in_brackets(before: str) -> bool:
 def _vocabularies(words: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
     """Types and attributes of each dataset among some words."""
     from cepctl.datasets.stored import stored_dataset
-    from cepctl.schema import is_attribute
+    from cepctl.event_table import is_attribute
 
     for word in words:
         try:

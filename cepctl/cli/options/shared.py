@@ -14,7 +14,7 @@ from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_logs
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
-from cepctl.matching.run import AUTO, RunnerChoice
+from cepctl.matching.execution import AUTO, RunnerChoice
 from cepctl.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,

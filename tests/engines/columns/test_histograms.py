@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cepctl.engines.columns import masses
 from cepctl.engines.columns.masses import Buckets, Masses, histograms_in_order, masses_of
 from cepctl.errors import EventSchemaError
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 
 Bucket = dict[str, float]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.masses import masses_of
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
-from cepctl.schema import PMF_TYPE
+from cepctl.event_table import PMF_TYPE
 from tests.engines import exact_chain
 
 Bucket = tuple[int, int, float]

@@ -12,12 +12,13 @@ from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.shown import OneMatch
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import QueryTooLargeError
+from cepctl.event_table import PMF_TYPE
 from cepctl.language.parser import parse
 from cepctl.order_laws.law import OrderLaw
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
-from cepctl.schema import MILLISECOND, PMF_TYPE
+from cepctl.schema import MILLISECOND
 
 L3 = OrderLaw("k", following={("A", "B"): 4.0, ("^", "A"): 2.0, ("X", "A"): 9.0}, before={("B", "C"): 3.0})
 EVENTS = pa.table(

@@ -16,9 +16,9 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeCounts, counts_of, missed_by_raw_times
 from cepctl.engines.worlds.engine import match_table
+from cepctl.event_table import TIME_TYPE
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.support import engine_refusals
-from cepctl.schema import TIME_TYPE
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (

@@ -19,7 +19,7 @@ from cepctl.engines.runners.forecast import forecast
 from cepctl.language.parser import parse
 from cepctl.library.events import paths_of
 from cepctl.matching.inputs import EventInputs, open_events
-from cepctl.plan import analyze
+from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import Plan
 
 EVENTS = 3_000

@@ -7,8 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepctl.event_table import PMF_TYPE
 from cepctl.io.contract.rescaling import first_tick, last_tick, rescaled
-from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit
 
 SECOND, MILLISECOND = TimeUnit(1_000_000), TimeUnit(1_000)
 units = st.integers(1, 10**7).map(TimeUnit)
