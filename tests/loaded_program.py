@@ -9,6 +9,7 @@ def load_program() -> None:
     import cepctl.cli.commands.ingest
     import cepctl.cli.commands.match
     import cepctl.cli.match.incremental_run
+    import cepctl.cli.match.whole_run
     import cepctl.engines.runners.stored
     import cepctl.ingestion.assigning
     import cepctl.ingestion.jobs

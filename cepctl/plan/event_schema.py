@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from cepctl.clocks import Clocks
-from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.order_laws.law import OrderLaw
 from cepctl.schema import WRITTEN_ORDERS, TimeUnit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class EventSchema:
     @property
     def readable(self) -> dict[str, pa.DataType]:
         """All that a query reads like attributes, and rows of other types: where events came from, too."""
+        from cepctl.event_table import ORIGIN_COLUMNS
+
         return {**ORIGIN_COLUMNS, **self.attributes}
 
     def without_order(self) -> EventSchema:

@@ -215,8 +215,8 @@ def test_that_no_thread_can_be_had_is_said_without_a_traceback(
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    importlib.import_module("cepctl.cli.commands.match")
-    monkeypatch.setattr("cepctl.cli.commands.match.find_matches", refuse)
+    importlib.import_module("cepctl.cli.match.whole_run")
+    monkeypatch.setattr("cepctl.cli.match.whole_run.find_matches", refuse)
     assert main(["match", "PATTERN SEQ(A a)", csv.name]) == 4
     told = capsys.readouterr().err
     assert "error: no thread can be started" in told

@@ -98,7 +98,7 @@ def test_each_part_that_is_written_is_told_on_a_terminal(
     def shown(*, quiet: bool) -> Iterator[Progress]:
         yield Progress(lines.append)
 
-    monkeypatch.setattr("cepctl.cli.commands.match.shown_progress", shown)
+    monkeypatch.setattr("cepctl.cli.match.whole_run.shown_progress", shown)
     monkeypatch.setattr(MemoryBudget, "rows", memory)
     match("-o", "rows/")
     told = [line for line in lines if line.startswith("writing: ")]
@@ -139,7 +139,7 @@ def test_groups_are_held_to_the_default_cap_in_folders_too(monkeypatch: pytest.M
         seen.append(question.matching.max_matches)
         raise UsageError("enough")
 
-    monkeypatch.setattr("cepctl.cli.commands.match.find_matches", find)
+    monkeypatch.setattr("cepctl.cli.match.whole_run.find_matches", find)
     for pattern in ("SEQ(A a, B+ b[])", QUERY.removeprefix("PATTERN ")):
         assert main(["match", f"PATTERN {pattern}", "events.parquet", "-o", "rows/"]) == 2
     assert seen == [10_000_000, 10_000_000_000]

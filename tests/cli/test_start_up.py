@@ -22,6 +22,28 @@ SAYS_WHAT_IS_LOADED = (
 )
 
 
+HEAVY = {"numpy", "pyarrow", "polars", "numba", "pyspark", "rich"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        (["--help-all"], 0),
+        (["match", "--no-such-option"], 2),
+        (["ingest", "--runner", "abacus"], 2),
+        (["completion", "bash"], 0),
+    ],
+)
+def test_help_completion_and_errors_of_usage_load_no_library_of_tables(
+    asked: list[str], code: int, tmp_path: Path
+) -> None:
+    """The help of all commands imports them all."""
+    run = [sys.executable, "-c", SAYS_WHAT_IS_LOADED, *asked]
+    done = subprocess.run(run, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == code
+    assert HEAVY & set(done.stderr.splitlines()[-1].split()) == set()
+
+
 def test_a_local_match_loads_neither_pandas_nor_spark_nor_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("event_type,lower,upper\nA,1,5\nB,3,7\n")
     query = ["PATTERN SEQ(A a, B b)", "events.csv", "--runner", "local", "-q"]

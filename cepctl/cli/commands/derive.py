@@ -9,7 +9,6 @@ from cepctl.cli.options.query_text import query_argument, query_file_of, read_qu
 from cepctl.cli.options.shared import verbosity_options
 from cepctl.cli.output.accounts import report
 from cepctl.errors import UsageError
-from cepctl.library.derive import derived
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 
@@ -47,4 +46,6 @@ def command(
     if not paths:
         raise UsageError("EVENTS is missing: name a dataset or a log after the query")
     refuse_overwriting({"-o": output}, paths, RawInput(), query_file_of(arguments, query_file), replaced="-o")
+    from cepctl.library.derive import derived
+
     report(derived(text, paths, output, event_type, overwrite=overwrite, verbose=verbose), quiet=quiet)

@@ -19,7 +19,6 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import UsageError
-from cepctl.library.explain import explained
 from cepctl.library.laws import LawChoice
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
@@ -63,6 +62,7 @@ def command(
     @FILE.
     """
     from cepctl.language.parser import parse
+    from cepctl.library.explain import explained
     from cepctl.plan.support import support_table
     from cepctl.render.explain import plan_json, print_plan
 

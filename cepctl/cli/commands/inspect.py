@@ -11,7 +11,6 @@ from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import json_option, reading_memory_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
-from cepctl.library.inspect import inspected, templates_of_events
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
@@ -62,6 +61,7 @@ def command(
     With --full also how far the times can be trusted: ties, disorder, granularity, sampling steps and the
     clocks of hosts.  EVENTS are ingested datasets, plain event files or raw logs; nothing is changed.
     """
+    from cepctl.library.inspect import inspected, templates_of_events
     from cepctl.render.inspection import inspection_facts, inspection_json, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)

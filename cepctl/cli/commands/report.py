@@ -15,7 +15,6 @@ from cepctl.cli.options.shared import runner_options, strict_option, verbosity_o
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_other_page, refuse_unwritable, tell_replaced, write_whole
 from cepctl.errors import UsageError
-from cepctl.library.finding import find_matches
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.pages import report_page
 from cepctl.library.question import Question
@@ -64,6 +63,7 @@ def command(
     QUERY is the text itself, or @FILE.
     """
     from cepctl.language.parser import parse
+    from cepctl.library.finding import find_matches
 
     text, events = read_query(arguments, query_file)
     execution = Execution(matching.engine, runner, verbose)

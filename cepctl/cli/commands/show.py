@@ -18,7 +18,6 @@ from cepctl.cli.options.shared import json_option, memory_option, no_given_optio
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence
-from cepctl.library.finding import find_matches, planned
 from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.question import Question
@@ -154,6 +153,7 @@ def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under:
 def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInputs, str]]:
     """Plan and events, and the ids of the match; only a rank makes the query run."""
     from cepctl.language.parser import parse
+    from cepctl.library.finding import find_matches, planned
     from cepctl.matching.inputs import open_events
 
     query = parse(asked.query)

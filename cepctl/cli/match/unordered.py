@@ -30,16 +30,14 @@ if TYPE_CHECKING:
     from cepctl.language.ast import Query
 
 
-def applies(unordered: bool, query: Query) -> bool:
-    """Whether rows are to be written as they are found.
+def applies_to(query: Query) -> bool:
+    """Whether rows can be written as they are found.
 
     Raises
     ------
     UsageError
         If the command line asks for that and the query gives no row before all matches are found.
     """
-    if not unordered:
-        return False
     context = click.get_current_context()
     if query.group_by is not None:
         because = "with GROUP BY: the row of a key is known when all its matches are found"
