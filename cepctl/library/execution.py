@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepctl.errors import UsageError
 from cepctl.library.options import require_choice
 from cepctl.matching.execution import AUTO, Execution, RunnerChoice
-from cepctl.plan.engine_names import Engine
+from cepctl.plan.choices import Engine
 from cepctl.runners.kinds import RUNNERS
 from cepctl.spark.session import session_runs
 from cepctl.spark.settings import DEFAULT_MASTER, require_master

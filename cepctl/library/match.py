@@ -24,9 +24,8 @@ from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import AUTO
 from cepctl.memory import budget_of, default_budget
 from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
-from cepctl.plan.engine_names import Engine
+from cepctl.plan.choices import KLEENE_ROWS, Engine, KleeneRows
 from cepctl.plan.evaluation_order import OrderName
-from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cepctl.library.selection import Matching
     from cepctl.library.sketch import SketchUse
     from cepctl.matching.execution import Execution
-    from cepctl.plan.summary import KleeneRows
+    from cepctl.plan.choices import KleeneRows
 
 
 @dataclass(frozen=True)

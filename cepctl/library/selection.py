@@ -19,16 +19,16 @@ from cepctl.library.laws import LawChoice
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
 from cepctl.memory import MemoryBudget, default_budget
-from cepctl.plan.engine_names import ENGINES, Engine
+from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.kept import KeptRows
     from cepctl.language.ast import Query
+    from cepctl.plan.choices import KleeneRows
     from cepctl.plan.event_schema import EventSchema
     from cepctl.plan.plan import Plan
-    from cepctl.plan.summary import KleeneRows
 
 
 @dataclass(frozen=True)

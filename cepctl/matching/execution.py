@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepctl.notices import READING, tell
-from cepctl.plan.engine_names import Engine
+from cepctl.plan.choices import Engine
 from cepctl.runners.kinds import RUNNERS, Conf, RunnerSettings
 
 if TYPE_CHECKING:

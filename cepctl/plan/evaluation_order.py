@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from cepctl.plan.plan import Alternative
+if TYPE_CHECKING:
+    from cepctl.plan.plan import Alternative
 
 OrderName = Literal["auto", "sort", "any-state", "selectivity"]
 ORDERS: tuple[OrderName, ...] = ("auto", "sort", "any-state", "selectivity")

@@ -17,8 +17,8 @@ from cepctl.language.printer import duration_text, expression_to_text, pattern_t
 from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
 from cepctl.order_laws.law import OrderLaw
+from cepctl.plan.choices import ENGINES
 from cepctl.plan.consistency import consistency
-from cepctl.plan.engine_names import ENGINES
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs
 from cepctl.plan.laws import law_text
 from cepctl.plan.plan import (

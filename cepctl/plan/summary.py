@@ -9,17 +9,14 @@ listed (`listing_reasons`).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Variable
 from cepctl.language.traversal import walk
+from cepctl.plan.choices import KleeneRows
 from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 from cepctl.plan.rising_values import rising_values
-
-KleeneRows = Literal["groups", "summary"]
-KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
 
 
 def require_summary(plan: Plan) -> None:

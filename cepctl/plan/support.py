@@ -16,7 +16,7 @@ from cepctl.language.ast import NOWHERE, Query, ReachedTick
 from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.and_beside_rivals import check_and
-from cepctl.plan.engine_names import ENGINES, Engine
+from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope

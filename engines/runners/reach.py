@@ -37,8 +37,9 @@ from cepctl.engines.confidence.intervals.conditions import (
 )
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
+from cepctl.plan.choices import KleeneRows
 from cepctl.plan.plan import Alternative, Component, Plan
-from cepctl.plan.summary import KleeneRows, owning_components
+from cepctl.plan.summary import owning_components
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,9 @@ from cepctl.engines.runners.shuffle import (
 )
 from cepctl.engines.runners.slice_task import Owned, SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing, whole_slicing
+from cepctl.plan.choices import KleeneRows
 from cepctl.plan.plan import Plan
-from cepctl.plan.summary import KleeneRows, stands_alone
+from cepctl.plan.summary import stands_alone
 from cepctl.runners.runner import Copies, Counter, Piece, Runner
 
 _RETURNED_BYTES = 1 << 18

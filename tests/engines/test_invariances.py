@@ -21,7 +21,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRICT_CONTIGUITY
-from cepctl.plan.engine_names import Engine as EngineName
+from cepctl.plan.choices import Engine as EngineName
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, Engine, assert_same_rows, check, rows_by_signature

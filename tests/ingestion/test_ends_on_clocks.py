@@ -16,7 +16,7 @@ from cepctl import match
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
-from cepctl.plan.engine_names import Engine
+from cepctl.plan.choices import Engine
 
 NAMES = "event_type,event_id,lower,upper,end_lower,end_upper,end_pmf,length_lower,clock,clock_offset"
 POINT = "B,b,8,8,,,,,,"

@@ -22,7 +22,7 @@ from cepctl.language.parser import parse
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Strategy
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
-from cepctl.plan.engine_names import ENGINES, Engine
+from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import (

@@ -31,8 +31,7 @@ from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.order_laws.choices import LAWLESS
-from cepctl.plan.returned_items import with_keys
-from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
+from cepctl.plan.choices import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
     from cepctl.language.ast import Query
@@ -151,6 +150,8 @@ def command(
 
         unordered = applies_to(query)
     if _is_table(rows, incremental) and not (query.returns or matching.exists or unordered):
+        from cepctl.plan.returned_items import with_keys
+
         query = with_keys(query) if query.group_by is None and kleene == "groups" else query
     if in_parts or unordered:
         matching = _without_cap(matching, query)
