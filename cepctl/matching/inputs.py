@@ -60,8 +60,8 @@ class EventInputs:
 
         `attributes`: the attributes to read, None for all.  `event_types`: the types to read, None for all;
         row groups without any of them are not touched.  Returns the fixed columns
-        (cepctl.schema.FIXED_COLUMNS) in their order, then the attributes as they were asked for, in the types
-        of `schema`.  Ticks are counted in its time unit.
+        (cepctl.event_table.FIXED_COLUMNS) in their order, then the attributes as they were asked for, in the
+        types of `schema`.  Ticks are counted in its time unit.
 
         Raises
         ------

@@ -51,9 +51,9 @@ class Bar:
 class MatchedEvents:
     """Matches and all events that they bind.
 
-    `events` is an event table (cepctl.schema.FIXED_COLUMNS, then every attribute that one of these events
-    has); `bound` says which of its rows make each match, `valid` which part of its interval each can use, of
-    one that lasts from its start to its end.  `bars` has the rows of events that last.
+    `events` is an event table (cepctl.event_table.FIXED_COLUMNS, then every attribute that one of these
+    events has); `bound` says which of its rows make each match, `valid` which part of its interval each can
+    use, of one that lasts from its start to its end.  `bars` has the rows of events that last.
     """
 
     plan: Plan

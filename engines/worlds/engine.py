@@ -39,6 +39,7 @@ from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
+from cepctl.schema import WRITTEN_ORDERS
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
 Signature: TypeAlias = tuple[tuple[str, ...], ...]
@@ -74,7 +75,7 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     plan
         The analyzed query; what its WITHIN counts are the ticks of `events`.
     events
-        The event table (cepctl.schema.FIXED_COLUMNS, then attributes), in any order.
+        The event table (cepctl.event_table.FIXED_COLUMNS, then attributes), in any order.
 
     Raises
     ------
@@ -372,7 +373,9 @@ def no_world_remains(given: Sequence[Given]) -> ContradictionError:
 
 def _holds(given: Given, starts: Sequence[int], ends: Sequence[int]) -> bool:
     ordered = len(given.alternative.blocks) > 1
-    in_order = all(a < b for a, b in zip(ends, starts[1:], strict=False)) if ordered else True
+    # Records are written as things begin, whenever these end.
+    before = starts if given.text in WRITTEN_ORDERS else ends
+    in_order = all(a < b for a, b in zip(before, starts[1:], strict=False)) if ordered else True
     return in_order and (given.window is None or max(ends) - min(starts) < given.window)
 
 
