@@ -32,6 +32,10 @@ ARRIVAL = "arrival"
 SOURCE, RECORD = "source", "record"
 # Who wrote an event, and along what, where that is not its record; in datasets whose writers are known.
 WRITER, ALONG = "writer", "writer:along"
+# Behind the name of a writer the ends of whose records are in order, not their beginnings; behind this, how
+# often it has begun.
+OF_ENDS = " ends"
+NAMES_OF_ENDS = rf"{OF_ENDS}(?: #\d+)?$"
 IN_WRITTEN_ORDER = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.{RECORD} < y.{RECORD}"
 """What is given of the events of a writer."""
 IN_ORDER_ALONG = f"SEQ(* x, * y) IF x.{WRITER} = y.{WRITER} AND x.`{ALONG}` < y.`{ALONG}`"

@@ -20,7 +20,7 @@ from cepctl.event_table import FIXED_COLUMNS, ORIGIN_COLUMNS
 from cepctl.ingestion.chunks import RAW_ALONG, RAW_WRITER, has_column
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.times import parse_time
-from cepctl.schema import CLOCK, RECORD, SOURCE
+from cepctl.schema import CLOCK, OF_ENDS, RECORD, SOURCE
 from cepctl.uncertainty.assign import rows_of_rules
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.writer_rules import OF_LINES, WriterRule
@@ -68,7 +68,10 @@ def with_writers(table: pa.Table, writing: Writing, conditions: dict[str, pa.Chu
             continue
         own, order = pa.array(rows), _order_of(table, rule.writer, conditions)
         written = pc.and_(own, pc.is_valid(order))
-        names = pc.if_else(written, _named(table, rule.writer, conditions), names.cast(pa.string()))
+        own_names = _named(table, rule.writer, conditions)
+        if rule.writer.of_ends:
+            own_names = pc.binary_join_element_wise(own_names, OF_ENDS, "")
+        names = pc.if_else(written, own_names, names.cast(pa.string()))
         names = names.cast(pa.string()).dictionary_encode()
         along = pc.if_else(own, order, along)
     table = _with(table, RAW_WRITER, names)

@@ -9,6 +9,7 @@ which times are written holds more than a thousandth of its ticks in records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,6 +31,7 @@ from cepctl.schema import (
     LATEST_TICK,
     MICROSECOND,
     MILLISECOND,
+    NAMES_OF_ENDS,
     NANOSECOND,
     RECORD,
     TimeUnit,
@@ -156,8 +158,18 @@ class Log:
             writer = np.where(order.is_null().to_numpy(), -1, writer)
             order = pc.fill_null(order, 0)
         self.unwritten += int((writer < 0).sum())
-        lower, upper = (np.asarray(table.column(name).to_numpy(), np.int64) for name in ("lower", "upper"))
-        return Block(writer, np.asarray(order.to_numpy(), np.int64), lower, upper)
+        lower, upper = (table.column(name).combine_chunks() for name in ("lower", "upper"))
+        if any(re.search(NAMES_OF_ENDS, text) for text in names.dictionary.to_pylist()):
+            ends = read_chunk(chunk.path, files, ["end_lower", "end_upper"], [])
+            of_ends = pc.fill_null(
+                pc.match_substring_regex(names.cast(pa.string()), NAMES_OF_ENDS), fill_value=False
+            )
+            lower, upper = (
+                pc.if_else(of_ends, pc.coalesce(end, start), start)
+                for end, start in zip(ends.columns, (lower, upper), strict=True)
+            )
+        ticks = (np.asarray(each.to_numpy(), np.int64) for each in (lower, upper))
+        return Block(writer, np.asarray(order.to_numpy(), np.int64), *ticks)
 
     def walked(self, finer: int, shared: SharedStamps, files: fs.FileSystem) -> WrittenLog:
         """What the order says of each record, in ticks so many times finer."""

@@ -67,8 +67,9 @@ class ReadingOptions(TypedDict, total=False):
     writer
         What events of one file share that one process wrote, such as `"node"`, or `"source"` for no more
         than the file: the order of its records is then that in which they happened, and ticks are so fine
-        that all have room.  `{"by": "node", "along": "seq"}` names another column that tells the order.
-        Without it lines of logs are in order by file and host.
+        that all have room.  `{"by": "node", "along": "seq"}` names another column that tells the order,
+        and `"of": "end"` says that what lasts is written as it ends.  Without it lines of logs are in
+        order by file and host.
     no_writer
         Leave the order out in which events were written, also where a dataset knows it.
     """
@@ -179,7 +180,8 @@ def _writer(asked: Writer | None) -> dict[str, Any]:
     if not asked:
         return {}
     rule = read_writer(asked if isinstance(asked, Mapping) else _names(asked))
-    return {"writer": rule.by, "writer_along": None if rule.along == RECORD else rule.along}
+    along = None if rule.along == RECORD else rule.along
+    return {"writer": rule.by, "writer_along": along, "writer_of_ends": rule.of_ends}
 
 
 def _names(asked: str | Sequence[str]) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ class RawInput:
 
     `uncertainty`: the path of a model, or rules in one line each (cepctl/uncertainty/short_rules.py).
     `writer`, `writer_along`: what events of one writer share, and along what it wrote them where that is not
-    their records.  `no_writer`: the order in which events were written is left out.
+    their records; `writer_of_ends`: what lasts is written as it ends.  `no_writer`: the order in which events
+    were written is left out.
     """
 
     input_format: str | None = None
@@ -45,6 +46,7 @@ class RawInput:
     templates: str | None = None
     writer: tuple[str, ...] | None = None
     writer_along: str | None = None
+    writer_of_ends: bool = False
     no_writer: bool = False
 
     def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
@@ -130,7 +132,8 @@ def _writers(raw_input: RawInput) -> tuple[WriterRule, ...] | None:
     if raw_input.writer is None:
         return None
     along = {} if raw_input.writer_along is None else {"along": raw_input.writer_along}
-    return (read_writer({"by": raw_input.writer, **along}),)
+    of = {"of": "end" if raw_input.writer_of_ends else "start"}
+    return (read_writer({"by": raw_input.writer, **along, **of}),)
 
 
 def _unit(text: str | None) -> TimeUnit | None:

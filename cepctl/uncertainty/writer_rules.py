@@ -21,11 +21,12 @@ OF_LINES = ("node", "container", "pod", "unit")
 class WriterRule:
     """Events that agree in `by` are of one writer, in the order of `along`.
 
-    An event without a value in one of these is of none.
+    An event without a value in one of these is of none.  `of_ends`: those that last are written as they end.
     """
 
     by: tuple[str, ...]
     along: str = RECORD
+    of_ends: bool = False
 
     @property
     def columns_read(self) -> frozenset[str]:
@@ -34,7 +35,7 @@ class WriterRule:
 
     def __str__(self) -> str:
         along = "" if self.along == RECORD else f", along {self.along}"
-        return f"{', '.join(self.by)}{along}"
+        return f"{', '.join(self.by)}{along}{', of ends' if self.of_ends else ''}"
 
 
 def read_writer(value: object) -> WriterRule:
@@ -52,16 +53,11 @@ def read_writer(value: object) -> WriterRule:
     for key in value:
         if key not in ("by", "along", "of"):
             raise UncertaintyModelError(f"writer: unknown key '{key}'; known: by, along, of")
-    if value.get("of", "start") != "start":
-        said = value["of"]
-        if said == "end":
-            raise UncertaintyModelError(
-                'writer: not supported yet: of = "end", the order of ends; leave it out, or say it of pairs '
-                "of types by [[given]]"
-            )
+    said = value.get("of", "start")
+    if said not in ("start", "end"):
         raise UncertaintyModelError(f'writer: of is "start" or "end", not {said!r}')
     along = _along(value)
-    return WriterRule(_by(value.get("by", SOURCE), along), along)
+    return WriterRule(_by(value.get("by", SOURCE), along), along, said == "end")
 
 
 def _along(table: Mapping[str, object]) -> str:

@@ -16,6 +16,7 @@ Laws of order weigh the worlds that remain: each counts as its probability times
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +40,7 @@ from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
-from cepctl.schema import WRITTEN_ORDERS
+from cepctl.schema import NAMES_OF_ENDS, WRITER, WRITTEN_ORDERS
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
 Signature: TypeAlias = tuple[tuple[str, ...], ...]
@@ -335,17 +336,23 @@ class Known:
     """All combinations of events that the clauses speak of, each with its clause."""
 
     combinations: tuple[tuple[Given, Combination], ...]
+    of_ends: frozenset[Combination] = frozenset()
 
     @classmethod
     def of(cls, given: Sequence[Given], stream: Stream) -> Known:
         for each in given:
             _require_known(each)
-        return cls(tuple((each, found) for each in given for found in _combinations(each, stream)))
+        known = tuple((each, found) for each in given for found in _combinations(each, stream))
+        records = (found for each, found in known if each.text in WRITTEN_ORDERS)
+        of_ends = (found for found in records if re.search(NAMES_OF_ENDS, str(stream.rows[found[0]][WRITER])))
+        return cls(known, frozenset(of_ends))
 
     def holds(self, ticks: Times) -> bool:
         """Whether a world contradicts none of them."""
         return all(
             _holds(given, [ticks[e] for e in found], [ticks.ends[e] for e in found])
+            if given.text not in WRITTEN_ORDERS
+            else _in_written_order(ticks, *found, of_ends=found in self.of_ends)
             for given, found in self.combinations
         )
 
@@ -373,10 +380,13 @@ def no_world_remains(given: Sequence[Given]) -> ContradictionError:
 
 def _holds(given: Given, starts: Sequence[int], ends: Sequence[int]) -> bool:
     ordered = len(given.alternative.blocks) > 1
-    # Records are written as things begin, whenever these end.
-    before = starts if given.text in WRITTEN_ORDERS else ends
-    in_order = all(a < b for a, b in zip(before, starts[1:], strict=False)) if ordered else True
+    in_order = all(a < b for a, b in zip(ends, starts[1:], strict=False)) if ordered else True
     return in_order and (given.window is None or max(ends) - min(starts) < given.window)
+
+
+def _in_written_order(ticks: Times, first: int, second: int, *, of_ends: bool) -> bool:
+    """Records are written as things begin, whenever these end; or as they end."""
+    return ticks.ends[first] < ticks.ends[second] if of_ends else ticks[first] < ticks[second]
 
 
 def _combinations(given: Given, stream: Stream) -> Iterator[Combination]:

@@ -157,8 +157,10 @@ def test_a_state_takes_the_order_of_lines_and_no_order_of_something_else(
     assert "the lines of a host happened in the order in which they stand" in capsys.readouterr().err
     (written,) = (tmp_path / "rows").iterdir()
     assert [row.partition(",")[0] for row in written.read_text().splitlines()[1:]] == ["1.0"]
-    assert main([*asked, str(tmp_path / "other"), "--writer", "source", "--writer-along", "line"]) != 0
-    assert "along" in capsys.readouterr().err
+    model = tmp_path / "along.toml"
+    model.write_text('[[rule]]\nwriter = { by = "source", along = "order" }\n')
+    assert main([*asked, str(tmp_path / "other"), "--uncertainty", str(model)]) != 0
+    assert "not supported yet: along" in capsys.readouterr().err
 
 
 def test_a_log_that_grows_in_no_order_stays_in_none(

@@ -82,12 +82,36 @@ def test_intervals_that_a_dataset_gets_later_are_surveyed_anew(table: Path) -> N
     assert certain(table.with_name("again")) == {"a b", "a c", "b c", "d a", "d b", "d c"}
 
 
+JOBS = (
+    "event_id,event_type,lower,upper,end_lower,end_upper\n"
+    "a,A,0,50,100,150\nb,B,0,50,120,200\nc,C,0,50,60,90\nd,D,0,50,95,99\n"
+)
+
+
+def test_what_lasts_may_be_written_as_it_ends(tmp_path: Path) -> None:
+    """C steps back: it ends before the others do.  Their starts stay open."""
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    model = tmp_path / "ends.toml"
+    model.write_text('[[rule]]\nwriter = { by = "source", of = "end" }\n')
+    made = cepctl.ingest(tmp_path / "jobs.csv", tmp_path / "jobs", uncertainty=model)
+    assert any("1 record steps back in time" in note for note in made.summary.notices)
+    query = "PATTERN AND(A a, B b) WHERE b.{side} - a.{side} >= 1 ticks RETURN a.writer, b.writer"
+    said: dict[str, Any] = {"writer": {"by": "source", "of": "end"}}
+    for events, options in ((tmp_path / "jobs", {}), (tmp_path / "jobs.csv", said)):
+        (row,) = cepctl.match(query.format(side="end"), events, time="ticks", **options)
+        assert row["confidence"] == 1.0
+        assert row["a.writer"] == row["b.writer"] == "jobs.csv ends"
+        (row,) = cepctl.match(query.format(side="start"), events, time="ticks", **options)
+        assert row["confidence"] == pytest.approx(0.5, abs=0.02)
+    (row,) = cepctl.match("PATTERN AND(C c, D d) RETURN d.writer", tmp_path / "jobs", time="ticks")
+    assert row["d.writer"] == "jobs.csv ends #2"
+
+
 WRONG = {
     "writer = 3": "names no columns; write writer = ",
     "writer = []": "names no columns",
     'writer = { by = "host", until = "x" }': "writer: unknown key 'until'; known: by, along, of",
     'writer = { by = "host", along = 3 }': "writer: along must be a column in quotes",
-    'writer = { by = "host", of = "end" }': "not supported yet: of = ",
     'writer = { by = "host", of = "middle" }': 'of is "start" or "end"',
 }
 

@@ -19,13 +19,13 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.confidence.given.written import next_records
+from cepctl.engines.confidence.given.written import next_records, written_as_they_end
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.search import Search, enumeration_parts
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.ast import Binary, EventTime, Expression
 from cepctl.plan.plan import Given
-from cepctl.schema import IN_WRITTEN_ORDER
+from cepctl.schema import ALONG, IN_WRITTEN_ORDER, RECORD, WRITTEN_ORDERS
 
 _SHOWN = 8
 
@@ -134,7 +134,7 @@ def _of_clause(
     given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
 ) -> Iterator[Differences]:
     clause = given[number]
-    if clause.text == IN_WRITTEN_ORDER:
+    if clause.text in WRITTEN_ORDERS:
         yield _of_writers(given, number, events, endpoints, nodes)
         return
     alternative = clause.alternative
@@ -160,9 +160,10 @@ def _of_writers(
     given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
 ) -> Differences:
     """What the records of each writer say of their neighbours."""
-    left, right = next_records(events)
+    left, right = next_records(events, RECORD if given[number].text == IN_WRITTEN_ORDER else ALONG)
     possible = (endpoints.whole[left] > 0) & (endpoints.whole[right] > 0)
-    left, right = left[possible], right[possible]
+    node = np.where(written_as_they_end(events), endpoints.end, np.arange(len(endpoints.end)))
+    left, right = node[left[possible]], node[right[possible]]
     found = Differences(left, right, np.full(len(left), -1), np.full(len(left), number))
     _refuse_impossible(given, found, nodes)
     return found.taken(np.flatnonzero(~found.implied(nodes.masses)))

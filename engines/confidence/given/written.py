@@ -2,20 +2,24 @@
 
 That every record comes after all those before it is said by neighbours alone.  So a log of any length has
 as many differences as records, where a join of all pairs would have the square of what a second holds.
-Events of one record are not ordered; of what lasts the starts are.
+Events of one record are not ordered; of what lasts the starts are, or the ends, as the name of its writer
+says.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
-from cepctl.schema import RECORD, WRITER
+from cepctl.schema import NAMES_OF_ENDS, RECORD, WRITER
 
 
-def next_records(events: Events) -> tuple[Indexes, Indexes]:
+def next_records(events: Events, along: str = RECORD) -> tuple[Indexes, Indexes]:
     """Pairs of events, the second of which is of the record that its writer wrote after that of the first.
+
+    `along`: the column that tells the order of records.
 
     >>> from cepctl.engines.columns.events import events_of
     >>> import pyarrow as pa
@@ -25,7 +29,7 @@ def next_records(events: Events) -> tuple[Indexes, Indexes]:
     [[1, 1], [0, 3]]
     """
     writer = events.codes_of(WRITER)
-    record = events.frame.get_column(RECORD)
+    record = events.frame.get_column(along)
     rows = np.flatnonzero((writer >= 0) & record.is_not_null().to_numpy())
     numbers = record.gather(rows).to_numpy()
     order = np.lexsort((numbers, writer[rows]))
@@ -42,3 +46,9 @@ def next_records(events: Events) -> tuple[Indexes, Indexes]:
     before = begins[group] + place // sizes[group + 1]
     after = begins[group + 1] + place % sizes[group + 1]
     return rows[before], rows[after]
+
+
+def written_as_they_end(events: Events) -> Flags:
+    """Which events have a writer that writes records as what they tell of ends, shape (n,)."""
+    names = events.frame.get_column(WRITER).cast(pl.String)
+    return names.str.contains(NAMES_OF_ENDS).fill_null(value=False).to_numpy()
