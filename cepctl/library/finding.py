@@ -20,6 +20,7 @@ from cepctl.library.notices import (
     tell_missing_window,
     tell_plan,
     tell_reading,
+    tell_shared_stamps,
     tell_texts,
 )
 from cepctl.library.question import Question
@@ -97,6 +98,8 @@ def find_matches(
         if not counts.rows:
             tell_absent_values(plan, inputs)
         tell_exact_times(plan, inputs, counts)
+        if not (question.raw_input.no_writer or options.exists or question.kleene == "summary"):
+            tell_shared_stamps(plan, inputs, rows, counts)
         tell_missing_window(plan, counts)
         behind = None
         if plan.group_by is not None:

@@ -14,6 +14,7 @@ from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.groups import FoundRows
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.language.ast import Query
     from cepctl.library.summary import MatchSummary
@@ -121,6 +122,24 @@ def tell_exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> None
                 "note",
                 f"every time is taken as exact, to one tick of {plan.time_unit}: nothing else could have "
                 "happened; --uncertainty '±500 ms' says how far times can be off",
+            )
+
+    beside(SideFigure.QUERY_NOTICES, tell_once, None)
+
+
+def tell_shared_stamps(plan: Plan, inputs: EventInputs, rows: FoundRows, counts: RowCounts) -> None:
+    """Say how many rows the order of the records of their source would settle."""
+
+    def tell_once() -> None:
+        from cepctl.matching.shared_stamps import settled_by_order
+
+        settled = settled_by_order(plan, inputs, rows, counts)
+        if settled:
+            tell(
+                QUERY,
+                "note",
+                f"{counted(settled, 'row is', 'rows are')} uncertain only because records of one source "
+                "share a stamp; --writer source takes these in the order in which they stand",
             )
 
     beside(SideFigure.QUERY_NOTICES, tell_once, None)
