@@ -160,10 +160,10 @@ def _of_writers(
     given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
 ) -> Differences:
     """What the records of each writer say of their neighbours."""
-    left, right = next_records(events, RECORD if given[number].text == IN_WRITTEN_ORDER else ALONG)
-    possible = (endpoints.whole[left] > 0) & (endpoints.whole[right] > 0)
+    along = RECORD if given[number].text == IN_WRITTEN_ORDER else ALONG
+    left, right = next_records(events, along, endpoints.whole > 0)
     node = np.where(written_as_they_end(events), endpoints.end, np.arange(len(endpoints.end)))
-    left, right = node[left[possible]], node[right[possible]]
+    left, right = node[left], node[right]
     found = Differences(left, right, np.full(len(left), -1), np.full(len(left), number))
     _refuse_impossible(given, found, nodes)
     return found.taken(np.flatnonzero(~found.implied(nodes.masses)))

@@ -16,10 +16,13 @@ from cepctl.engines.columns.events import Events
 from cepctl.schema import NAMES_OF_ENDS, RECORD, WRITER
 
 
-def next_records(events: Events, along: str = RECORD) -> tuple[Indexes, Indexes]:
+def next_records(
+    events: Events, along: str = RECORD, possible: Flags | None = None
+) -> tuple[Indexes, Indexes]:
     """Pairs of events, the second of which is of the record that its writer wrote after that of the first.
 
-    `along`: the column that tells the order of records.
+    `along`: the column that tells the order of records.  `possible`: which events can happen, shape (n,), None
+    for all; the others are passed over.
 
     >>> from cepctl.engines.columns.events import events_of
     >>> import pyarrow as pa
@@ -30,7 +33,8 @@ def next_records(events: Events, along: str = RECORD) -> tuple[Indexes, Indexes]
     """
     writer = events.codes_of(WRITER)
     record = events.frame.get_column(along)
-    rows = np.flatnonzero((writer >= 0) & record.is_not_null().to_numpy())
+    known = (writer >= 0) & record.is_not_null().to_numpy()
+    rows = np.flatnonzero(known if possible is None else known & possible)
     numbers = record.gather(rows).to_numpy()
     order = np.lexsort((numbers, writer[rows]))
     rows, numbers = rows[order], numbers[order]

@@ -118,3 +118,18 @@ def test_what_one_writes_as_it_ends_began_whenever_it_did() -> None:
         agrees(case)
         (row,) = match_events(analyze(parse(case.query), SCHEMA), table).to_pylist()
         assert row["confidence"] == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize("writer", ["w", "w ends"])
+def test_an_event_that_cannot_happen_parts_no_others(writer: str) -> None:
+    """e1 ends before it begins."""
+    events = (
+        Event("e0", "A", 0, 5, end_lower=6, end_upper=9),
+        Event("e1", "C", 3, 3, end_lower=2, end_upper=2),
+        Event("e2", "B", 0, 5, end_lower=6, end_upper=9),
+    )
+    table = event_table(events).append_column(WRITER, pa.array([writer] * 3))
+    table = table.append_column(RECORD, pa.array([1, 2, 3]))
+    for side in ("start", "end"):
+        asked = f"PATTERN AND(A a, B b) WHERE b.{side} - a.{side} >= 1 ticks GIVEN {IN_WRITTEN_ORDER}"
+        agrees(Written(asked, table))
