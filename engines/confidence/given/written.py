@@ -21,8 +21,8 @@ def next_records(
 ) -> tuple[Indexes, Indexes]:
     """Pairs of events, the second of which is of the record that its writer wrote after that of the first.
 
-    `along`: the column that tells the order of records.  `possible`: which events can happen, shape (n,), None
-    for all; the others are passed over.
+    `along`: the column that tells the order of records.  `possible`: which events can happen, shape (n,),
+    None for all; the others are passed over.
 
     >>> from cepctl.engines.columns.events import events_of
     >>> import pyarrow as pa
