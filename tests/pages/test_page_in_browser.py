@@ -262,7 +262,7 @@ def test_an_opened_row_is_as_wide_as_what_is_seen_of_a_wide_table(opened: Page, 
     columns = ", ".join(f"b.value + {n} AS a_column_with_a_long_name_{n}" for n in range(9))
     wide = QUERY.replace("b.value AS peak", columns)
     opened.browser.get(report(tmp_path, stream(2, 1), wide))
-    opened.all("tr.match td.ids")[0].click()
+    opened.all("#matches td.ids")[0].click()
     seen, table, drawing = (
         opened.one(each).rect for each in ("#scroller", "#matches", "#matches svg.timeline")
     )
@@ -504,6 +504,29 @@ def test_on_a_laptop_no_column_is_cut_off(opened: Page, tmp_path: Path) -> None:
         opened.await_count("tr.match", 10)
         scroller = opened.one("#scroller")
         assert scroller.get_property("scrollWidth") == scroller.get_property("clientWidth")
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_beneath_several_returned_values_the_events_stand_whole(opened: Page, tmp_path: Path) -> None:
+    columns = "a.node, b.value AS peak, b.value * 2 AS twice, duration(a, c) AS lasted"
+    named = stream(5, 2).replace("start", "job_1772009204117_0042.jhist#")
+    page = report(tmp_path, named, QUERY.replace("b.value AS peak", columns))
+    laptop = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", laptop)
+    try:
+        opened.browser.get(page)
+        opened.await_count("tr.match", 10)
+        scroller, events = opened.one("#scroller"), opened.all("tr.beneath > td.ids")
+        assert scroller.get_property("scrollWidth") == scroller.get_property("clientWidth")
+        assert "job_1772009204117_0042.jhist#3 load3-1 stop3" in [each.text for each in events]
+        assert all(each.get_property("scrollWidth") == each.get_property("clientWidth") for each in events)
+        assert "match" not in [each.text for each in opened.all("#matches thead th")]
+        events[1].click()
+        opened.await_count("tr.beneath + tr.detail svg.timeline", 1)
+        opened.picture("events-beneath", tmp_path)
+        events[1].click()
+        opened.await_count("tr.detail", 0)
     finally:
         opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -2,12 +2,16 @@
 
 const ROWS = 50;
 
+// One returned value leaves the events room beside it.
+const BESIDE_EVENTS = 1;
+
 function matchTable(report, columns, onsort) {
   const state = { listed: [], page: 0, opened: new Set() };
   const [head, body] = byId("matches").children;
+  const beside = columns.filter((column) => !column.beneath);
 
   function showHead(sort) {
-    head.replaceChildren(element("tr", {}, element("th", { class: "toggle" }, element("span", { class: "hidden" }, "Open")), ...columns.map((column, at) => heading(column, at, sort))));
+    head.replaceChildren(element("tr", {}, element("th", { class: "toggle" }, element("span", { class: "hidden" }, "Open")), ...beside.map((column, at) => heading(column, at, sort))));
   }
 
   function heading(column, at, sort) {
@@ -15,7 +19,7 @@ function matchTable(report, columns, onsort) {
     const sign = { ascending: " ▲", descending: " ▼", none: "" }[sorted];
     return element(
       "th",
-      { scope: "col", "aria-sort": sorted, class: column.numeric ? "number" : null },
+      { scope: "col", "aria-sort": sorted, class: [column.numeric ? "number" : "", column.returned ? "returned" : ""].join(" ").trim() || null },
       element("button", { type: "button", onclick: () => onsort(at) }, column.name, element("span", { class: "sign", "aria-hidden": "true" }, sign)),
     );
   }
@@ -33,7 +37,7 @@ function matchTable(report, columns, onsort) {
     state.page = Math.min(pages() - 1, Math.max(0, page));
     const shown = state.listed.slice(state.page * ROWS, (state.page + 1) * ROWS);
     body.replaceChildren(...shown.flatMap((match) => rowsOf(match)));
-    if (!shown.length) body.append(element("tr", {}, element("td", { colspan: columns.length + 1, class: "none" }, "No match is listed.")));
+    if (!shown.length) body.append(element("tr", {}, element("td", { colspan: beside.length + 1, class: "none" }, "No match is listed.")));
     byId("page-shown").textContent = `Page ${state.page + 1} of ${pages()}`;
     byId("first-page").disabled = byId("previous-page").disabled = state.page === 0;
     byId("last-page").disabled = byId("next-page").disabled = state.page === pages() - 1;
@@ -47,11 +51,17 @@ function matchTable(report, columns, onsort) {
       cell.dataset.name = column.name;
       return cell;
     };
-    const row = element("tr", { class: "match", "data-rank": match.rank, onclick: (click) => opens(click, match, row) });
+    const opened = (click) => opens(click, match, row);
+    const row = element("tr", { class: "match", "data-rank": match.rank, onclick: opened });
     const button = element("button", { type: "button", class: "opener", "aria-label": `Timeline of ${matchText(match)}` });
-    row.append(element("td", { class: "toggle" }, button), ...columns.map((column) => named(column)));
+    row.append(element("td", { class: "toggle" }, button), ...beside.map((column) => named(column)));
+    const beneath = columns.filter((column) => column.beneath).map((column) => {
+      const cell = named(column);
+      cell.colSpan = beside.length;
+      return element("tr", { class: "beneath", onclick: opened }, element("td", { class: "toggle" }), cell);
+    });
     mark(row, state.opened.has(match.rank));
-    return state.opened.has(match.rank) ? [row, detailRow(match)] : [row];
+    return [row, ...beneath, ...(state.opened.has(match.rank) ? [detailRow(match)] : [])];
   }
 
   function mark(row, open) {
@@ -62,18 +72,19 @@ function matchTable(report, columns, onsort) {
   }
 
   function detailRow(match) {
-    return element("tr", { class: "detail" }, element("td", { colspan: columns.length + 1 }, detail(report, match)));
+    return element("tr", { class: "detail" }, element("td", { colspan: beside.length + 1 }, detail(report, match)));
   }
 
   function opens(click, match, row) {
     if (window.getSelection().toString() && !click.target.closest("button")) return;
     const open = !state.opened.has(match.rank);
+    const last = columns.some((column) => column.beneath) ? row.nextElementSibling : row;
     if (open) {
       state.opened.add(match.rank);
-      row.after(detailRow(match));
+      last.after(detailRow(match));
     } else {
       state.opened.delete(match.rank);
-      row.nextElementSibling.remove();
+      last.nextElementSibling.remove();
     }
     mark(row, open);
   }
@@ -104,12 +115,12 @@ function matchTable(report, columns, onsort) {
 // What each column shows and sorts by.
 function tableColumns(report) {
   const day = dayOfAll(report);
-  const dated = (name) => (day === null ? name : `${name} (${day})`);
+  const dated = (name) => (day === null ? name : `${name}\n(${day})`);
   const moment = (tick) => element("td", { class: "moment" }, withoutDay(tickText(report, tick), day));
   const columns = report.columns.map((name, at) => {
     const numeric = report.matches.every(({ cells }) => cells[at] === null || typeof cells[at] === "number");
     const cell = (match) => element("td", { class: numeric ? "number" : null }, match.cells[at] === null ? "" : String(match.cells[at]));
-    return { name, numeric, value: (match) => match.cells[at], cell };
+    return { name, numeric, returned: true, value: (match) => match.cells[at], cell };
   });
   columns.push(
     { name: "confidence", numeric: true, value: (match) => Math.round(match.confidence * 1e9), cell: confidenceCell },
@@ -121,9 +132,10 @@ function tableColumns(report) {
     columns.push({ name: `[${report.keyCounts.name}]`, value: (match) => match.key, cell: (match) => element("td", {}, match.key) });
   }
   if (report.rawTimes.judged && report.foundAtRawTimes !== null) {
-    columns.push({ name: "raw times", value: (match) => match.raw, cell: (match) => element("td", {}, match.raw ?? "") });
+    columns.push({ name: "raw\ntimes", value: (match) => match.raw, cell: (match) => element("td", {}, match.raw ?? "") });
   }
-  columns.push({ name: "match", value: matchText, cell: (match) => element("td", { class: "ids", title: matchText(match) }, matchText(match)) });
+  const beneath = report.columns.length > BESIDE_EVENTS;
+  columns.push({ name: "match", beneath, value: matchText, cell: (match) => element("td", { class: "ids" }, matchText(match)) });
   return columns;
 }
 
