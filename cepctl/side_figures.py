@@ -45,6 +45,7 @@ class SideFigure(Enum):
     STRIP = "the strip of time"
     OVERVIEW = "the charts"
     TIMELINES = "the timelines"
+    SHOWN_KEYS = "what joins the events of the rows"
     SERIES = "the sampled series"
     VALUES = "the values of attributes"
     KEYS = "the keys that join types"

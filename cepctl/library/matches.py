@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
 from cepctl.library.notebook import python_rows
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -50,6 +51,7 @@ _HABITS = {
     **dict.fromkeys(("shape", "count", "size"), "len(matches) is how many there are"),
     **dict.fromkeys(("show", "plot", "explain"), "cepctl.show(query, events) explains one match"),
     **dict.fromkeys(("report", "to_html"), "cepctl.report(query, events, 'page.html') draws them"),
+    **dict.fromkeys(("columns", "schema", "dtypes"), ".arrow().schema has names and types of the columns"),
     "why_not": "cepctl.why_not(query, events) tells what stopped partial matches",
 }
 """What other libraries call it, and how it is done here."""
@@ -178,7 +180,7 @@ class Matches:
         if not self._readable:
             return f"{self.summary}\n(closed)"
         width = shutil.get_terminal_size((_WIDTH, 0)).columns
-        shown = self._first(ROWS_SHOWN)
+        shown = self._shown()
         text = f"{matches_text(self._texts(shown), width)}\n" if shown.num_rows else ""
         more = len(self) - shown.num_rows
         rest = f"... and {more:,} more rows\n" if more else ""
@@ -190,7 +192,7 @@ class Matches:
 
         if not self._readable:
             return f"<p>{escape(str(self.summary))} (closed)</p>"
-        return matches_html(self, self._texts(self._first(ROWS_SHOWN)))
+        return matches_html(self, self._texts(self._shown()))
 
     @property
     def closed(self) -> bool:
@@ -206,6 +208,15 @@ class Matches:
         import pyarrow as pa
 
         return pa.concat_tables(self.blocks(rows))
+
+    def _shown(self) -> pa.Table:
+        """The first rows with what joins their events, while these are there."""
+        from cepctl.library.shown_keys import with_shown_keys
+
+        rows = self._first(ROWS_SHOWN)
+        if self.closed and self._found.inputs.temporary is not None:
+            return rows
+        return beside(SideFigure.SHOWN_KEYS, partial(with_shown_keys, self._found, rows), rows)
 
     def _texts(self, rows: pa.Table) -> pa.Table:
         """Rows for people, times as text."""

@@ -77,7 +77,7 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     `plan`, `inputs`: what gave the matches.  `matches`: rows of `cepctl.engines.rows.order.ordered`, each a
     match of its own (no summary of groups).
     """
-    events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
+    events = inputs.read_ids(bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     columns = events_of(events, plan.clocks)
     valid = _valid(plan, inputs, columns, bound, events)
@@ -154,6 +154,7 @@ def _with_offsets(events: pa.Table, columns: Events) -> pa.Table:
     return events.set_column(events.column_names.index("pmf"), "pmf", pa.array(masses, PMF_TYPE))
 
 
-def _bound_ids(signatures: pa.ChunkedArray) -> pa.Array:
+def bound_ids(signatures: pa.ChunkedArray) -> pa.Array:
+    """The ids of all events of some matches, each once."""
     ids = pa.chunked_array([chunk.flatten().flatten() for chunk in signatures.chunks], pa.string())
     return pc.unique(ids)

@@ -68,7 +68,7 @@ COMMANDS: dict[SideFigure, tuple[str, ...]] = {
     SideFigure.WRITTEN_ORDERS: INSPECT,
     SideFigure.KNOWN_ORDERS: INSPECT,
 }
-ELSEWHERE = {SideFigure.PROGRESS, SideFigure.TIMELINES}
+ELSEWHERE = {SideFigure.PROGRESS, SideFigure.TIMELINES, SideFigure.SHOWN_KEYS}
 """Figures that no command of these shows; they have tests of their own below."""
 
 
@@ -213,6 +213,15 @@ def test_timelines_that_fail_leave_the_table_of_a_notebook(monkeypatch: pytest.M
     assert "<iframe" in whole
     assert planted(SideFigure.TIMELINES, ValueError("odd"), monkeypatch) == set()
     assert whole.startswith(matches._repr_html_())
+
+
+def test_keys_that_cannot_be_looked_up_leave_the_rows_of_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cepctl
+
+    matches = cepctl.match(QUERY, "events.csv", runner="local")
+    assert repr(matches).split()[:2] == ["k", "confidence"]
+    assert planted(SideFigure.SHOWN_KEYS, ValueError("odd"), monkeypatch) == set()
+    assert repr(matches).split()[0] == "confidence"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

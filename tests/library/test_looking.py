@@ -68,6 +68,7 @@ def test_a_report_is_a_page(stored: str, tmp_path: Path) -> None:
     ("habit", "hint"),
     [
         ("to_pandas", r"\.pandas\(\) is a frame of pandas"),
+        ("columns", r"\.arrow\(\)\.schema has names and types"),
         ("to_dicts", r"list\(matches\) are its rows as dicts"),
         ("write_parquet", "frames are written"),
         ("shape", r"len\(matches\)"),

@@ -7,9 +7,11 @@ from html import unescape
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import cepctl
+from cepctl.cli import main
 from cepctl.library.matches import Matches
 from cepctl.memory import MemoryBudget
 
@@ -40,6 +42,48 @@ def test_a_terminal_gets_a_table_and_the_summary() -> None:
     assert shown.splitlines()[1].split()[:2] == ["t1", "1.000000"]
     assert shown.splitlines()[1].endswith("  a0 b")
     assert shown.splitlines()[-1].startswith("1 match in 2 events, 2 after filters, ")
+
+
+JOINED = pa.table(
+    {
+        "event_type": ["A", "B", "C", "A", "D", "B"],
+        "event_id": [f"e{n}" for n in range(6)],
+        "lower": [1, 3, 5, 7, 9, 11],
+        "upper": [2, 4, 6, 8, 10, 12],
+        "host": ["n1", "n1", "n1", "n2", "n2", "n2"],
+        "task": [7, 7, 8, 9, 9, None],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN SEQ(A a, B b) WHERE [host]",
+        "PATTERN SEQ(A a, B|C b) WHERE [host] AND a.task <= b.task",
+        "PATTERN OR(SEQ(A a, C c), SEQ(A a, D d)) WHERE a.task = c.task AND a.host = d.host",
+        "PATTERN SEQ(A a, B+ b[], * c) WHERE [host]",
+        "PATTERN SEQ(A A1, D d) WHERE a1.task = d.task",
+        "PATTERN SEQ(A a, B b)",
+    ],
+)
+def test_rows_show_what_joins_their_events_as_on_the_command_line(
+    query: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = tmp_path / "events.parquet"
+    pyarrow.parquet.write_table(JOINED, events)
+    assert main(["match", query, str(events), "--format", "table", "--quiet"]) == 0
+    shown = capsys.readouterr().out
+    matches = cepctl.match(query, events)
+    assert repr(matches).splitlines()[:-1] == shown.splitlines()
+    assert len(shown.splitlines()) > 1
+    assert matches.arrow().column_names == ["confidence", "start", "end", "match", "signature"]
+
+
+def test_a_notebook_shows_what_joins_the_events() -> None:
+    html = cepctl.match("PATTERN SEQ(A a, B b) WHERE [host]", JOINED)._repr_html_()
+    assert "<th>host</th><th>confidence</th>" in html
+    assert "<td>n2</td>" in html
 
 
 def test_few_rows_of_many_are_shown() -> None:
