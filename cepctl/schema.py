@@ -8,6 +8,7 @@ interval are included.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -95,8 +96,25 @@ MICROSECONDS: dict[str, int | Fraction] = {
     "weeks": 604_800_000_000,
 }
 
+_UNITS_ELSEWHERE = {"m": "min", "mn": "min", "msec": "ms", "usec": "us", "nsec": "ns"}
+"""Units as other tools write them: `m` is nearer to `ms` by its letters alone."""
 _PER_MICROSECOND = 1_000
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+def unit_hint(unit: str, names: Iterable[str] = MICROSECONDS) -> str:
+    """The tail of a message about a unit that is none: the nearest one, or nothing.
+
+    Examples
+    --------
+    >>> unit_hint("m"), unit_hint("hrs"), unit_hint("parsec")
+    ("; did you mean 'min'?", "; did you mean 'hours'?", "; did you mean 'sec'?")
+    """
+    from difflib import get_close_matches
+
+    meant = _UNITS_ELSEWHERE.get(unit.lower())
+    near = [meant] if meant else get_close_matches(unit.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def parse_duration(text: str) -> Fraction:
@@ -116,7 +134,7 @@ def parse_duration(text: str) -> Fraction:
     if not found or found[2].lower() not in MICROSECONDS:
         raise UncertaintyModelError(
             f"'{text}' is not a duration; write a number and a unit, such as '15 s' "
-            "(units: ns, us, ms, s, min, h, day, week)"
+            f"(units: ns, us, ms, s, min, h, day, week){unit_hint(found[2]) if found else ''}"
         )
     return Fraction(found[1]) * MICROSECONDS[found[2].lower()]
 

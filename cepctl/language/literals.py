@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import Duration, Span
-from cepctl.language.messages import QueryProblem, did_you_mean
+from cepctl.language.messages import QueryProblem
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import Token, TokenKind
-from cepctl.schema import MICROSECONDS
+from cepctl.schema import MICROSECONDS, unit_hint
 
 _LARGEST_INTEGER = 2**63 - 1
 
@@ -68,7 +68,7 @@ def window(stream: TokenStream) -> Duration:
     unit = stream.current
     names = MICROSECONDS if interval else (*MICROSECONDS, "tick", "ticks")
     if unit.kind is TokenKind.WORD and unit.value.lower() not in names and not stream.at_clause():
-        nearest = did_you_mean(unit.value, names)
+        nearest = unit_hint(unit.value, names)
         raise QueryProblem(unit.span, f"'{unit.value}' is not a unit of time; the units are {units}{nearest}")
     if unit.kind is not TokenKind.WORD or stream.at_clause():
         raise QueryProblem(amount.span, f"a duration needs a unit: {units}")

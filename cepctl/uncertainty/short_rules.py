@@ -55,6 +55,10 @@ def model_of(words: Sequence[str]) -> UncertaintyModel:
     files = [word for word, rule in zip(words, rules, strict=True) if rule is None]
     if not files:
         return parse_model(model_text([rule for rule in rules if rule is not None]), "--uncertainty")
+    if _WITHOUT_UNIT.fullmatch(files[0]) and not Path(files[0]).exists():
+        raise UncertaintyModelError(
+            f"'{files[0]}' has no unit of time; write '{files[0].rstrip()} s', or ms, us, ns, min, h or day"
+        )
     if len(words) > 1:
         raise UncertaintyModelError(
             f"'{files[0]}' is no rule such as {FORMS}; a model file stands alone, with all rules in it"
@@ -70,6 +74,9 @@ def model_of(words: Sequence[str]) -> UncertaintyModel:
 def file_among(words: Sequence[str]) -> str | None:
     """The model file that is named, if it is not rules."""
     return next((word for word in words if short_rule(word) is None), None)
+
+
+_WITHOUT_UNIT = re.compile(rf"(?:.*\S\s*[=:])?[\s±+/-]*{_NUMBER}\s*(?:\.\.[\s+-]*{_NUMBER})?\s*")
 
 
 def words_of(uncertainty: object) -> tuple[str, ...]:
