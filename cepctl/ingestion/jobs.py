@@ -15,7 +15,6 @@ from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.datasets.observed import observed_text
-from cepctl.errors import LogFormatError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.growing_writers import Growth, in_growing_order
@@ -274,15 +273,9 @@ def _refuse(options: IngestOptions, summary: IngestSummary) -> None:
     """Raise LogFormatError where a file was unreadable, or more records bad than are allowed."""
     refuse_unreadable(summary)
     counted = (summary.rejects, summary.rejected, summary.records)
-    try:
-        refuse_too_many(*counted, options.max_errors)
-        if not options.is_rest:
-            refuse_mostly_bad(*counted, summary.events, options.max_errors)
-    except LogFormatError as problem:
-        form = options.read.time_format
-        if form is None or summary.rejected["no time"] < summary.records:
-            raise
-        raise LogFormatError(f"{problem}\n  no time has the form '{form}' of --time-format") from None
+    refuse_too_many(*counted, options.max_errors)
+    if not options.is_rest:
+        refuse_mostly_bad(*counted, summary.events, options.max_errors)
 
 
 def _nothing(summary: IngestSummary) -> list[str]:

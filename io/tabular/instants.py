@@ -47,6 +47,7 @@ _WIDE = (
     "numbers in the column {column} that have fewer digits than their times, each as wide as the spacing of "
     "floats there, or as its last digit: {{:,}}"
 )
+_OTHER_FORM = "a time that is not written as '{}', which --time-format names"
 # From 1982 to 2064.
 _DAYS_OF_SHEETS = (30_000, 60_000)
 _TEXTS_LOOKED_AT, _TEXTS_COMPARED = 100, 10_000
@@ -315,7 +316,11 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
     texts = _without(texts, blanks(texts))
     parsed = parse_times(texts, read.options, read.report)
     known = _flags(parsed.time.is_valid())
-    if read.options.time_format is None:
+    form, problems = read.options.time_format, parsed.problems
+    if form is not None and name == "time":
+        unread = np.flatnonzero(_flags(texts.is_valid()) & ~known)
+        problems = {**dict.fromkeys(unread.tolist(), _OTHER_FORM.format(form)), **problems}
+    if form is None:
         like_times = known.copy()
         like_times[list(parsed.problems)] = True
         _require_iso(texts, like_times, name, read)
@@ -329,7 +334,7 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
         none.misfits,
         np.where(known, filled(parsed.grain), NO_UNIT),
         filled(parsed.nanos),
-        parsed.problems,
+        problems,
     )
 
 

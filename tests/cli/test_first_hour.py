@@ -62,7 +62,16 @@ def test_a_form_of_times_that_fits_nothing_is_named(
     capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
     refused = said(capsys, *command, "log.csv", "--time-format", "%d.%m.%Y", code=3)
-    assert refused.endswith("  no time has the form '%d.%m.%Y' of --time-format\n")
+    assert "log.csv:2: a time that is not written as '%d.%m.%Y', which --time-format names: A,2024" in refused
+
+
+def test_records_whose_time_has_another_form_are_said_to_have_one(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text("event_type,time\nA,01.03.2024\nB,02.03.2024\nB,02.03.2024 09:30\nB,\n")
+    told = said(capsys, "match", QUERY, "log.csv", "--time-format", "%d.%m.%Y")
+    assert "  log.csv:4: a time that is not written as '%d.%m.%Y', which --time-format names: B,02" in told
+    assert "  log.csv:5: no time: B," in told
 
 
 def test_percentages_are_taught(capsys: pytest.CaptureFixture[str]) -> None:
