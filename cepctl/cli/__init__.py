@@ -238,10 +238,22 @@ def told_of(problem: click.ClickException) -> str:
     if isinstance(problem, click.NoSuchOption) and len(problem.possibilities or ()) > 1:
         near = get_close_matches(problem.option_name, problem.possibilities or (), 1)
         problem = click.NoSuchOption(problem.option_name, possibilities=near, ctx=problem.ctx)
-    line = " ".join(problem.format_message().split()).removesuffix(".")
+    message = problem.format_message()
+    if isinstance(problem, click.MissingParameter) and isinstance(problem.param, click.Option):
+        message = _missing(problem.param, problem.ctx)
+    line = " ".join(message.split()).removesuffix(".")
     line = re.sub(r"\. ([A-Z])", lambda start: f"; {start[1].lower()}", line[:1].lower() + line[1:])
     place = blamed(problem) if isinstance(problem, click.BadParameter) else None
     return line if place is None else f"{line} (from {place})"
+
+
+def _missing(option: click.Option, context: click.Context | None) -> str:
+    """That an option is missing, how it is written and what it says."""
+    named = option.opts[0]
+    if context is not None and not option.is_flag:
+        named = f"{named} {option.make_metavar(context)}"
+    says = (option.help or "").partition(". ")[0]
+    return f"missing option {named}: {says[:1].lower()}{says[1:]}"
 
 
 def _nearest_command(name: str) -> str:

@@ -5,12 +5,14 @@ A location is a plain path of this machine or a URI (`file:`, `hdfs:`, `s3:`, `g
 
 from __future__ import annotations
 
+import difflib
 import io
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +23,10 @@ from pyarrow import fs
 from cepctl.atomic.replacing import restore
 from cepctl.errors import LogFormatError
 from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of, wrong_in_name
+
+_GLOB = re.compile(r"[*?\[]")
+_MOST_COMPARED = 1_000
+"""Names of a folder among which the one is looked for that may have been meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +215,7 @@ def _why_none(text: str) -> str:
     """Why a PATH names no file to read."""
     filesystem, path = Location.of(text).resolve()
     if _info(filesystem, path).type is not fs.FileType.Directory:
-        return "there is no such file, directory or match"
+        return f"there is no such file, directory or match{_nearest(filesystem, path)}"
     if isinstance(filesystem, fs.LocalFileSystem):
         held = [(bool(names), bool(folders)) for _, folders, names in os.walk(path)]
         some, files = any(map(any, held)), any(names for names, _ in held)
@@ -219,6 +225,19 @@ def _why_none(text: str) -> str:
     if files:
         return "the directory holds only files that are passed over, whose names begin with _ or ."
     return "the directory holds only directories without files" if some else "the directory is empty"
+
+
+def _nearest(filesystem: fs.FileSystem, path: str) -> str:
+    """What may have been meant by a path of this machine that names nothing: a name like it in its folder."""
+    missing = Path(path)
+    if not isinstance(filesystem, fs.LocalFileSystem) or _GLOB.search(missing.name):
+        return ""
+    try:
+        names = [entry.name for entry in islice(os.scandir(missing.parent), _MOST_COMPARED)]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(missing.name, names, 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def real_uri(location: Location) -> str:

@@ -92,3 +92,15 @@ def test_a_missing_window_on_a_long_log_is_said(capsys: pytest.CaptureFixture[st
         capsys, "match", QUERY, "log.csv"
     )
     assert "no WITHIN" not in said(capsys, "match", f"{QUERY} WITHIN 3 days", "log.csv")
+
+
+def test_a_misspelt_file_is_answered_by_the_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    missing = "there is no such file, directory or match"
+    assert said(capsys, "match", QUERY, "log.cvs", code=3).endswith(f"{missing}; did you mean 'log.csv'?\n")
+    assert said(capsys, "match", QUERY, "nowhere/log.csv", code=3).endswith(f"{missing}\n")
+    assert said(capsys, "match", QUERY, "*.cvs", code=3).endswith(f"{missing}\n")
+
+
+def test_an_option_that_is_missing_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = said(capsys, "report", QUERY, "log.csv", code=2)
+    assert refused.startswith("error: missing option -o FILE: write the page (HTML) to FILE\n")
