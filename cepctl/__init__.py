@@ -122,7 +122,8 @@ if not TYPE_CHECKING:  # for them only the names above are there
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
-            raise AttributeError(f"module 'cepctl' has no attribute '{name}'")
+            calls = ", ".join(each for each in __all__ if each.islower() and each[0] != "_")
+            raise AttributeError(f"module 'cepctl' has no attribute '{name}'; its calls are {calls}")
         from importlib import import_module
 
         value = getattr(import_module(f"cepctl.{_HOMES[name]}"), name)

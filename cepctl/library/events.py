@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.library.options import PathText
+from cepctl.library.query_text import kind_named
 from cepctl.notices import READING
 from cepctl.spark.jobs import failures_told
 from cepctl.spark.settings import is_local
@@ -103,17 +104,23 @@ def _reader(given: Any) -> pa.RecordBatchReader:
         given = pa.Table.from_batches([given])
     if isinstance(given, pl.DataFrame):
         given = given.to_arrow()
-    if is_of(given, "pandas") and hasattr(given, "index"):
+    if is_of(given, "pandas") and hasattr(given, "columns"):
         named = any(name is not None for name in given.index.names)
         given = pa.Table.from_pandas(given, preserve_index=named)
     if isinstance(given, pa.Table):
         return given.to_reader()
-    if hasattr(given, "__arrow_c_stream__"):
+    if hasattr(given, "__arrow_c_stream__") and not _is_one_column(given):
         return pa.RecordBatchReader.from_stream(given)
+    made = "; polars.DataFrame(...) makes a frame of a dict of columns, or of a list of dicts"
     raise UsageError(
-        f"a {type(given).__module__}.{type(given).__qualname__} is not events; give paths, a table of Arrow, "
-        "or a frame of Polars, pandas or Spark"
+        f"{kind_named(given)} is not events; give paths, a table of Arrow, or a frame of Polars, pandas or "
+        f"Spark{made if isinstance(given, dict) else ''}"
     )
+
+
+def _is_one_column(given: Any) -> bool:
+    """Whether it is a column without a table: a Series of pandas or of Polars."""
+    return (is_of(given, "pandas") or is_of(given, "polars")) and not hasattr(given, "columns")
 
 
 def _write_batches(batches: pa.RecordBatchReader, file: Path) -> None:

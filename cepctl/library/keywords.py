@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from cepctl.errors import CepctlError
+from cepctl.library.options import keywords
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -48,20 +49,6 @@ def _dictionary(found: re.Match[str]) -> str:
 def _named(option: str, written: str, value: str) -> str:
     keyword = option.replace("-", "_")
     return f"{keyword}{value}" if keyword in keywords() else written
-
-
-@cache
-def keywords() -> frozenset[str]:
-    """What the calls of the library take, by their names; they are imported for it."""
-    from inspect import signature
-
-    import cepctl
-    from cepctl.library.options import EventOptions
-
-    calls = (getattr(cepctl, name) for name in cepctl.__all__ if name.islower())
-    taken = (signature(each).parameters.values() for each in calls if hasattr(each, "__wrapped__"))
-    own = {each.name for parameters in taken for each in parameters if each.kind is each.KEYWORD_ONLY}
-    return frozenset({*own, *EventOptions.__annotations__})
 
 
 def told_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

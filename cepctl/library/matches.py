@@ -97,8 +97,8 @@ class Matches:
     if not TYPE_CHECKING:  # for them only what there is
 
         def __getattr__(self, name: str) -> object:
-            hint = _HABITS.get(name)
-            raise AttributeError(f"Matches has no '{name}'{f'; {hint}' if hint else ''}")
+            hint = _HABITS.get(name, ".polars(), .pandas() and .arrow() are its rows, with what these can do")
+            raise AttributeError(f"Matches has no '{name}'{f'; {hint}' if name[:1] != '_' else ''}")
 
         def __getitem__(self, key: object) -> object:
             """Say how a row or a column is come by."""

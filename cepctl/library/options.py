@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, TypedDict
 
 from cepctl.errors import UsageError
@@ -102,6 +103,33 @@ class EventOptions(ReadingOptions, total=False):
     input_format: str | None
 
 
+@cache
+def keywords() -> frozenset[str]:
+    """What the calls of the library take, by their names; they are imported for it."""
+    from inspect import signature
+
+    import cepctl
+
+    calls = (getattr(cepctl, name) for name in cepctl.__all__ if name.islower())
+    taken = (signature(each).parameters.values() for each in calls if hasattr(each, "__wrapped__"))
+    own = {each.name for parameters in taken for each in parameters if each.kind is each.KEYWORD_ONLY}
+    return frozenset({*own, *EventOptions.__annotations__})
+
+
+_CLAUSES = {
+    **{name: name.upper() for name in ("pattern", "where", "strategy", "within", "confidence", "given")},
+    **{"returns": "RETURN", "group_by": "GROUP BY"},
+}
+
+
+def _option_meant(name: str) -> str:
+    """The tail of a message about an option that is none: where that is said, or the nearest one."""
+    if name in _CLAUSES:
+        return f"; the query says it: {_CLAUSES[name]} ..."
+    near = get_close_matches(name, {*EventOptions.__annotations__, *keywords()}, 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
 def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> RawInput:
     """The choices in keyword options.
 
@@ -115,9 +143,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in EventOptions.__annotations__:
-            near = get_close_matches(name, EventOptions.__annotations__, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise TypeError(f"there is no option '{name}'{hint}")
+            raise TypeError(f"there is no option '{name}'{_option_meant(name)}")
     refuse_excluded(given)
     require_choice("epoch_unit", given.get("epoch_unit"), (None, *_EPOCH_UNITS))
     return RawInput(

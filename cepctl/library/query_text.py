@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import BinaryIO
@@ -19,10 +20,14 @@ def query_text(query: str | Path) -> str:
     Raises
     ------
     UsageError
-        If its file cannot be read as UTF-8 text, or a text is the name of a file.
+        If its file cannot be read as UTF-8 text, a text is the name of a file, or it is neither of them.
     """
-    if not isinstance(query, str):
+    if isinstance(query, os.PathLike):
         return file_text(query)
+    if not isinstance(query, str):
+        raise UsageError(
+            f"{kind_named(query)} is no query; a query, as text or a pathlib.Path, comes first, then events"
+        )
     if query.startswith("@") or (query.endswith(".cep") and not any(sign.isspace() for sign in query)):
         name = query.removeprefix("@")
         raise UsageError(f"the query is the text itself; to read the file give pathlib.Path({name!r})")
@@ -32,6 +37,19 @@ def query_text(query: str | Path) -> str:
             f"from a file give pathlib.Path({query!r})"
         )
     return query
+
+
+def kind_named(value: object) -> str:
+    """What kind of thing a program gave.
+
+    Examples
+    --------
+    >>> kind_named({}), kind_named(re.compile("a"))
+    ('a dict', 'a re.Pattern')
+    """
+    kind = type(value)
+    place = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}."
+    return "None" if value is None else f"a {place}{kind.__qualname__}"
 
 
 def begins_query(text: str) -> bool:

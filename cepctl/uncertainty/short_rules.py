@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,11 @@ _WITHOUT_UNIT = re.compile(rf"(?:.*\S\s*[=:])?[\s±+/-]*{_NUMBER}\s*(?:\.\.[\s+-
 def words_of(uncertainty: object) -> tuple[str, ...]:
     """What a program says of uncertainty: a path, a rule, several, or rules by what they are about.
 
+    Raises
+    ------
+    UncertaintyModelError
+        If it is a length of time or a number alone.
+
     Examples
     --------
     >>> words_of({"fw.csv": "±90 s", "*": "1 day"})
@@ -89,6 +95,12 @@ def words_of(uncertainty: object) -> tuple[str, ...]:
     """
     if uncertainty is None:
         return ()
+    values = uncertainty.values() if isinstance(uncertainty, Mapping) else (uncertainty,)
+    if any(isinstance(each, timedelta | int | float) for each in values):
+        raise UncertaintyModelError(
+            "uncertainty is text, which says the way, too: '±5 s' is around each time, '5 s' the unit that "
+            "contains it, '-16 s..+2 s' more before it"
+        )
     if isinstance(uncertainty, Mapping):
         return tuple(how if which == _EVERYTHING else f"{which}={how}" for which, how in uncertainty.items())
     if isinstance(uncertainty, list | tuple):

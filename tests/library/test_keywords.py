@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import cepctl
-from cepctl.library.keywords import in_keywords, keywords
+from cepctl.library.keywords import in_keywords
+from cepctl.library.options import keywords
 
 CALLS = (cepctl.match, cepctl.ingest, cepctl.assign, cepctl.inspect, cepctl.explain, cepctl.sketch,
          cepctl.probe, cepctl.derive, cepctl.follows, cepctl.export_xes, cepctl.calibrate,
