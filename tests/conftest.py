@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.kept_strategies import keep_strategies
 
@@ -29,6 +30,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """Where slow tests are left out, a property that states no number of cases has fewer of them."""
     repeatable = "everyday" if "not slow" in config.option.markexpr else "repeatable"
     hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else repeatable)
+    # As a plugin it is asked about files beside tests/, too.
+    config.pluginmanager.register(ExamplesAlone())
+
+
+class ExamplesAlone:
+    """Leaves out files without examples where examples are looked for: each process would import them all."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """The collectors of a file without that of its examples, where it has none."""
+        found = yield
+        if not any(isinstance(each, DoctestModule) for each in found) or b">>> " in file_path.read_bytes():
+            return found
+        return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 # Before any module of tests makes strategies.
