@@ -56,6 +56,9 @@ keep_strategies()
 gc.set_threshold(50_000, 40, 80)
 
 
+# Java processes of tests live for seconds: they leave out what pays off for those that live for hours.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 # Workers have to find what tests define, and do not import from the working directory.  A process has one
 # Java process for all its sessions, with the environment of the moment in which some test started it.
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -32,7 +32,7 @@ def with_shown_keys(found: Found, rows: pa.Table) -> pa.Table:
     if not items:
         return rows
     plan, inputs = found.plan, found.inputs
-    kept = {*plan.attributes} | {item.expression.name for item in items} & {*inputs.schema.attributes}
+    kept = {*plan.attributes} | {_of(item).name for item in items} & {*inputs.schema.attributes}
     events = inputs.read_ids(bound_ids(rows.column("signature")), sorted(kept))
     bound = _bound_rows(found, rows, events)
     for place, item in enumerate(items):
@@ -62,6 +62,10 @@ def _values(item: ReturnItem, bound: list[dict[str, int]], events: pa.Table) -> 
     """The value of an attribute for each match, null where its variable has no event."""
     import pyarrow as pa
 
-    assert isinstance(item.expression, Attribute)
-    variable, column = item.expression.variable.lower(), events.column(item.expression.name)
+    variable, column = _of(item).variable.lower(), events.column(_of(item).name)
     return column.take(pa.array([each.get(variable) for each in bound], pa.int64()))
+
+
+def _of(item: ReturnItem) -> Attribute:
+    assert isinstance(item.expression, Attribute)
+    return item.expression

@@ -175,7 +175,7 @@ def test_bounds_hold_what_the_orders_of_few_give(monkeypatch: pytest.MonkeyPatch
         assert same == average
 
 
-@pytest.mark.parametrize("count", [2, 7, 30, 60])
+@pytest.mark.parametrize("count", [2, 7, 30, pytest.param(60, marks=pytest.mark.slow)])
 def test_all_events_but_the_last_have_one_that_follows(count: int) -> None:
     """Ties aside: what is summed is one less than there are events, whatever their intervals."""
     found = graph_of(staggered(count, 10**9, 10**7))

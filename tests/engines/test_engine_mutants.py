@@ -81,6 +81,14 @@ TESTS = Path(__file__).resolve().parents[1]
 ORDERS = "orders of evaluation"
 EXAMPLES = 600
 SEEDS = {
+    "a window is a tick wider: chains": 16,
+    "a window also bounds below: a_wider_window_loses_no_signature": 9,
+    "a histogram is uniform: chains": 3,
+    "links are not asked: chains": 8,
+    "links do not decide rivals: next match": 10,
+    "a trailing negation looks a tick too far: negation": 34,
+    "a signature is returned per alternative: OR of whole patterns": 5,
+    "a negated component fits any type: an_irrelevant_event_changes_nothing": 4,
     "ties of a set count twice: AND": 11,
     "the members of a set lie anywhere: AND": 6,
     "the last alternative of OR speaks for all: OR of whole patterns under next match and contiguity": 4,
@@ -414,7 +422,7 @@ def run_property(name: str, seed: int | None = None) -> None:
         check(chain_cases(), every_order_gives_the_same_rows, EXAMPLES, shrink=False)
     else:
         each = next(each for each in PROPERTIES if named(each) == name)
-        check(each.cases, lambda case: each.holds(match_events, case), EXAMPLES, shrink=False)
+        check(each.cases, lambda case: each.holds(match_events, case), EXAMPLES, shrink=False, seed=seed)
 
 
 def plant(patch: pytest.MonkeyPatch, mutant: Mutant) -> int:
