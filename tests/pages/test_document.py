@@ -176,7 +176,7 @@ def test_what_was_found_and_where_it_is_are_said(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["report", QUERY, "events.csv"], "'-o'"),
+        (["report", QUERY, "events.csv"], "option -o FILE"),
         (["report", QUERY, "-o", "page.html"], "EVENTS is missing"),
         (["report", QUERY, "events.csv", "-o", "missing/page.html"], "there is no directory missing"),
         (["report", "PATTERN SEQ(", "events.csv", "-o", "page.html"], "line 1"),
