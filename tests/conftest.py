@@ -30,8 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Where slow tests are left out, a property that states no number of cases has fewer of them."""
     repeatable = "everyday" if "not slow" in config.option.markexpr else "repeatable"
     hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else repeatable)
-    # As a plugin it is asked about files beside tests/, too.
-    config.pluginmanager.register(ExamplesAlone())
+    # Who names the package itself has every module of it imported (scripts/test --lowest).
+    if config.args_source is not pytest.Config.ArgsSource.ARGS or "cepctl" not in config.args:
+        # As a plugin it is asked about files beside tests/, too.
+        config.pluginmanager.register(ExamplesAlone())
 
 
 class ExamplesAlone:
