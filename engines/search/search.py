@@ -224,6 +224,7 @@ def _extend(
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)
+        longer = _not_forbidden(search, events, longer, before, step.column)
         if mixed:
             longer = possible_rows(events.stamps, search.system, longer, order[: depth + 1])
         yield from _extend(search, events, longer, order, steps, depth + 1)
@@ -273,6 +274,25 @@ def _linked(
     held = links_hold(events, search.alternative, links, bound)
     rows = rows if held is None else rows[held]
     return rows if search.growth is None else search.growth.kept(events, rows, len(columns))
+
+
+def _not_forbidden(
+    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
+) -> Indexes:
+    """Drop rows whose last event no world has where the pattern wants it, as it is known who wrote first."""
+    ties = events.ties
+    if ties is None or not len(rows) or not ties.in_order.any():
+        return rows
+    possible = np.ones(len(rows), dtype=bool)
+    for other in before:
+        for one, two in ((column, other), (other, column)):
+            if search.system[one, two] < 0:
+                left, right = rows[:, one], rows[:, two]
+                component = ties.component[left]
+                known = (component >= 0) & (component == ties.component[right])
+                known &= ties.in_order[np.maximum(component, 0)]
+                possible &= ~(known & (ties.rank[left] > ties.rank[right]))
+    return rows if possible.all() else rows[possible]
 
 
 def reach(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.arrays import Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.event.match import match_events
-from cepctl.engines.search import one_writer
+from cepctl.engines.search import one_writer, search
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.parser import parse
@@ -79,3 +80,30 @@ def test_a_window_is_asked_less_of_earliest_ticks(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(one_writer, "loosened", as_it_is)
     with pytest.raises(AssertionError):
         agrees(drawn)
+
+
+def test_the_search_lists_no_pair_that_the_order_forbids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two writers of four records in one second: 44 of the 56 pairs of two events."""
+    events = tuple(Event(f"{writer}{n}", "A", 0, 99) for n in range(4) for writer in "wv")
+    table = event_table(events).append_column(WRITER, pa.array(["w", "v"] * 4))
+    table = table.append_column(RECORD, pa.array([n for n in range(4) for _ in "wv"]))
+    found: list[int] = []
+    listed = search._not_forbidden
+
+    def counted(*asked: Any) -> Indexes:
+        rows = listed(*asked)
+        found.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(search, "_not_forbidden", counted)
+    plan = analyze(parse(f"PATTERN SEQ(A a, A b) GIVEN {IN_WRITTEN_ORDER}"), SCHEMA)
+    rows = match_events(plan, table)
+    assert sum(found) == rows.num_rows == 2 * 6 + 2 * 16
+
+
+@pytest.mark.parametrize("apart", [1, 3])
+def test_records_of_one_writer_may_be_further_apart_than_their_places(apart: int) -> None:
+    events = (Event("a", "A", 0, 9), Event("n", "N", 0, 9), Event("b", "B", 0, 9), Event("c", "C", 4, 12))
+    table = event_table(events).append_column(WRITER, pa.array(["w", "w", "w", "v"]))
+    query = f"PATTERN SEQ(A a, B b, C c) WHERE b.time - a.time >= {apart} ticks GIVEN {IN_WRITTEN_ORDER}"
+    agrees((query, table.append_column(RECORD, pa.array([1, 2, 3, 1]))))
