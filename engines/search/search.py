@@ -280,8 +280,8 @@ def _not_forbidden(
     search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
 ) -> Indexes:
     """Drop rows whose last event no world has where the pattern wants it, as it is known who wrote first."""
-    ties = events.ties
-    if ties is None or not len(rows) or not ties.in_order.any():
+    ties = events.tied
+    if not len(rows) or not ties.in_order.any():
         return rows
     possible = np.ones(len(rows), dtype=bool)
     for other in before:

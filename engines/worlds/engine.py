@@ -350,10 +350,10 @@ class Known:
     def holds(self, ticks: Times) -> bool:
         """Whether a world contradicts none of them."""
         return all(
-            _holds(given, [ticks[e] for e in found], [ticks.ends[e] for e in found])
-            if given.text not in WRITTEN_ORDERS
-            else _in_written_order(ticks, *found, of_ends=found in self.of_ends)
-            for given, found in self.combinations
+            _in_written_order(ticks, *found, of_ends=found in self.of_ends)
+            if clause.text in WRITTEN_ORDERS
+            else _holds(clause, [ticks[e] for e in found], [ticks.ends[e] for e in found])
+            for clause, found in self.combinations
         )
 
 

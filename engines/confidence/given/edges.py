@@ -160,7 +160,8 @@ def _of_writers(
     given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
 ) -> Differences:
     """What the records of each writer say of their neighbours."""
-    along = RECORD if given[number].text == IN_WRITTEN_ORDER else ALONG
+    text = given[number].text
+    along = RECORD if text == IN_WRITTEN_ORDER else ALONG
     left, right = next_records(events, along, endpoints.whole > 0)
     node = np.where(written_as_they_end(events), endpoints.end, np.arange(len(endpoints.end)))
     left, right = node[left], node[right]
