@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
+from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts, with_cut
 from cepctl.engines.confidence.chain.runs import WIDEST_CELL
 from cepctl.engines.kernels.kernel import inner
 
@@ -178,3 +178,19 @@ def _eliminate(cuts, level):
             other, offset = cuts.relative[level, j, 0], cuts.relative[level, j, 1]
             if other < k:
                 _add_relative(cuts, k, other, plus(offset, -c))
+
+
+@inner
+def begins_of_cells(cuts, part, separators, level, tick, buckets, cells):
+    """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
+    event = part.event[separators[level]]
+    cells[0] = buckets.lower[event]
+    count = 1
+    for i in range(cuts.constants[level]):
+        cells[count] = cuts.constant[level, i]
+        count += 1
+    for i in range(cuts.relatives[level]):
+        at = plus(tick[separators[cuts.relative[level, i, 0]]], cuts.relative[level, i, 1])
+        if buckets.lower[event] < at <= buckets.upper[event]:
+            count = with_cut(cells, count, at)
+    return count

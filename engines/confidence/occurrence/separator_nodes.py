@@ -21,8 +21,7 @@ from cepctl.engines.confidence.occurrence.asked import (
     leave_alive,
     levels_of_clauses,
 )
-from cepctl.engines.confidence.occurrence.cuts import cuts_of
-from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
+from cepctl.engines.confidence.occurrence.cuts import begins_of_cells, cuts_of
 from cepctl.engines.confidence.occurrence.separators import words_of
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner

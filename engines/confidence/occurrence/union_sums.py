@@ -29,9 +29,8 @@ from cepctl.engines.confidence.occurrence.asked import (
     settled_at,
 )
 from cepctl.engines.confidence.occurrence.counted_records import degree_counted
-from cepctl.engines.confidence.occurrence.cuts import Cuts, cuts_of
+from cepctl.engines.confidence.occurrence.cuts import Cuts, begins_of_cells, cuts_of
 from cepctl.engines.confidence.occurrence.implied import Implied, implied_problems
-from cepctl.engines.confidence.occurrence.level_cells import begins_of_cells
 from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
