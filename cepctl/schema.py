@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Literal
 
 from cepctl.errors import UncertaintyModelError
+from cepctl.exact_numbers import exact_number
 
 # The time of an interval event's end as the log gave it; only in datasets where some event has one.
 END_TIME = "end_time"
@@ -99,6 +100,7 @@ MICROSECONDS: dict[str, int | Fraction] = {
 _UNITS_ELSEWHERE = {"m": "min", "mn": "min", "msec": "ms", "usec": "us", "nsec": "ns"}
 """Units as other tools write them: `m` is nearer to `ms` by its letters alone."""
 _PER_MICROSECOND = 1_000
+_SHOWN = 60
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -133,10 +135,13 @@ def parse_duration(text: str) -> Fraction:
     found = _DURATION.fullmatch(text)
     if not found or found[2].lower() not in MICROSECONDS:
         raise UncertaintyModelError(
-            f"'{text}' is not a duration; write a number and a unit, such as '15 s' "
+            f"'{text[:_SHOWN]}' is not a duration; write a number and a unit, such as '15 s' "
             f"(units: ns, us, ms, s, min, h, day, week){unit_hint(found[2]) if found else ''}"
         )
-    return Fraction(found[1]) * MICROSECONDS[found[2].lower()]
+    try:
+        return exact_number(found[1]) * MICROSECONDS[found[2].lower()]
+    except ValueError as problem:
+        raise UncertaintyModelError(f"that is not a duration: {problem}") from None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from cepctl.assistants.places import Places
 from cepctl.assistants.tools import Tools
 from cepctl.errors import CepctlError, UsageError
 
+_LONGEST_ERROR = 4_000
 INSTRUCTIONS = (
     "cepctl finds patterns in logs with uncertain times.  Ask `inspect` what is in the events, then `match` "
     "a query; `why_not` tells why nothing matches, `show` explains a row.  Nothing is written."
@@ -36,7 +37,8 @@ def server(places: Places) -> Any:
     tools = Tools(places)
     for tool in (tools.inspect, tools.match, tools.why_not, tools.show):
         annotations = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-        made.tool(annotations=annotations, structured_output=True)(_told(tool, ToolError))
+        # As structured content as well, every answer would be sent twice.
+        made.tool(annotations=annotations, structured_output=False)(_told(tool, ToolError))
     return made
 
 
@@ -48,6 +50,6 @@ def _told(tool: Callable[..., dict[str, Any]], error: type[Exception]) -> Callab
         try:
             return tool(*given, **named)
         except CepctlError as problem:
-            raise error(str(problem)) from None
+            raise error(str(problem)[:_LONGEST_ERROR]) from None
 
     return calling

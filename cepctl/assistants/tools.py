@@ -14,6 +14,8 @@ from cepctl.notices import gathering
 from cepctl.uncertainty.short_rules import short_rule
 
 MOST_CHARACTERS = 24_000
+"""Of all that is sent as an answer."""
+_ENVELOPE = 200
 _MOST_ITEMS = 50
 _MOST_TEXT = 2_000
 # What we name ourselves, a row say, has fewer members.
@@ -22,8 +24,8 @@ _MOST_CUT = 200
 _NOTE = 300
 
 
-def bounded(answer: dict[str, Any], most: int = MOST_CHARACTERS) -> dict[str, Any]:
-    """The answer in at most so many characters of JSON; `cut` says which lists and texts are shortened.
+def bounded(answer: dict[str, Any], most: int = MOST_CHARACTERS - _ENVELOPE) -> dict[str, Any]:
+    """The answer in at most so many characters as it is sent; `cut` names lists and texts that are shortened.
 
     Examples
     --------
@@ -55,8 +57,9 @@ def _without_largest(answer: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def _sent(answer: dict[str, Any]) -> str:
-    """The text that is sent: the protocol's SDK writes every value on a line of its own."""
-    return json.dumps(answer, ensure_ascii=False, indent=2, default=str)
+    """The text as it is sent, a string in the JSON of the protocol, whose SDK gives every value a line."""
+    text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _shortened(value: Any, name: str, items: int, text: int, cut: dict[str, str]) -> Any:
@@ -161,7 +164,7 @@ class Tools:
                     "found": found.summary.found,
                     "rows": rows,
                 },
-                MOST_CHARACTERS - _NOTE,
+                MOST_CHARACTERS - _ENVELOPE - _NOTE,
             )
         if len(found) > len(rows):
             answer["cut"].append(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 
 import polars as pl
 import pyarrow as pa
@@ -184,7 +184,8 @@ def law_to_learn(
 
 def _joined_pair(inputs: EventInputs, types: Sequence[str], key: JoinKey) -> _Pair | None:
     """The two types that have most values of the key in common, mostly in one order."""
-    tried = [name for name in types if name in key.types][:_TYPES_TRIED]
+    joined = frozenset(key.types)
+    tried = list(islice((name for name in types if name in joined), _TYPES_TRIED))
     table = inputs.read([key.name], tried)
     frame = pl.DataFrame(
         {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NANOSECONDS = 1_000
 _PARTS_PER_MILLION = 1_000
-_DRIFT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*ppm\s*", re.ASCII)
+_DRIFT = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*ppm\s*", re.ASCII)
 _LARGEST_DRIFT = 100_000
 _LONGEST = 2**55
 

@@ -102,6 +102,8 @@ def clocks_in(lines: Sequence[str]) -> list[Found]:
 def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
     every: list[Found] = []
     few = [row for row in _spread(len(lines)) if row < len(lines)]
+    # One search in all of them tells that none has something: most files have few of the layouts.
+    text = "\n".join(lines[row] for row in few)
     having: dict[str, list[int]] = {}
     for stamp in stamps():
         if not stamp.has_day:
@@ -109,13 +111,14 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         rows = few
         for part in (stamp.date, stamp.joined):
             if rows and part not in having:
-                having[part] = [row for row in rows if _part(part).search(lines[row])]
+                found = _part(part).search
+                having[part] = [row for row in rows if found(lines[row])] if found(text) else []
             rows = rows and having[part]
         # To make an expression takes far longer than to look for it.
         if not rows:
             continue
         expression = searched(stamp.name)
-        if not any(expression.search(lines[row]) for row in rows):
+        if not expression.search(text) or not any(expression.search(lines[row]) for row in rows):
             continue
         begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
         for row, line in enumerate(lines):

@@ -46,7 +46,7 @@ from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
-from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
+from cepctl.io.source.message_patterns import PatternTable, TypedRecords, table_of, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.templates.attribute import TemplatedReader
 from cepctl.io.templates.first_lines import first_lines
@@ -103,7 +103,7 @@ class Log4jLog:
             source,
             options,
             report,
-            PatternTable((*options.patterns, *built_in_patterns())),
+            table_of((*options.patterns, *built_in_patterns())),
             log_origin(source),
         )
         numbered = 0
@@ -124,7 +124,7 @@ def _is_of_hadoop(head: bytes) -> bool:
 
     Other programs call the code of Hadoop, which then writes some of the lines of their logs.
     """
-    table = PatternTable(built_in_patterns())
+    table = table_of(built_in_patterns())
     text = decoded(head).strip("\n\0").encode()
     records = known = 0
     for each in read_records(BytesIO(text), "", ReadReport(), find_headers):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,12 @@ class PatternTable:
                     self._of_logger.clear()
                 self._of_logger[name] = np.array([pattern.fits(name) for pattern in self.patterns], np.bool_)
         return np.column_stack([self._of_logger[name] for name in loggers])
+
+
+@lru_cache(maxsize=8)
+def table_of(patterns: tuple[LogPattern, ...]) -> PatternTable:
+    """The table of some patterns, which many small files share: each has the loggers of those before it."""
+    return PatternTable(patterns)
 
 
 @dataclass

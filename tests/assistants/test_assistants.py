@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -53,8 +54,8 @@ def asked(folder: Path, calls: Sequence[tuple[str, dict[str, Any]]], *, apart: b
 
 def answer(found: Any) -> dict[str, Any]:
     assert not found.is_error, found.content
-    # As it is sent, blanks and ends of lines counted.
-    assert len(found.content[0].text) <= MOST_CHARACTERS
+    # All that is sent, whatever of it a client reads.
+    assert len(found.model_dump_json()) <= MOST_CHARACTERS
     text: dict[str, Any] = json.loads(found.content[0].text)
     return text
 
@@ -159,8 +160,24 @@ def test_an_answer_is_no_larger_than_its_bound() -> None:
 )
 def test_no_answer_is_longer_than_it_may_be(answer: dict[str, Any]) -> None:
     found = bounded(answer)
-    assert len(json.dumps(found, ensure_ascii=False, indent=2)) <= MOST_CHARACTERS
+    text = json.dumps(found, ensure_ascii=False, indent=2)
+    assert len(json.dumps(text, ensure_ascii=False)) <= MOST_CHARACTERS
     assert found["cut"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"query": f"PATTERN SEQ(A a, B b) WHERE a.{'x' * 30_000} = 1 WITHIN 1 s"},
+        {"query": "PATTERN SEQ(A a, B b) WITHIN 1 s", "uncertainty": f"±{'9' * 30_000} ms"},
+        {"query": "PATTERN SEQ(A a, B b) WITHIN 1 s", "uncertainty": f"±{'9' * 4_000} {'m' * 30_000}"},
+    ],
+)
+def test_no_error_is_longer_than_an_answer(samples: Path, given: dict[str, Any]) -> None:
+    (found,) = asked(samples, [("match", {"events": [str(samples / "services" / "basket.logfmt")], **given})])
+    assert found.is_error
+    assert len(found.model_dump_json()) <= MOST_CHARACTERS
+    assert re.search("no event has an attribute|too many digits|is not a duration", found.content[0].text)
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -192,6 +192,7 @@ def test_a_named_configuration_replaces_that_of_the_directory(csv: Path) -> None
         ("[ingest]\noverwrit = true\n", "'ingest' has no option 'overwrit'; did you mean 'overwrite'?"),
         ("ingest = 1\n", "'ingest' must be a table: [ingest]"),
         ("= 3", "cepctl.toml is not valid TOML"),
+        ('map = ["time=a\\u0000b"]', "'map' has a NUL character in it"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pyarrow as pa
 import pytest
 
 from cepctl.cli import main
+from cepctl.inspection.keys import JoinKey, example_queries
+from cepctl.matching.inputs import EventInputs
+from cepctl.schema import TimeUnit
 
 STEPS = (("Begin", 2), ("Task end", 40))
 HEADER = "event_type,event_id,time,task,host,load\n"
@@ -148,3 +154,28 @@ def test_a_log_of_cases_is_asked_by_its_case(folder: Path, capsys: pytest.Captur
     asked = inspected(capsys)
     assert "of the same case_id" in asked
     assert asked.index("WHERE a.case_id = b.case_id") < asked.index("GROUP BY a.case_id")
+
+
+class CountedName(str):
+    """The name of a type that counts how often it is compared with another."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_work_for_an_example_grows_as_the_types_do() -> None:
+    """As of a log whose messages are its types: a million of them, which one attribute joins."""
+    types = [CountedName(f"type {number}") for number in range(2_000)]
+    events = {"event_type": types[:2], "v": [1, 1], "lower": [0, 5]}
+    key = JoinKey("v", None, tuple(CountedName(each) for each in types), 1)
+    inputs = SimpleNamespace(
+        read=lambda *_: pa.table(events), schema=SimpleNamespace(time_unit=TimeUnit(1_000))
+    )
+    (first, *_) = example_queries(cast(EventInputs, inputs), types, key)
+    assert "SEQ('type 0' a, 'type 1' b) WHERE a.v = b.v" in first.query
+    assert CountedName.compared < 10 * len(types)

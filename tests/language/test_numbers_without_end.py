@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.errors import CepctlError
+from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.exact_numbers import exact_number
 from cepctl.io.clocks.decimals import nanoseconds
 from cepctl.language.parser import parse
+from cepctl.library.clocks import parts_per_million
+from cepctl.schema import parse_duration
 
 HUGE = "1E+2147483648"
 
@@ -35,3 +37,17 @@ def test_a_clock_log_with_a_number_without_end_has_no_number_there() -> None:
 def test_what_is_no_number_to_write_down_is_none(text: str) -> None:
     with pytest.raises(ValueError, match=r"digits|divides|Invalid"):
         exact_number(text)
+
+
+@pytest.mark.parametrize(
+    "length", [f"{'9' * 5_000} s", f"-{'9' * 5_000} ms", f"0.{'9' * 5_000} s", "9" * 5_000]
+)
+def test_a_length_of_time_without_end_is_refused_in_a_line(length: str) -> None:
+    with pytest.raises(UncertaintyModelError) as refused:
+        parse_duration(length)
+    assert len(str(refused.value)) < 300
+
+
+def test_a_drift_without_end_is_refused() -> None:
+    with pytest.raises(CepctlError, match="is not a drift"):
+        parts_per_million(f"{'9' * 5_000} ppm", least=1)

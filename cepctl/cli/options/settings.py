@@ -305,8 +305,18 @@ def _load(path: Path, *, named: bool) -> dict[str, Any]:
         with path.open("rb") as stream:
             if not named:
                 _refuse_others(path, os.fstat(stream.fileno()))
-            return toml_document(stream.read().decode())
+            found = toml_document(stream.read().decode())
     except OSError as problem:
         raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise UsageError(f"{path} is not valid TOML: {problem}") from problem
+    for key, value in found.items():
+        if _has_nul(value):
+            raise UsageError(f"{path}: '{key}' has a NUL character in it, which no option can have")
+    return found
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_nul, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and "\0" in value
