@@ -20,7 +20,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs
+from cepctl.engines.confidence.occurrence.pair_bounds import SHARES, Pairs, bounds_by_pairs
 from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
@@ -104,7 +104,7 @@ class WantedGroups:
             probability,
             sizes,
             pairs,
-            measured_clauses(source, source.events, pairs.clauses(rows)).probability,
+            measured_clauses(source, source.events, pairs.clauses(rows), shares=SHARES).probability,
         )
 
     def by_row(self, groups: Indexes) -> RowProblems:
@@ -301,31 +301,39 @@ def _of_groups(problems: Problems, group: Indexes) -> Problems:
 
 
 def measured_clauses(
-    source: PreparedAlternative, events: Events, clauses: Clauses, weighted: Weighted | None = None
+    source: PreparedAlternative,
+    events: Events,
+    clauses: Clauses,
+    weighted: Weighted | None = None,
+    shares: int = 1,
 ) -> Occurrences:
-    """Each group by itself, so that no other changes a bit; of those that are others moved in time one."""
+    """Each group by itself, so that no other changes a bit; of those that are others moved in time one.
+
+    Each takes as much of the work that one occurrence may take as if so many had equal `shares` in it.
+    """
     options = source.options
     if weighted is not None:
-        return _in_blocks(events, clauses, options, weighted)
+        return _in_blocks(events, clauses, options, weighted, shares)
     count = len(clauses.problem_offsets) - 1
     first = moved_groups(events, clauses)
     chosen, back = (None, None) if first is None else np.unique(first, return_inverse=True)
     if chosen is None or back is None or len(chosen) == count:
-        return _in_blocks(events, clauses, options, Weighted.none(events.masses.laws, count))
-    few = _in_blocks(
-        events, clauses.of_groups(chosen), options, Weighted.none(events.masses.laws, len(chosen))
-    )
+        return _in_blocks(events, clauses, options, Weighted.none(events.masses.laws, count), shares)
+    none = Weighted.none(events.masses.laws, len(chosen))
+    few = _in_blocks(events, clauses.of_groups(chosen), options, none, shares)
     return Occurrences(few.probability[back], few.separators[back], few.rows[back], few.products[back])
 
 
-def _in_blocks(events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted) -> Occurrences:
+def _in_blocks(
+    events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted, shares: int
+) -> Occurrences:
     """All groups, in blocks on all threads."""
     count = len(clauses.problem_offsets) - 1
     blocks = [
         np.arange(begin, min(begin + _GROUPS_AT_ONCE, count)) for begin in range(0, count, _GROUPS_AT_ONCE)
     ]
     parts: list[Callable[[], Iterator[tuple[Indexes, Occurrences]]]] = [
-        partial(_block, events, clauses, weighted, block) for block in blocks
+        partial(_block, events, clauses, weighted, shares, block) for block in blocks
     ]
     whole = Occurrences(np.empty(count), *(np.zeros(count, np.int64) for _ in range(3)))
     for groups, found in concurrently(parts, options.threads):
@@ -335,6 +343,6 @@ def _in_blocks(events: Events, clauses: Clauses, options: MatchOptions, weighted
 
 
 def _block(
-    events: Events, clauses: Clauses, weighted: Weighted, groups: Indexes
+    events: Events, clauses: Clauses, weighted: Weighted, shares: int, groups: Indexes
 ) -> Iterator[tuple[Indexes, Occurrences]]:
-    yield groups, occurrences(events, clauses.of_groups(groups), weighted.of_groups(groups))
+    yield groups, occurrences(events, clauses.of_groups(groups), weighted.of_groups(groups), shares)

@@ -117,10 +117,12 @@ class Weighted(NamedTuple):
         )
 
 
-def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = None) -> Occurrences:
-    """Measure the groups whose rows ask for these clauses."""
+def occurrences(
+    events: Events, clauses: Clauses, weighted: Weighted | None = None, shares: int = 1
+) -> Occurrences:
+    """Measure the groups whose rows ask for these clauses; so many have equal `shares` in the work of one."""
     weighted = weighted or Weighted.none(events.masses.laws, clauses.groups)
-    return occurrences_by_rank(events.id_rank - 1, clauses, weighted, WORK_BOUND)
+    return occurrences_by_rank(events.id_rank - 1, clauses, weighted, WORK_BOUND // shares)
 
 
 def occurrences_by_rank(

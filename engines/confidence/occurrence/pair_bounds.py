@@ -16,6 +16,9 @@ from cepctl.engines.confidence.coupled.clauses import Clauses
 
 MOST_PAIRED = 64
 """Rows of a group whose pairs are looked at: the most probable ones."""
+SHARES = 5 * MOST_PAIRED * (MOST_PAIRED - 1)
+"""All pairs of a group together take a tenth of the work of one occurrence: a pair beyond its share of that
+says nothing."""
 
 
 @dataclass(frozen=True)

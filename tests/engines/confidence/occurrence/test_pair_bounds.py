@@ -43,8 +43,8 @@ def test_a_pair_that_is_not_known_is_taken_for_disjoint() -> None:
 def test_pairs_bound_what_is_too_costly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four rows of 19/12 together, the best of 1/2: one of them holds with 8/9."""
 
-    def pairs_alone(events: Events, clauses: Clauses, weighted: Weighted) -> Occurrences:
-        found = occurrences(events, clauses, weighted)
+    def pairs_alone(events: Events, clauses: Clauses, weighted: Weighted, shares: int) -> Occurrences:
+        found = occurrences(events, clauses, weighted, shares)
         found.probability[np.diff(clauses.problem_offsets) > 2] = np.nan
         return found
 
@@ -53,3 +53,21 @@ def test_pairs_bound_what_is_too_costly(monkeypatch: pytest.MonkeyPatch) -> None
     (row,) = match_events(plan, event_table(TASKS), MatchOptions(approximate=0.5)).to_pylist()
     assert row["expected"] == pytest.approx(19 / 12)
     assert abs(row["occurrence"] - 8 / 9) <= row["occurrence_error"] < 0.14
+
+
+def test_the_pairs_of_a_key_share_the_work_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where 64 rows of six events each are too costly, and so would be two of them."""
+    taken: list[int] = []
+
+    def costly(events: Events, clauses: Clauses, weighted: Weighted, shares: int) -> Occurrences:
+        taken.append(-(-clauses.groups // shares))
+        found = occurrences(events, clauses, weighted, shares)
+        found.probability[:] = np.nan
+        return found
+
+    monkeypatch.setattr(group_occurrences, "occurrences", costly)
+    several = [*TASKS, *(Event(f"a{number}", "A", number, number + 3, k="t") for number in range(3, 9))]
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks GROUP BY ()")
+    (row,) = match_events(plan, event_table(several), MatchOptions(approximate=0.05)).to_pylist()
+    assert row["occurrence_error"] <= 0.05
+    assert taken == [1, 1], "the key, and all its pairs together"
