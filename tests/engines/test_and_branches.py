@@ -14,7 +14,7 @@ from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, asser
 from tests.engines.confidence.occurrence.groups_agree import all_of_them_agree, groups_agree_or_refused
 from tests.engines.test_engines_agree import event_engine_agrees, event_engine_agrees_above
 from tests.plans import Event, event_table, lasting, plan_of
-from tests.random_patterns import NEXT, PARTITION, STRICT
+from tests.random_patterns import ANY, NEXT, PARTITION, STRICT
 from tests.strategies import Case
 from tests.worked_events import PAGE
 
@@ -124,12 +124,13 @@ def test_a_leading_and_takes_from_its_first_tick_on() -> None:
     assert_same_rows(match_table(plan, events), match_events(plan, events))
 
 
-def test_events_of_another_key_are_no_rivals_of_what_begins_an_and() -> None:
+@pytest.mark.parametrize("strategy", [ANY, NEXT, PARTITION])
+def test_events_of_another_key_are_no_rivals_of_what_begins_an_and(strategy: str) -> None:
     """b1 has another key than the match, also where what is given keeps keys from being matched apart."""
     events = event_table(
         (Event("b1", "B", 0, 0, k="q"), Event("c1", "C", -1, 3, k="p"), Event("b2", "B", 5, 5, k="p"))
     )
-    query = f"PATTERN AND(B b, C c) WHERE [k] STRATEGY {NEXT}"
+    query = f"PATTERN AND(B b, C c) WHERE [k] STRATEGY {strategy}"
     for plan in (plan_of(query), plan_of(f"{query} GIVEN SEQ(C p, B q) IF p.k = q.k")):
         assert {key: each.confidence for key, each in exact_matches(plan, events).items()} == {
             (("b2",), ("c1",)): 1
