@@ -44,7 +44,7 @@ def read_writer(value: object) -> WriterRule:
     Examples
     --------
     >>> read_writer("source")
-    WriterRule(by=('source',), along='record')
+    WriterRule(by=('source',), along='record', of_ends=False)
     >>> read_writer({"by": ["node", "unit"], "along": "seq"}).by
     ('node', 'unit')
     """

@@ -53,8 +53,8 @@ def test_what_is_small_stays_here(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_large_goes_to_spark(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.matching.run.LOCAL_EVENTS", 1)
-    monkeypatch.setattr("cepctl.matching.run.LOCAL_BYTES", 1)
+    monkeypatch.setattr("cepctl.matching.execution.LOCAL_EVENTS", 1)
+    monkeypatch.setattr("cepctl.matching.execution.LOCAL_BYTES", 1)
     monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: None)
     words = [word.replace("_", " ") for word in command.split()]
     assert main([*words, "--runner", "auto"]) == 4
@@ -72,8 +72,8 @@ def test_without_java_what_is_large_stays_here_with_a_note(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
-    monkeypatch.setattr("cepctl.matching.run.LOCAL_EVENTS", 1)
-    monkeypatch.setattr("cepctl.matching.run.LOCAL_BYTES", 1)
+    monkeypatch.setattr("cepctl.matching.execution.LOCAL_EVENTS", 1)
+    monkeypatch.setattr("cepctl.matching.execution.LOCAL_BYTES", 1)
     monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: "no Java found")
     words = [word.replace("_", " ") for word in command.split()]
     assert main(words) == 0
