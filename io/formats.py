@@ -77,6 +77,8 @@ FORMATS = (
     "cepctl.io.text.lines:FORMAT",
     "cepctl.io.lines.log:FORMAT",
 )
+_WITH_HEADER, _LATEST_HEADER = ("csv", "tsv", "w3c", "zeek"), 5
+"""Tables that are told by their header, and the last line that is looked at for one."""
 UNKNOWN = "of no known format (cepctl formats lists them)"
 TIME = "time"
 """The group of a pattern that says when."""
@@ -133,10 +135,30 @@ def recognised_format(
             others.append((known, known.recognises_otherwise))
         if known.recognises_named is not None:
             named.append((known, known.recognises_named))
-    for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else []), *others]:
+    for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else [])]:
+        if is_one(head):
+            return known
+    _refuse_late_header(head, name)
+    for known, is_one in others:
         if is_one(head):
             return known
     raise LogFormatError(f"{name}: {UNKNOWN}; {_remedy(head, [*reversed(plain)], named)}")
+
+
+def _refuse_late_header(head: bytes, name: str) -> None:
+    """Raise LogFormatError where lines stand before the header of a table: its rows are no lines of a log."""
+    rest = head
+    for line in range(2, _LATEST_HEADER + 1):
+        rest = rest.partition(b"\n")[2]
+        first = rest.partition(b"\n")[0].lower()
+        if not first.startswith(b"#") and b"time" not in first:
+            continue
+        for known in map(format_named, _WITH_HEADER):
+            if known.reader.recognises(rest):
+                raise LogFormatError(
+                    f"{name}: {UNKNOWN}; its line {line} begins a table ({known.name}), of which the lines "
+                    f"before it are no part: tail -n +{line} FILE | cepctl ingest - -o EVENTS reads it"
+                )
 
 
 _Asked = Sequence[tuple[LogFormat, Callable[[bytes], bool]]]

@@ -164,9 +164,10 @@ def ingested(
 
 def _bytes_of(paths: Sequence[str], options: IngestOptions) -> int:
     """How many bytes the files have; a stream, whose length nobody knows, counts as none."""
+    from cepctl.datasets.stored import STANDARD_INPUT
     from cepctl.io.source.locations import is_stream, list_inputs
 
-    named = [path for path in paths if not is_stream(path)]
+    named = [path for path in paths if path != STANDARD_INPUT and not is_stream(path)]
     files = list_inputs(named, follow_links=options.follow_links)
     return sum(file.size or 0 for file in files)
 

@@ -90,6 +90,14 @@ def test_nothing_said_is_auto(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert capsys.readouterr().err.endswith("error: Spark was called\n")
 
 
+def test_standard_input_is_no_file_whose_size_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
+    with Path("log.csv").open("rb") as log:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(log))
+        assert main(["ingest", "-", "-o", "events"]) == 0
+    assert Path("events").is_dir()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -1,0 +1,37 @@
+"""A line before the header of a table makes no log of its rows: what to leave out is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from tests.small_logs import SMALL_LOGS
+
+STRAY = b"2026-06-14 08:15:00 INFO export begins\n"
+
+
+def tables() -> list[str]:
+    """Those with a header, in UTF-8."""
+    kinds = ("csv", "tsv", "w3c", "zeek")
+    known = [(name, data) for name, (kind, data) in SMALL_LOGS.items() if kind in kinds]
+    return [name for name, data in known if b"\0" not in data and not data.startswith(b"\xef")]
+
+
+@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("lines", [1, 3])
+def test_a_table_behind_other_lines_is_refused_with_the_line_of_its_header(
+    name: str, lines: int, tmp_path: Path
+) -> None:
+    kind, data = SMALL_LOGS[name]
+    (tmp_path / "late").write_bytes(STRAY * lines + data)
+    with pytest.raises(LogFormatError, match=rf"its line {lines + 1} begins a table .{kind}., of which"):
+        ingest([str(tmp_path / "late")], str(tmp_path / "events"), IngestOptions())
+
+
+def test_a_log_of_lines_that_speaks_of_times_is_one(tmp_path: Path) -> None:
+    lines = [f"2026-06-14 08:15:0{n} INFO time, event_type: job {n} ended\n" for n in range(9)]
+    (tmp_path / "app.log").write_text("".join(lines))
+    assert ingest([str(tmp_path / "app.log")], str(tmp_path / "events"), IngestOptions()).events == 9
