@@ -6,8 +6,9 @@ and which step back, is found among all that is kept of a log (`cepctl.state.wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from pyarrow import fs
@@ -36,6 +37,26 @@ class Growth:
     is_ordered: bool = False
     in_order: frozenset[str] = frozenset()
     unordered: frozenset[str] = frozenset()
+
+    def as_json(self) -> dict[str, Any]:
+        """As a state keeps it."""
+        units = {"times": self.times, "ticks": self.ticks}
+        return {
+            **{name: None if unit is None else str(unit) for name, unit in units.items()},
+            "is_ordered": self.is_ordered,
+            "in_order": sorted(self.in_order),
+            "unordered": sorted(self.unordered),
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Growth:
+        """What `as_json` wrote."""
+        times, ticks = (
+            None if (unit := said[name]) is None else TimeUnit.parse(unit) for name in ("times", "ticks")
+        )
+        return cls(
+            times, ticks, said["is_ordered"], frozenset(said["in_order"]), frozenset(said["unordered"])
+        )
 
     @property
     def ticks_of_a_time(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,15 +44,29 @@ class WrittenRows:
         if not self.steps.keys() & set(texts):
             return names.cast(pa.string())
         code = pc.fill_null(names.indices, -1).to_numpy(zero_copy_only=False)
-        era = np.zeros(len(code), np.int64)
-        place = pc.fill_null(along, 0).to_numpy()
-        for number, text in enumerate(texts):
-            if text in self.steps:
-                own = np.flatnonzero(code == number)
-                era[own] = np.searchsorted(self.steps[text], place[own], side="right")
-        eras, back = np.unique(np.stack([code, era]), axis=1, return_inverse=True)
-        told = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
-        return pa.array(told, pa.string()).take(pa.array(back.ravel()))
+        return names_of_eras(texts, code, pc.fill_null(along, 0).to_numpy(), self.steps)
+
+
+def names_of_eras(
+    texts: Sequence[str],
+    code: Indexes,
+    along: Indexes,
+    steps: Mapping[str, Indexes],
+    earlier: Mapping[str, int] | None = None,
+) -> pa.Array:
+    """The writer of each of n events, with how often it has begun.
+
+    `texts`: the names of writers, of which `code` has the place for each event, shape (n,), -1 for none.
+    `steps`: where each begins anew, ascending; `earlier`: how often it did before all of these, 0 without it.
+    """
+    era = np.zeros(len(code), np.int64)
+    for number, text in enumerate(texts):
+        if text in steps:
+            own = np.flatnonzero(code == number)
+            era[own] = np.searchsorted(steps[text], along[own], side="right") + (earlier or {}).get(text, 0)
+    eras, back = np.unique(np.stack([code, era]), axis=1, return_inverse=True)
+    told = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
+    return pa.array(told, pa.string()).take(pa.array(back.ravel()))
 
 
 def _told(name: str, era: int) -> str:

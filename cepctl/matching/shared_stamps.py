@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cepctl.plan.plan import Plan
 
 _NO_STAMP = np.iinfo(np.int64).min
-_MOST_ROWS = 100_000
+_MOST_ROWS, _MOST_EVENTS = 100_000, 200_000
 """Of more nobody looks: it would take longer than the note is worth."""
 
 
@@ -37,7 +37,7 @@ def settled_by_order(plan: Plan, inputs: EventInputs, rows: FoundRows, counts: R
         return 0
     found = rows.table()
     found = found.filter(pc.less(found.column("confidence"), 1.0))
-    if not found.num_rows:
+    if not found.num_rows or inputs.count_events() > _MOST_EVENTS:
         return 0
     signature = pa.concat_arrays(found.column("signature").chunks)
     ids = signature.flatten().flatten()

@@ -270,7 +270,7 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) 
         "sources": [asdict(source) for source in saved.sources],
         "sketch": None if saved.sketch is None else asdict(saved.sketch),
         "templates": json.loads(templates_text(saved.templates)),
-        "growth": None if saved.growth is None else _decided(saved.growth),
+        "growth": None if saved.growth is None else saved.growth.as_json(),
         "steps": {name: [each.earlier, *each.records] for name, each in progress.steps.items()},
     }
     text = json.dumps(content, ensure_ascii=False, indent=1)
@@ -305,28 +305,8 @@ def _loaded(place: Path) -> Saved:
         clocks=_clocks_in(content),
         sketch=_sketch_in(content),
         templates=templates_in(json.dumps(content.get("templates", []))),
-        growth=_growth_in(content),
+        growth=Growth.from_json(said) if (said := content.get("growth")) is not None else None,
     )
-
-
-def _decided(growth: Growth) -> dict[str, Any]:
-    units = {"times": growth.times, "ticks": growth.ticks}
-    return {
-        **{name: None if unit is None else str(unit) for name, unit in units.items()},
-        "is_ordered": growth.is_ordered,
-        "in_order": sorted(growth.in_order),
-        "unordered": sorted(growth.unordered),
-    }
-
-
-def _growth_in(content: Mapping[str, Any]) -> Growth | None:
-    """What a manifest says of the order of records; those before format 6 left it out."""
-    said = content.get("growth")
-    if said is None:
-        return None
-    times, ticks = (None if said[name] is None else TimeUnit.parse(said[name]) for name in ("times", "ticks"))
-    logs = (frozenset(said[name]) for name in ("in_order", "unordered"))
-    return Growth(times, ticks, said["is_ordered"], *logs)
 
 
 def _clocks_in(content: Mapping[str, Any]) -> Clocks:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.ingestion.chunks import ERA
 from cepctl.ingestion.written_records import Block, Eras, shared_stamps
+from cepctl.ingestion.written_rows import names_of_eras
 from cepctl.schema import RECORD, TICK_MAX, WRITER
 
 
@@ -135,18 +136,9 @@ def _steps(block: Block, texts: list[str], before: Mapping[str, Steps]) -> dict[
 
 def _named(block: Block, texts: list[str], steps: Mapping[str, Steps]) -> pa.Array:
     """The name of each writer, with how often it has begun."""
-    era = np.zeros(len(block), np.int64)
-    for number, text in enumerate(texts):
-        if text in steps:
-            own = np.flatnonzero(block.writer == number)
-            begun = np.searchsorted(np.array(steps[text].records, np.int64), block.along[own], side="right")
-            era[own] = begun + steps[text].earlier
-    eras, back = np.unique(np.stack([block.writer, era]), axis=1, return_inverse=True)
-    told = [
-        None if number < 0 else texts[number] + (ERA.format(count + 1) if count else "")
-        for number, count in eras.T.tolist()
-    ]
-    return pa.array(told, pa.string()).take(pa.array(back.ravel()))
+    begun = {name: np.array(each.records, np.int64) for name, each in steps.items()}
+    earlier = {name: each.earlier for name, each in steps.items()}
+    return names_of_eras(texts, block.writer, block.along, begun, earlier)
 
 
 def _components(block: Block) -> tuple[Indexes, Ticks, Ticks]:

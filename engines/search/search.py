@@ -280,9 +280,9 @@ def _not_forbidden(
     search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
 ) -> Indexes:
     """Drop rows whose last event no world has where the pattern wants it, as it is known who wrote first."""
-    ties = events.tied
-    if not len(rows) or not ties.in_order.any():
+    if not (len(rows) and events.depends.given and events.tied.in_order.any()):
         return rows
+    ties = events.tied
     possible = np.ones(len(rows), dtype=bool)
     for other in before:
         for one, two in ((column, other), (other, column)):

@@ -163,8 +163,9 @@ def _of_writers(
     text = given[number].text
     along = RECORD if text == IN_WRITTEN_ORDER else ALONG
     left, right = next_records(events, along, endpoints.whole > 0)
-    node = np.where(written_as_they_end(events), endpoints.end, np.arange(len(endpoints.end)))
-    left, right = node[left], node[right]
+    if len(endpoints.lasting):
+        node = np.where(written_as_they_end(events), endpoints.end, np.arange(len(endpoints.end)))
+        left, right = node[left], node[right]
     found = Differences(left, right, np.full(len(left), -1), np.full(len(left), number))
     _refuse_impossible(given, found, nodes)
     return found.taken(np.flatnonzero(~found.implied(nodes.masses)))
