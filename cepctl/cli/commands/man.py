@@ -40,8 +40,9 @@ def command(context: click.Context, name: str | None, output: str | None) -> Non
 
 
 def _page(root: click.Group, context: click.Context, name: str | None) -> str:
+    asking = context.help_option_names
     if name is None:
-        return manual_page(root, "cepctl", [*root.list_commands(context)])
+        return manual_page(root, "cepctl", [*root.list_commands(context)], asking)
     found = root.get_command(context, name)
     assert found is not None
-    return manual_page(found, f"cepctl {name}", [])
+    return manual_page(found, f"cepctl {name}", [], asking)

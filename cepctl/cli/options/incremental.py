@@ -61,7 +61,7 @@ _OPTIONS = (
     grouped_option(
         "--reopen",
         is_flag=True,
-        help="Read late events after all, and emit the changes (- and +).",
+        help="Read late events after all, and emit the changes (- and +); lines of logs have no order then.",
         group=HelpGroup.INCREMENTAL,
     ),
     grouped_option(

@@ -9,11 +9,13 @@ import click
 from cepctl import __version__
 
 
-def manual_page(command: click.Command, path: str, others: Sequence[str]) -> str:
+def manual_page(
+    command: click.Command, path: str, others: Sequence[str], help_names: Sequence[str] = ("--help",)
+) -> str:
     r"""The page of a command.
 
     `command`, `path`: what is described, and how it is called.  `others`: names of commands below it, whose
-    pages are named.
+    pages are named; `help_names`: the options that ask for help, which a command remembers.
 
     Examples
     --------
@@ -21,7 +23,7 @@ def manual_page(command: click.Command, path: str, others: Sequence[str]) -> str
     >>> page.splitlines()[1:4]
     ['.SH NAME', 'cepctl\\-x \\- Do it.', '.SH SYNOPSIS']
     """
-    with click.Context(command, info_name=path) as context:
+    with click.Context(command, info_name=path, help_option_names=[*help_names]) as context:
         usage = " ".join(command.collect_usage_pieces(context))
         options = [
             record
