@@ -59,6 +59,7 @@ META_ASSUMED_ORDER = b"cepctl.assumed_order"
 META_WRITTEN_UNITS = b"cepctl.written_units"
 META_LAWS = b"cepctl.laws"
 META_OBSERVED = b"cepctl.observed"
+META_LEFT_BEHIND = b"cepctl.left_behind"
 META_TEMPLATES = b"cepctl.templates"
 META_LAYOUTS = b"cepctl.layouts"
 

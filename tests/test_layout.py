@@ -282,6 +282,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "spark",
         "language",
         "plan",
+        "io.contract",
+        "io.source",
         "datasets",
         "sketches",
         "engines.rows",

@@ -15,6 +15,7 @@ from pyarrow import fs
 from cepctl.atomic.replacing import restore
 from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
+from cepctl.datasets.left_behind import LeftBehind, left_behind_in
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.datasets.observed import observed_in
 from cepctl.errors import EventSchemaError
@@ -29,6 +30,7 @@ from cepctl.schema import (
     META_GIVEN,
     META_LAWS,
     META_LAYOUTS,
+    META_LEFT_BEHIND,
     META_OBSERVED,
     META_TEMPLATES,
     META_TIME_UNIT,
@@ -49,6 +51,7 @@ class StoredDataset:
     `layouts` are pairs of a file and the layout that was learned from it.  It `assumes_order` of lines of
     logs, if nobody said that they are in order; records of a writer are `in_units` where they overlap in time
     only if they share a stamp.  `observed`: until when its events tell what happened, if its model says it.
+    One that was made for one query has `left_behind` what cannot matter to that.
     """
 
     location: Location
@@ -64,6 +67,7 @@ class StoredDataset:
     assumes_order: bool = False
     in_units: bool = False
     observed: Observed | None = None
+    left_behind: LeftBehind | None = None
 
     @property
     def in_arrow(self) -> bool:
@@ -72,13 +76,14 @@ class StoredDataset:
 
     @property
     def events(self) -> int | None:
-        """How many events its ingest wrote; None where the metadata do not say."""
-        return sum(self.type_counts.values()) if self.type_counts else None
+        """How many events it holds; None where the metadata do not say."""
+        left = 0 if self.left_behind is None else self.left_behind.events
+        return sum(self.type_counts.values()) - left if self.type_counts else None
 
 
 def some_event_lasts(dataset: StoredDataset) -> bool:
     """Whether some event of a dataset has an end, as the statistics of its parts tell."""
-    if END_TIME in dataset.schema.names:
+    if END_TIME in dataset.schema.names or (dataset.left_behind and dataset.left_behind.lasting):
         return True
     filesystem, _ = dataset.location.resolve()
     if dataset.in_arrow:
@@ -173,4 +178,5 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
         assumes_order=META_ASSUMED_ORDER in metadata,
         in_units=META_WRITTEN_UNITS in metadata,
         observed=observed_in(metadata.get(META_OBSERVED)),
+        left_behind=left_behind_in(metadata.get(META_LEFT_BEHIND)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,8 @@ from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow, wri
 from cepctl.ingestion.chunks import (
     DISTINCT,
     RAW_ALONG,
+    AttributeFacts,
     Chunk,
-    attribute_facts,
     has_column,
     has_ends,
     has_writers,
@@ -29,20 +29,27 @@ MOST_ARROW_BYTES = 512 << 20
 """Beyond these, so many bytes of values, disks are spared and what is left is Parquet."""
 
 
-def write_chunk(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_group: int) -> Chunk:
+def write_chunk(
+    table: pa.Table,
+    path: str,
+    filesystem: fs.FileSystem,
+    rows_of_group: int,
+    whole: pa.Table,
+    facts: Mapping[str, AttributeFacts],
+) -> Chunk:
     """Write the sorted rows of a chunk; returns what later steps need to know of it.
 
-    The ending of its name tells in which format.
+    The ending of its name tells in which format.  `whole`: all events that were read, of which those that are
+    not written are told as well; `facts` are those of its attributes.
     """
     if path.endswith(SUFFIX):
         write_arrow(table, path, filesystem, rows_of_group)
     else:
         _write_parquet(table, path, filesystem, rows_of_group)
-    facts = attribute_facts(table)
-    first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
+    first, last = pc.min(whole.column("lower")).as_py(), pc.max(whole.column("upper")).as_py()
     return Chunk(
-        *(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table)),
-        *(lengths_in(table), has_writers(table), has_column(table, RAW_ALONG)),
+        *(path, len(table), facts, is_zoned(whole), has_ends(whole), first, last, clocks_in(whole)),
+        *(lengths_in(whole), has_writers(whole), has_column(whole, RAW_ALONG)),
     )
 
 

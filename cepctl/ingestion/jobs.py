@@ -13,16 +13,17 @@ import pyarrow.parquet as pq
 from cepctl import __version__
 from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.kinds import Kind
+from cepctl.datasets.left_behind import left_behind_text
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.datasets.observed import observed_text
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.growing_writers import Growth, in_growing_order
+from cepctl.ingestion.in_one_unit import read_in_one_unit
+from cepctl.ingestion.needed import Needed, all_unneeded, left_behind
 from cepctl.ingestion.ordering import Order, order
-from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.read_tasks import read_tasks
-from cepctl.ingestion.reading import ReadTask, discard
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import in_own_process
@@ -35,6 +36,7 @@ from cepctl.ingestion.summary import (
     report_text,
     summarised,
 )
+from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.templates import mine_templates, with_templates
 from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
@@ -44,7 +46,6 @@ from cepctl.ingestion.writer_names import require_columns
 from cepctl.ingestion.writers import Written, in_written_order
 from cepctl.ingestion.writers_told import told_of_writers
 from cepctl.ingestion.writing import PartTask, write_part
-from cepctl.ingestion.written_units import finest
 from cepctl.io.contract.message_template import templates_text
 from cepctl.io.contract.reader import LAYOUT, ReadOptions, zones_said
 from cepctl.io.formats import format_named, open_log
@@ -59,6 +60,7 @@ from cepctl.schema import (
     META_GIVEN,
     META_LAWS,
     META_LAYOUTS,
+    META_LEFT_BEHIND,
     META_MODEL,
     META_OBSERVED,
     META_TEMPLATES,
@@ -92,7 +94,8 @@ class IngestOptions:
     occur in their times and in durations of the model.  `writers`: who wrote the events, in the
     order of their records, whatever the model says; none where that is left out, and None where nothing is
     said.  Then lines of logs are in order, if it `orders_lines`.  Of logs that grow, `growth` is what
-    earlier runs have decided of the order of their records.
+    earlier runs have decided of the order of their records.  What is not `needed` is left behind, None where
+    all is.
     """
 
     input_format: str | None = None
@@ -114,6 +117,7 @@ class IngestOptions:
     writers: tuple[WriterRule, ...] | None = None
     orders_lines: bool = True
     growth: Growth | None = None
+    needed: Needed | None = None
 
 
 def ingest(
@@ -171,7 +175,7 @@ def _ingest(
         tasks = read_tasks(listed(scratch), scratch, options, memory)
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found)
-        results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
+        results, unit = read_in_one_unit(tasks, options.known_kinds, runner)
         unit_of_times = unit
         parts = [task.file for task in tasks if task.declares_unit]
         footers = [_footer(file) for file in parts]
@@ -199,6 +203,7 @@ def _ingest(
         if whole:
             refuse_eventless(summary)
         metadata = _metadata(summary, options.model, written) | _layouts_metadata(results)
+        metadata |= _left_behind_metadata(results)
         in_arrow = options.in_arrow and _in_arrow(tasks, results)
         once = options.read_once
         made = [
@@ -307,25 +312,6 @@ def _clocks_in(footer: dict[bytes, bytes]) -> tuple[Clocks, TimeUnit]:
     return clocks_of(footer), TimeUnit.parse(footer[META_TIME_UNIT].decode())
 
 
-def _in_one_unit(
-    tasks: Sequence[ReadTask], results: list[FileResult], runner: Runner
-) -> tuple[list[FileResult], TimeUnit]:
-    """The results of all files in the finest unit of all; files that were read in another are read again."""
-    unit = finest(
-        [
-            *(task.written.unit for task in tasks[:1]),
-            *(result.written.unit for result in results if result.chunks),
-        ]
-    )
-    again = [n for n, result in enumerate(results) if result.chunks and result.written.unit != unit]
-    for number in again:
-        discard(tasks[number].scratch, results[number])
-    finer = [replace(tasks[number], written=replace(results[number].written, unit=unit)) for number in again]
-    for number, result in zip(again, read_files(finer, runner), strict=True):
-        results[number] = result
-    return results, unit
-
-
 def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, memory: MemoryBudget) -> Order:
     def ordered(read: Sequence[FileResult]) -> Order:
         return order(read, scratch.resolve()[0], columns, memory)
@@ -355,6 +341,12 @@ def _layouts_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
     learned = [(each.name, each.time_forms[LAYOUT]) for each in results if LAYOUT in each.time_forms]
     kept = dict(learned[:_MOST_LAYOUTS])
     return {META_LAYOUTS: json.dumps(kept, ensure_ascii=False).encode()} if kept else {}
+
+
+def _left_behind_metadata(results: Sequence[FileResult]) -> dict[bytes, bytes]:
+    """What is known of the events that were read and are not in the dataset."""
+    left = left_behind(all_unneeded(result.unneeded for result in results))
+    return {} if left is None else {META_LEFT_BEHIND: left_behind_text(left)}
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel, written: Written) -> dict[bytes, bytes]:

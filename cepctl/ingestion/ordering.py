@@ -52,7 +52,7 @@ Piece = tuple[Slice, ...]
 class Order:
     """The parts of a dataset in order, each in pieces, which are slices of chunks.
 
-    `type_counts` of the events that stay is by place of the file among the results.
+    `type_counts` is by place of the file among the results, of the events that stay and those left behind.
     """
 
     parts: tuple[tuple[Piece, ...], ...]
@@ -73,11 +73,15 @@ def order(
         return Order((((),),))
     return_freed(memory)
     out = left_out(results, chunks, filesystem, key_bytes(memory))
-    row_bytes = sum(result.size for result in results) // sum(chunk.rows for _, chunk in chunks)
+    row_bytes = sum(result.size for result in results) // max(sum(chunk.rows for _, chunk in chunks), 1)
     row_bytes += columns * _COLUMN_BYTES
     part_events = max(1, min(PART_EVENTS, PART_BYTES // row_bytes))
     most = max(1, -(-part_events * row_bytes // piece_bytes(memory)))
     bounds, pieces, type_counts = _bounds(chunks, out, filesystem, part_events, most)
+    for number, result in enumerate(results):
+        if result.unneeded.events:
+            counts = Counter(type_counts.get(number, {})) + Counter(result.unneeded.types)
+            type_counts[number] = dict(sorted(counts.items()))
     slices = _slices(chunks, out, filesystem, bounds)
     parts = tuple(slices[start : start + pieces] for start in range(0, len(slices), pieces))
     return Order(parts, type_counts, out)

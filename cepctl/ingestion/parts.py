@@ -18,11 +18,13 @@ from itertools import pairwise
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
 from cepctl.event_table import FIXED_COLUMNS
+from cepctl.ingestion.needed import all_unneeded
 from cepctl.ingestion.other_times import OtherTimes
 from cepctl.ingestion.progress import progress_of
-from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
+from cepctl.ingestion.reading import discard, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
+from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
 from cepctl.io.formats import format_of, open_log
@@ -240,6 +242,7 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         read_as=parts[0].read_as,
         other_times=_other_times(parts),
         ends=parts[0].ends if parts[0].ends is None else parts[0].ends.before(parts[-1].ends),
+        unneeded=all_unneeded(part.unneeded for part in parts),
     )
     read_alike = all(part.read_as == whole.read_as for part in parts)
     return whole if _is_of_one_kind(whole) and read_alike else None

@@ -17,8 +17,8 @@ from cepctl.runners.ahead import ahead_text
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
-    from cepctl.ingestion.reading import ReadTask
     from cepctl.ingestion.results import FileResult
+    from cepctl.ingestion.task import ReadTask
 
 Tell = Callable[[str], None]
 _TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)

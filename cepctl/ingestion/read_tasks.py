@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.ingestion.reading import ReadTask
 from cepctl.ingestion.room import is_little
+from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
 from cepctl.ingestion.written_units import Written, finest, unit_of_rules
 from cepctl.io.formats import open_log
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
 
 MOST_READ_IN_ARROW = 256 << 20
+LEAST_LEFT_BEHIND = 8 << 20
+"""Of input of fewer bytes all events are kept."""
 
 
 def read_tasks(
@@ -40,7 +42,8 @@ def read_tasks(
         task = _read_task(file, number, scratch, options, written, memory)
         own = replace(task.options, neighbour=neighbour)
         tasks.append(replace(task, options=own, declares_unit=unit is not None, in_arrow=in_arrow))
-    return tasks
+    much = sum(file.size or 0 for file in files) >= LEAST_LEFT_BEHIND
+    return [replace(task, needed=options.needed) for task in tasks] if much and options.needed else tasks
 
 
 def _may_take_room(files: Sequence[InputFile], scratch: Location, memory: MemoryBudget) -> bool:

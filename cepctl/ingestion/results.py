@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.ingestion.needed import Unneeded
 from cepctl.ingestion.other_times import OtherTimes, other_times_told
 from cepctl.ingestion.written_units import LOST_ZEROS, Ends, Written
 from cepctl.io.contract.log_format import Repeats
@@ -84,6 +85,7 @@ class FileResult:
     comes from; `renamed` are the types of events that were given another name.  `read_as` are the kinds of
     the attributes that rules of the model read.
     `other_times` are the attributes that are times, too, `ends` the times of the first and the last record.
+    `unneeded` tells of events that were read and are in no chunk.
     `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
     again.
     """
@@ -117,10 +119,11 @@ class FileResult:
     read_as: Mapping[str, Kind | None] = field(default_factory=dict)
     other_times: Mapping[str, OtherTimes] = field(default_factory=dict)
     ends: Ends | None = None
+    unneeded: Unneeded = field(default_factory=Unneeded)
 
     @property
     def events(self) -> int:
-        return sum(chunk.rows for chunk in self.chunks)
+        return sum(chunk.rows for chunk in self.chunks) + self.unneeded.events
 
     def sharing(self, alike: dict[object, object]) -> FileResult:
         """The same, with what other files have as well kept once: `alike` grows by what only this has.

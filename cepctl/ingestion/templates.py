@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion.reading import ReadTask
+from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.formats import OpenLog, format_of, open_log

@@ -122,10 +122,14 @@ def opened_search(
     """
     from cepctl.io.rows.columns import require_columns
     from cepctl.matching.inputs import open_events
+    from cepctl.matching.needed import NeededByQuery
 
     reading = given_ingest_options(question.raw_input)
     here = question.execution.runner.here
-    inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
+    memory, needed = question.matching.memory, None
+    if question.execution.engine == "event":
+        needed = NeededByQuery(partial(question.matching.plan, question.query), question.kleene)
+    inputs = opened.enter_context(open_events(paths, reading, memory, in_arrow=here, needed=needed))
     tell_reading(inputs.summary)
     if question.kleene == "summary":
         inputs = without_assumed_order(inputs, "a summary")

@@ -53,7 +53,7 @@ def _why_not(matches: Matches) -> str | None:
     from cepctl.render.why_not import print_why_not
 
     # What sketches rule out can be what stopped a partial match.
-    plan, inputs = matches.found.plan, replace(matches.found.inputs, only=None)
+    plan, inputs = matches.found.plan, replace(matches.found.inputs, only=None).whole()
     if plan.never is not None:
         return plan.never
     told = io.StringIO()

@@ -27,7 +27,7 @@ def holds_numbers(inputs: EventInputs, name: str) -> bool:
 
 
 def _values(inputs: EventInputs, name: str) -> pl.DataFrame:
-    return pl.DataFrame(inputs.read([name]).select(["event_id", name])).drop_nulls(name)
+    return pl.DataFrame(inputs.whole().read([name]).select(["event_id", name])).drop_nulls(name)
 
 
 def _others(values: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -33,7 +33,7 @@ def absent_values(plan: Plan, inputs: EventInputs) -> Iterator[str]:
     ]
     if not asked or plan.never is not None or inputs.count_events() > LOCAL_EVENTS:
         return
-    table = inputs.read(plan.attributes, types_read(plan))
+    table = inputs.whole().read(plan.attributes, types_read(plan))
     yield from dict.fromkeys(
         said for component, compared in asked if (said := _absent(table, component, *compared)) is not None
     )

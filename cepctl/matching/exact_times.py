@@ -21,6 +21,11 @@ def exact_times(plan: Plan, inputs: EventInputs, counts: RowCounts) -> bool:
 
     if counts.unlikely or counts.missed or inputs.count_events() > _MOST_EVENTS:
         return False
-    table = inputs.read([], types_read(plan))
-    same = pc.all(pc.equal(table.column("lower"), table.column("upper")))
-    return table.num_rows > 0 and bool(same.as_py())
+    types = types_read(plan)
+    left = [each.left_behind.inexact for each in inputs.datasets if each.left_behind is not None]
+    if any(inexact if types is None else inexact & types for inexact in left):
+        return False
+    table = inputs.read([], types)
+    same = pc.all(pc.equal(table.column("lower"), table.column("upper")), min_count=0)
+    found = inputs.schema.type_counts or {}
+    return any(types is None or name in types for name in found) and bool(same.as_py())

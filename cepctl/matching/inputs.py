@@ -7,12 +7,14 @@ raw log sees exactly what a query on the ingested log would.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,10 +23,18 @@ from cepctl.clocks import joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.part_files import ArrowEvents, bytes_of_event, events_held, pieces_of_part, rows_of_part
-from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset, temporary_dataset
+from cepctl.datasets.stored import (
+    STANDARD_INPUT,
+    StoredDataset,
+    some_event_lasts,
+    stored_dataset,
+    temporary_dataset,
+)
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.event_table import FIXED_COLUMNS, is_attribute
+from cepctl.io.contract.rescaling import last_tick
+from cepctl.io.source.locations import is_stream
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
@@ -32,6 +42,7 @@ from cepctl.schema import WRITTEN_ORDERS
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.needed import Needed
     from cepctl.ingestion.summary import IngestSummary
 
 _ADVISED_BYTES = 100_000_000
@@ -44,7 +55,7 @@ class EventInputs:
     `schema` holds the attributes of all inputs in one type each and the finest time unit;
     `summary` what was said while raw input was ingested, None when there was none; the dataset made
     of it is the `temporary` one.  `only` are the row groups that a query needs of each dataset, as their
-    sketches tell; None for all.
+    sketches tell; None for all.  `read_whole` makes the dataset of raw input anew, with all events.
     """
 
     datasets: tuple[StoredDataset, ...]
@@ -52,6 +63,17 @@ class EventInputs:
     summary: IngestSummary | None = None
     temporary: StoredDataset | None = None
     only: tuple[frozenset[tuple[int, int]], ...] | None = None
+    read_whole: Callable[[], StoredDataset] | None = field(default=None, compare=False)
+
+    def whole(self) -> EventInputs:
+        """The same with all events; raw input of which some were left behind is read again."""
+        left = [each for each in self.datasets if each.left_behind is not None]
+        if not left or self.read_whole is None:
+            return self
+        whole = self.read_whole()
+        return replace(
+            self, datasets=tuple(whole if each in left else each for each in self.datasets), temporary=whole
+        )
 
     def read(
         self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
@@ -100,7 +122,12 @@ class EventInputs:
             _refuse_duplicates(pa.concat_tables(table.select(["event_id"]) for table in self.blocks([])))
 
     def count_events(self) -> int:
-        """How many events there are, as the footers of all parts have it."""
+        """How many events there are, as the footers of all parts have it, with those left behind."""
+        left = [each.left_behind.events for each in self.datasets if each.left_behind is not None]
+        return self.count_held() + sum(left)
+
+    def count_held(self) -> int:
+        """How many events there are to be matched, as the footers of all parts have it."""
         return sum(map(events_held, self.datasets))
 
     def require_room(
@@ -151,9 +178,12 @@ class EventInputs:
         """
         found = []
         for place, (dataset, source) in enumerate(zip(self.datasets, self.sources(()), strict=True)):
-            groups = replace(source, only=None).row_groups(place)
-            if groups:
-                latest = max(group.last_tick for group in groups)
+            ticks = [group.last_tick for group in replace(source, only=None).row_groups(place) if group.rows]
+            if dataset.left_behind is not None:
+                left = np.array([dataset.left_behind.last_tick])
+                ticks.extend(last_tick(left, dataset.time_unit, self.schema.time_unit).tolist())
+            if ticks:
+                latest = max(ticks)
                 said = dataset.observed
                 found.append(latest if said is None else said.last_tick(latest, self.schema.time_unit))
         return max(found, default=None)
@@ -178,11 +208,13 @@ def open_events(
     memory: MemoryBudget | None = None,
     *,
     in_arrow: bool = False,
+    needed: Needed | None = None,
 ) -> Iterator[EventInputs]:
     r"""Open datasets, plain event files and raw logs for one query.
 
     Raw input is ingested (by this process, within the `memory`) into a temporary directory, which is gone
-    when the context ends; what is small is kept `in_arrow` where that is asked for.  `-` is standard input.
+    when the context ends; what is small is kept `in_arrow` where that is asked for.
+    Of much that is alone, what is not `needed` is left behind.  `-` is standard input.
 
     Raises
     ------
@@ -203,7 +235,7 @@ def open_events(
     opened = [(path, stored_dataset(path)) for path in dict.fromkeys(paths)]
     stored = [dataset for _, dataset in opened if dataset is not None]
     raw = [path for path, dataset in opened if dataset is None]
-    summary = ingested = None
+    summary = ingested = read_whole = None
     with ExitStack() as opened_folders:
         if raw:
             # Datasets alone need no reader of logs, and importing them all takes a while.
@@ -211,15 +243,32 @@ def open_events(
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
             chosen = replace(options or IngestOptions(), read_once=True, in_arrow=in_arrow)
+            chosen = replace(chosen, needed=None if stored or not _may_be_read_again(raw, chosen) else needed)
             if memory is not None:
                 chosen = replace(chosen, memory=memory.for_reading)
             summary = ingest(raw, output, chosen)
             ingested = temporary_dataset(output)
             stored.append(ingested)
+            read_whole = partial(_read_whole, raw, chosen, opened_folders)
         schema = _common_schema(stored)
         if options is not None and options.writers == ():
             schema = schema.without_order()
-        yield EventInputs(tuple(stored), schema, summary, ingested)
+        yield EventInputs(tuple(stored), schema, summary, ingested, read_whole=read_whole)
+
+
+def _may_be_read_again(raw: Sequence[str], options: IngestOptions) -> bool:
+    """Whether raw input can be read twice, and nothing is said in which an event matters to all others."""
+    streams = any(path == STANDARD_INPUT or is_stream(path) for path in raw)
+    return not (streams or options.model.given or options.model.laws)
+
+
+def _read_whole(raw: Sequence[str], options: IngestOptions, opened: ExitStack) -> StoredDataset:
+    """The dataset of raw input with all its events, as long as `opened` is."""
+    from cepctl.ingestion.jobs import ingest
+
+    output = str(opened.enter_context(temporary_folder()) / "events")
+    ingest(raw, output, replace(options, needed=None))
+    return temporary_dataset(output)
 
 
 def read_schema(paths: Sequence[str], options: IngestOptions | None = None) -> EventSchema:

@@ -55,7 +55,7 @@ def find_rows(
 
     require_engine(plan, execution.engine)
     if execution.runner.runner == AUTO:
-        execution = replace(execution, runner=execution.runner.for_events(inputs.count_events()))
+        execution = replace(execution, runner=execution.runner.for_events(inputs.count_held()))
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
     if execution.engine != "event":

@@ -140,10 +140,15 @@ class Relevance:
 
     def relevant(self, table: pa.Table) -> pa.Table:
         """The events that can matter, in their order; types may come numbered, and leave as text."""
-        condition = self._condition
-        kept = table if condition is None else table.filter(_flags(table, condition))
+        needed = self.flags(table)
+        kept = table if needed is None else table.filter(needed)
         place = kept.schema.get_field_index("event_type")
         return kept.set_column(place, "event_type", kept.column("event_type").cast(pa.string()))
+
+    def flags(self, table: pa.Table) -> pa.Array | None:
+        """Which events can matter, shape (n,); None where all can."""
+        condition = self._condition
+        return None if condition is None else _flags(table, condition)
 
     def fitting(self, table: pa.Table) -> pa.Array:
         """Which events the pattern itself speaks of, whatever is given."""

@@ -12,7 +12,8 @@ from cepctl.cli import main
 from cepctl.ingestion import key_partitions, ordering, reading, room, writing
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.reading import ReadTask, parser_died
+from cepctl.ingestion.reading import parser_died
+from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location

@@ -13,7 +13,7 @@ import pytest
 
 from cepctl.datasets.part_files import ArrowEvents
 from cepctl.datasets.row_groups import row_groups
-from cepctl.ingestion import jobs, read_tasks, reading
+from cepctl.ingestion import gathering, jobs, read_tasks, reading
 from cepctl.ingestion.jobs import IngestOptions
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.uncertainty.model import parse_model
@@ -100,7 +100,7 @@ def test_what_is_much_is_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert isinstance(events.sources([])[0], ArrowEvents)
         expected = events.read()
     if of_one:
-        for module in (reading, jobs):
+        for module in (gathering, jobs):
             monkeypatch.setattr(module, "MOST_ARROW_BYTES", 200)
     else:
         monkeypatch.setattr(read_tasks, "MOST_READ_IN_ARROW", 20)

@@ -32,7 +32,7 @@ def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
     if plan.never is not None:
         return
     try:
-        why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
+        why = why_not(plan, inputs.whole().read(plan.attributes, types_read(plan)))
     except (QueryTooLargeError, UnsupportedQueryError) as problem:
         say("note", f"--why-not cannot tell: {problem}")
         return

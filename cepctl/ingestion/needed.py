@@ -1,0 +1,163 @@
+"""Events that a query cannot need, left behind as they are read, with what is told of all events.
+
+A dataset that is made for one query holds the events that can matter to it.  Whether one can is told from
+itself alone, in a chunk whose attributes are taken to have the kinds that they have there.  Where all files
+together show that to be wrong, or that ids may be repeated, the files are read again and nothing is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import uuid4
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import fs
+
+from cepctl.arrays import Hashes
+from cepctl.datasets.kinds import Kind, kind_of_texts, unified
+from cepctl.datasets.left_behind import LeftBehind
+from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
+from cepctl.schema import TICK_MIN, TimeUnit
+
+MOST_IDS = 100_000_000
+"""Ids are compared by hashes of eight bytes, as long as they are no more."""
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Which events of a chunk can matter, shape (n,), and the attributes that decided it, in which kinds."""
+
+    needed: pa.Array
+    read_as: Kinds
+
+
+class Needed(Protocol):
+    """What a query needs of events."""
+
+    def judged(self, chunk: pa.Table, kinds: Kinds, unit: TimeUnit, *, lasting: bool) -> Judged | None:
+        """Which events of a chunk can matter; None where that cannot be told from each event by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unneeded:
+    """What is known of the events of a file that were left behind.
+
+    `types` counts them, `inexact` are the types of those of more than a tick; `read_as` the kinds in which
+    attributes were read to tell.  `ids` are files of hashes of the ids of `identified` events, needed or not.
+    """
+
+    types: Mapping[str, int] = field(default_factory=dict)
+    inexact: frozenset[str] = frozenset()
+    last_tick: int = TICK_MIN
+    lasting: bool = False
+    read_as: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
+    identified: int = 0
+
+    @property
+    def events(self) -> int:
+        """How many were left behind."""
+        return sum(self.types.values())
+
+    def with_others(self, more: Unneeded) -> Unneeded:
+        """Those of two chunks, or files."""
+        names = self.read_as.keys() | more.read_as.keys()
+        none = frozenset[Kind]()
+        return Unneeded(
+            Counter(self.types) + Counter(more.types),
+            self.inexact | more.inexact,
+            max(self.last_tick, more.last_tick),
+            self.lasting or more.lasting,
+            {name: self.read_as.get(name, none) | more.read_as.get(name, none) for name in names},
+            self.ids + more.ids,
+            self.identified + more.identified,
+        )
+
+
+def needed_events(
+    table: pa.Table, facts: Mapping[str, AttributeFacts], unit: TimeUnit, needed: Needed
+) -> tuple[pa.Table, Unneeded]:
+    """The events of a chunk that can matter, and what is to be known of the others.
+
+    Events of writers and of clocks are told in the light of others, so they all stay.
+    """
+    clocks = table.column(RAW_CLOCK)
+    if has_writers(table) or clocks.null_count < len(clocks):
+        return table, Unneeded()
+    kinds = {name: found for name, each in facts.items() if (found := _kind(each)) is not None}
+    lasting = has_ends(table) or bool(lengths_in(table))
+    judged = needed.judged(table, kinds, unit, lasting=lasting)
+    if judged is None:
+        return table, Unneeded()
+    others = table.select(["event_type", "lower", "upper", "end_upper"]).filter(pc.invert(judged.needed))
+    read_as = {name: frozenset({kind}) for name, kind in judged.read_as.items()}
+    if not len(others):
+        return table, Unneeded(read_as=read_as)
+    upper, ends = others.column("upper"), others.column("end_upper")
+    wide = others.column("event_type").filter(pc.greater(upper, others.column("lower")))
+    left = Unneeded(
+        {each["values"]: each["counts"] for each in pc.value_counts(others.column("event_type")).to_pylist()},
+        frozenset(pc.unique(wide).to_pylist()),
+        max(pc.max(upper).as_py(), pc.max(ends).as_py() or TICK_MIN),
+        ends.null_count < len(ends),
+        read_as,
+    )
+    return table.filter(judged.needed), left
+
+
+def _kind(facts: AttributeFacts) -> Kind | None:
+    """The kind of an attribute as its values in a chunk have it; None where it has none."""
+    if not facts.kinds:
+        return None
+    return unified({kind_of_texts(facts.kinds)} if facts.text else facts.kinds)
+
+
+def keep_ids(ids: pa.ChunkedArray, filesystem: fs.FileSystem, directory: str) -> Unneeded:
+    """Write hashes of the ids of all events of a chunk."""
+    path = f"{directory}/{uuid4().hex}.ids"
+    series = pl.from_arrow(ids)
+    assert isinstance(series, pl.Series)
+    with filesystem.open_output_stream(path) as stream:
+        stream.write(series.hash().to_numpy().tobytes())
+    return Unneeded(ids=(path,), identified=len(ids))
+
+
+def read_as_they_are(found: Sequence[Unneeded], kinds: Kinds) -> bool:
+    """Whether every attribute that decided what was left behind has the kind in which it was read."""
+    return all(seen == {kinds.get(name)} for each in found for name, seen in each.read_as.items())
+
+
+def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSystem) -> bool:
+    """Whether the ids of so many events, all of which have one of their own, are known to differ."""
+    identified = sum(each.identified for each in found)
+    if identified < events or events > MOST_IDS:
+        return False
+    hashes = np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)])
+    hashes.sort()
+    return not bool((hashes[1:] == hashes[:-1]).any())
+
+
+def _hashes(found: Sequence[Unneeded], filesystem: fs.FileSystem) -> Iterator[Hashes]:
+    for path in (path for each in found for path in each.ids):
+        with filesystem.open_input_stream(path) as stream:
+            yield np.frombuffer(stream.read(), np.uint64)
+
+
+def all_unneeded(found: Iterable[Unneeded]) -> Unneeded:
+    """Those of all chunks, or files."""
+    return functools.reduce(Unneeded.with_others, found, Unneeded())
+
+
+def left_behind(whole: Unneeded) -> LeftBehind | None:
+    """What the dataset keeps of the events that it does not hold; None where it holds all."""
+    if not whole.events:
+        return None
+    return LeftBehind(whole.events, whole.last_tick, whole.lasting, whole.inexact)
