@@ -38,7 +38,7 @@ from cepctl.io.source.archives import (
 )
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.colours import WithoutColours, has_colours
-from cepctl.io.source.locations import FilePart, Location, PartBytes, first_line
+from cepctl.io.source.locations import FilePart, Location, PartBytes, RowGroupPart, first_line
 from cepctl.io.trial import Trial, tried, yield_of
 
 HEAD_BYTES = 1 << 16
@@ -285,8 +285,10 @@ class OpenLog:
 
 
 @contextmanager
-def open_log(location: Location, part: FilePart | None = None) -> Iterator[OpenLog]:
+def open_log(location: Location, part: FilePart | RowGroupPart | None = None) -> Iterator[OpenLog]:
     """Open a file on any filesystem that Arrow knows, decompressing it on the way, or a part of a plain one.
+
+    Row groups are told by what stands at the end of their file, so all of it is open.
 
     Raises
     ------
@@ -299,7 +301,7 @@ def open_log(location: Location, part: FilePart | None = None) -> Iterator[OpenL
     except (OSError, pa.ArrowInvalid) as problem:
         raise LogFormatError(f"cannot read {location.uri}: {first_line(problem)}") from problem
     with file:
-        if part is None:
+        if not isinstance(part, FilePart):
             yield _opened(_decompressed(file, location.uri))
         else:
             yield _opened(_Bytes(PartBytes(file, part), location.uri, compressed=False))

@@ -143,7 +143,8 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[column] = batch.column(column).cast(kind) if known else pa.nulls(len(batch), kind)
     if columns["event_id"].null_count:
         made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers.cast(pa.string()), "#")
-        columns["event_id"] = pc.coalesce(columns["event_id"], made_up)
+        given = columns["event_id"]
+        columns["event_id"] = made_up if given.null_count == len(given) else pc.coalesce(given, made_up)
     columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
     for raw in sorted(_RAW_ONLY):
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())

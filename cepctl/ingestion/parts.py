@@ -1,10 +1,10 @@
-"""Large files of line formats in parts: read at once by several tasks, as if each file were read as a whole.
+"""Large files in parts: read at once by several tasks, as if each file were read as a whole.
 
-First every block of such a file is scanned for where records begin; then the parts between these places are
-read as files of their own, which know how many records and lines stand before them; then what came of the
-parts is put together.  Where that would not be what the whole file gives (its attributes are of several
-kinds or too many, its parts begin with times of several forms, a part cannot be read, more rejects than are
-allowed), the file is read as a whole.
+First every block of a file of lines is scanned for where records begin; then the parts between these places
+are read as files of their own, which know how many records and lines stand before them.  A file of Parquet
+falls into its row groups.  Then what came of the parts is put together.  Where that would not be what the
+whole file gives (its attributes are of several kinds or too many, its parts begin with times of several
+forms, a part cannot be read, more rejects than are allowed), the file is read as a whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
 from cepctl.io.formats import format_of, open_log
-from cepctl.io.source.locations import FilePart, InputFile, Location
+from cepctl.io.source.locations import FilePart, InputFile, Location, RowGroupPart
 from cepctl.runners.runner import Runner
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -136,12 +136,18 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
     size = runner.block_bytes
     if size is None:
         return [[task] for task in tasks]
-    files = [_divisible(task, size) for task in tasks]
+    in_groups = [_in_row_groups(task, size, runner.readers) for task in tasks]
+    files = [
+        _divisible(task, size) if own is None else None for task, own in zip(tasks, in_groups, strict=True)
+    ]
     scans = [scan for file in files if file is not None for scan in file.blocks(size, runner.readers)]
     local = all(scan.location.is_local for scan in scans)
     scanned = iter(runner.run(_scan, scans, _unscanned if local else None))
     parts = []
-    for task, file in zip(tasks, files, strict=True):
+    for task, file, own in zip(tasks, files, in_groups, strict=True):
+        if own is not None:
+            parts.append(own)
+            continue
         blocks = [next(scanned) for _ in file.blocks(size, runner.readers)] if file is not None else []
         known = [block for block in blocks if block is not None]
         found = cuts(known, file.begin, file.size) if file is not None and len(known) == len(blocks) else None
@@ -151,6 +157,26 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
             # The beginning of a part alone may look like another format.
             parts.append([replace(task, file=part, input_format=file.format) for part in file.parts(found)])
     return parts
+
+
+def _in_row_groups(task: ReadTask, block_bytes: int, readers: int) -> list[ReadTask] | None:
+    """A large file of Parquet in several tasks, of about as many row groups each; None for other files."""
+    size = task.file.size
+    if size is None or size <= block_bytes:
+        return None
+    try:
+        with open_log(task.file.location) as log:
+            known = format_of(log.head, task.file.name, task.input_format, task.options)
+            sizes = known.row_groups(log.stream) if known.row_groups and log.stream.seekable() else ()
+    except LogFormatError:
+        return None  # reading it will say what is wrong
+    count = -(-size // block_bytes)
+    count = min(-(-count // readers) * readers, len(sizes))
+    if count < 2:
+        return None
+    bounds = [len(sizes) * each // count for each in range(count + 1)]
+    parts = [RowGroupPart(first, stop, sum(sizes[first:stop])) for first, stop in pairwise(bounds)]
+    return [replace(task, file=replace(task.file, part=part)) for part in parts]
 
 
 def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:

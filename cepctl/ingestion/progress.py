@@ -110,4 +110,4 @@ def progress_of(tasks: Sequence[ReadTask]) -> Iterator[ReadingProgress | None]:
 
 def _size(task: ReadTask) -> int:
     part = task.file.part
-    return (task.file.size or 0) if part is None else part.stop - part.start
+    return (task.file.size or 0) if part is None else part.size

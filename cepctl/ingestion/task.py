@@ -9,7 +9,7 @@ from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.writer_names import Writing
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.source.locations import InputFile, Location
+from cepctl.io.source.locations import InputFile, Location, RowGroupPart
 from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.uncertainty.model import UncertaintyModel
 
@@ -47,6 +47,7 @@ class ReadTask:
     @property
     def reading(self) -> ReadOptions:
         """What the reader is told."""
-        if not self.declares_unit:
-            return self.options
-        return replace(self.options, time_unit=self.written.unit)
+        part = self.file.part
+        groups = (part.first, part.stop) if isinstance(part, RowGroupPart) else None
+        unit = self.written.unit if self.declares_unit else self.options.time_unit
+        return replace(self.options, time_unit=unit, row_groups=groups)

@@ -16,7 +16,7 @@ No other module knows a format by its name.  How one is added is told in CONTRIB
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -85,6 +85,8 @@ class LogFormat:
         begins so, with these options, falls into records.  Its large files are then read in parts,
         and of a log that grows only what is new.  None, or where it gives
         None: the file is read as a whole.
+    row_groups
+        Of a format that is Parquet: how many bytes each row group of a file takes.
     recognises_mapped
         Whether a file that begins so may be one of the format whose columns `--map` names.  None: it has no
         columns that could be mapped.
@@ -119,6 +121,7 @@ class LogFormat:
     example: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     lines: Callable[[bytes, ReadOptions], LineRecords | None] | None = None
+    row_groups: Callable[[IO[bytes]], Sequence[int]] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None
     recognises_patterned: Callable[[bytes], bool] | None = None
     timed_patterns: bool = False

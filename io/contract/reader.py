@@ -242,6 +242,7 @@ class ReadOptions:
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
     A `strict` reader refuses a file with marks of uncertainty that have no model here.
     `templates` are those that messages without a pattern get their type, or their attribute `template`, from;
+    `row_groups` are the first that is read of a Parquet file and that behind the last, None for all.
     `modified` is when the file was last changed, in microseconds since 1970, from which years that are not
     written are counted back, and `neighbour` the name of another file of its set, with a date.
     """
@@ -264,6 +265,7 @@ class ReadOptions:
     modified: int | None = None
     neighbour: str | None = None
     strict: bool = False
+    row_groups: tuple[int, int] | None = None
 
 
 def zones_said(options: ReadOptions) -> tuple[ZoneInfo | None, ZoneWords]:

@@ -37,6 +37,19 @@ class FilePart:
     stop: int
     header: bytes = b""
 
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroupPart:
+    """Row groups `first` .. `stop` - 1 of a Parquet file, which take `size` bytes of it."""
+
+    first: int
+    stop: int
+    size: int
+
 
 class PartBytes(io.RawIOBase):
     """The bytes of a part of an open Arrow file.
@@ -168,7 +181,7 @@ class InputFile:
     id_name: str | None = None
     records_before: int = 0
     format: str | None = None
-    part: FilePart | None = None
+    part: FilePart | RowGroupPart | None = None
     lines_before: int = 0
     time_forms: tuple[tuple[str, str], ...] = ()
     size: int | None = field(default=None, compare=False)

@@ -25,7 +25,7 @@ from cepctl.io.tabular.json_lines import JsonLinesReader
 from cepctl.io.tabular.known_tables import as_known
 from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
-from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet
+from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, bytes_of_group, open_parquet, rows_of_groups
 from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, RECORD, TimeUnit
 
@@ -42,11 +42,20 @@ class ParquetReader:
     def recognises(self, head: bytes) -> bool:
         return head.startswith(b"PAR1")
 
+    def row_groups(self, stream: IO[bytes]) -> list[int]:
+        """How many bytes each row group of a file takes; none where that cannot be told."""
+        try:
+            metadata = pq.read_metadata(stream)
+        except (pa.ArrowException, OSError):
+            return []  # reading will say what is wrong
+        return [bytes_of_group(metadata, number) for number in range(metadata.num_row_groups)]
+
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         try:
-            file = open_parquet(stream if stream.seekable() else io.BytesIO(stream.read()), source)
+            groups = None if options.row_groups is None else range(*options.row_groups)
+            file = open_parquet(stream if stream.seekable() else io.BytesIO(stream.read()), source, groups)
             own_unit = (file.schema_arrow.metadata or {}).get(META_TIME_UNIT)
             unit = _unit(own_unit, source) if own_unit else options.time_unit
             own_options = replace(options, time_unit=unit)
@@ -54,10 +63,10 @@ class ParquetReader:
             own_options = own_options if own_unit else as_known(held, own_options)
             names = _names_of_part(held, source) if own_unit else raw_names(held, options.columns, source)
             clocks = clocks_of(file.schema_arrow.metadata)
-            taken = 0
+            before = taken = rows_of_groups(file.metadata, range(0 if groups is None else groups.start))
             nothing = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             # Threads would take half as much processor time again, and files are read beside each other.
-            batches = file.iter_batches(BLOCK_ROWS, use_threads=False)
+            batches = file.iter_batches(BLOCK_ROWS, row_groups=groups, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
                 too_long, cut = pieces(dict(zip(names, batch.columns, strict=True)))
                 report.records += len(too_long)
@@ -74,7 +83,7 @@ class ParquetReader:
                     table = rescaled_with_clocks(table, unit, options.time_unit, CLOCK_OFFSET)
                     yield from table.to_batches() or [events]
                 taken += len(batch)
-            _report_missing(file, taken, source, report)
+            _report_missing(file.metadata, groups, taken - before, source, report)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
 
@@ -86,11 +95,14 @@ def _names_of_part(names: Sequence[str], source: str) -> list[str]:
     return found
 
 
-def _report_missing(file: pq.ParquetFile, taken: int, source: str, report: ReadReport) -> None:
+def _report_missing(
+    metadata: pq.FileMetaData, groups: range | None, taken: int, source: str, report: ReadReport
+) -> None:
     """Compare the rows that were read with both counts of the footer, of which damage may lower one."""
-    metadata = file.metadata
-    groups = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
-    counted = max(metadata.num_rows, groups)
+    every = range(metadata.num_row_groups)
+    counted = rows_of_groups(metadata, every if groups is None else groups)
+    if groups is None or groups.stop == every.stop:
+        counted += max(metadata.num_rows - rows_of_groups(metadata, every), 0)
     if taken < counted:
         cause = f"rows are missing: the file counts {counted:,}, and gives {taken:,}"
         report.records += counted - taken
@@ -126,6 +138,7 @@ def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
 
 
 _JSON_LINES, _LOGFMT, _ANY_JSON = JsonLinesReader(), LogfmtReader(), AnyJsonReader()
+_PARQUET = ParquetReader()
 _CSV, _TSV = DelimitedReader("csv"), DelimitedReader("tsv")
 _EVENTS = "what event_type says; every other column an attribute"
 _UNCERTAINTY = "none; where no time has a fraction, the second, minute or day that each is written to"
@@ -181,8 +194,9 @@ FORMATS = (
         uncertainty=_UNCERTAINTY,
         example=("(binary) a table with the columns event_type, time (or lower and upper), and any others\n"),
         page="logs-plain.md",
-        reader=ParquetReader(),
+        reader=_PARQUET,
         options=_OPTIONS,
+        row_groups=_PARQUET.row_groups,
     ),
     LogFormat(
         name="logfmt",

@@ -9,7 +9,7 @@ dictionary is most of the work of reading a file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import IO
 
@@ -33,8 +33,21 @@ _opened = partial(pq.ParquetFile, page_checksum_verification=True)
 """Pages that carry a checksum are held to it: damage could leave other values that can be read."""
 
 
-def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
+def rows_of_groups(metadata: pq.FileMetaData, groups: Iterable[int]) -> int:
+    """How many rows some row groups have together."""
+    return sum(metadata.row_group(number).num_rows for number in groups)
+
+
+def bytes_of_group(metadata: pq.FileMetaData, number: int) -> int:
+    """How many bytes of the file a row group takes."""
+    group = metadata.row_group(number)
+    return sum(group.column(place).total_compressed_size for place in range(group.num_columns))
+
+
+def open_parquet(stream: IO[bytes], source: str, groups: range | None = None) -> pq.ParquetFile:
     """The file, to be read in blocks of BLOCK_ROWS; text that may be too much for one comes in dictionaries.
+
+    `groups` are the row groups that will be read; None for all.
 
     Raises
     ------
@@ -47,7 +60,8 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
         place for place in range(metadata.num_columns) if metadata.schema.column(place).max_repetition_level
     ]
     widest = max((_width(metadata.schema.column(place)) for place in range(metadata.num_columns)), default=0)
-    for number in range(metadata.num_row_groups):
+    read = range(metadata.num_row_groups) if groups is None else groups
+    for number in read:
         group = metadata.row_group(number)
         # Of columns that are not nested nothing is asked: a damaged one would end the process.
         cells = max((group.column(place).num_values for place in nested), default=0)
@@ -64,7 +78,7 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
         return file
     texts = [field.name for field in file.schema_arrow if is_text(field.type)]
     file = _opened(stream, metadata=metadata, read_dictionary=every)
-    small = _small_texts(file, texts) if texts else set()
+    small = _small_texts(file, texts, read) if texts else set()
     if not small:
         return file
     others = [name for name in every if name not in small]
@@ -76,16 +90,15 @@ def _width(leaf: pq.ColumnSchema) -> int:
     return leaf.length if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
 
 
-def _small_texts(file: pq.ParquetFile, texts: Sequence[str]) -> set[str]:
+def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> set[str]:
     """The columns of text of which any block of rows takes, all together, no more than PIECE_BYTES.
 
     A value is one of the dictionary of its row group, no longer than the longest of them, or takes its room
     in the pages of that group.
     """
     metadata = file.metadata
-    numbers = range(metadata.num_row_groups)
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
-    if metadata.num_rows < _FEWEST_ROWS_OF_GROUP * len(numbers) or len(places) < metadata.num_columns:
+    if rows_of_groups(metadata, numbers) < _FEWEST_ROWS_OF_GROUP * len(numbers) or len(places) < metadata.num_columns:
         return set()
     try:
         longest = [_longest_in_dictionaries(file, number, texts) for number in numbers]

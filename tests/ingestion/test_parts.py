@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import tempfile
 from collections.abc import Callable
@@ -10,14 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion import ordering, parts, reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract import line_records
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.source.locations import FilePart
 from cepctl.io.tabular import row_ends
 from cepctl.runners import apart
 from cepctl.runners.local import LocalRunner
@@ -67,7 +72,7 @@ def assert_same_in_parts(log: Log) -> None:
         assert outcome(log, LocalRunner(log.block_bytes), Path(cut)) == expected
 
 
-def read_here(monkeypatch: pytest.MonkeyPatch, noting: Callable[[reading.ReadTask], Any]) -> None:
+def read_here(monkeypatch: pytest.MonkeyPatch, noting: Callable[[ReadTask], Any]) -> None:
     """Let files be read by another function, in this process, where it can note what it is given."""
     monkeypatch.setattr(apart, "can_fork", lambda: False)
     monkeypatch.setattr(parts, "read_file", noting)
@@ -77,9 +82,9 @@ def parts_of(log: Log, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[st
     """The bytes of the parts that a log is read in, without the headers put before them."""
     read: list[str] = []
 
-    def noting(task: reading.ReadTask) -> Any:
+    def noting(task: ReadTask) -> Any:
         part = task.file.part
-        if part is not None:
+        if isinstance(part, FilePart):
             read.append(log.content[part.start : part.stop].decode())
         return reading.read_file(task)
 
@@ -178,6 +183,34 @@ def log4j(draw: st.DrawFn) -> Log:
     return Log(spoiled(draw, text), blocks(draw, text), choices)
 
 
+@st.composite
+def row_groups(draw: st.DrawFn) -> Log:
+    columns: dict[str, tuple[pa.DataType, list[object]]] = {
+        "event_type": (pa.string(), ["A", "B", None]),
+        "time": draw(
+            st.sampled_from(
+                [
+                    (pa.int64(), [1000, 2, 1714557600000, None]),
+                    (pa.string(), [*TIMES]),
+                    (pa.float64(), [0.5, 7.0]),
+                ]
+            )
+        ),
+        "event_id": (pa.string(), [None, None, "i", "j"]),
+        "x": draw(st.sampled_from([(pa.string(), [*TEXTS]), (pa.int64(), [1, None])])),
+    }
+    rows = draw(
+        st.lists(st.fixed_dictionaries({n: st.sampled_from(v) for n, (_, v) in columns.items()}), max_size=14)
+    )
+    schema = pa.schema([(name, kind) for name, (kind, _) in columns.items()])
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, schema), held, row_group_size=draw(st.integers(1, 5)))
+    content = held.getvalue()
+    spoilt = draw(st.integers(0, 4 * len(content)))
+    content = content[:spoilt] + content[spoilt : spoilt + 1].replace(b"A", b"B") + content[spoilt + 1 :]
+    return Log(content, draw(st.integers(1, len(content))))
+
+
 def blocks(draw: st.DrawFn, text: str) -> int:
     return draw(st.integers(1, max(len(text) // 2, 1)))
 
@@ -189,7 +222,9 @@ def spoiled(draw: st.DrawFn, text: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "logs", [delimited(), json_lines(), log4j()], ids=["delimited", "json lines", "log4j"]
+    "logs",
+    [delimited(), json_lines(), log4j(), row_groups()],
+    ids=["delimited", "json lines", "log4j", "Parquet"],
 )
 def test_a_file_in_parts_gives_what_the_whole_file_gives(logs: st.SearchStrategy[Log]) -> None:
     check(logs, assert_same_in_parts, FEW_EXAMPLES)
@@ -217,6 +252,21 @@ def test_the_lines_of_a_stack_trace_stay_with_their_record(
 ) -> None:
     log = Log((TRACE + TRACE + CONSOLE).encode(), len(DAEMON) + 9)
     assert parts_of(log, monkeypatch, tmp_path) == [TRACE, TRACE, CONSOLE]
+
+
+def test_parquet_falls_into_its_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = io.BytesIO()
+    events = pa.table({"event_type": ["A"] * 9, "time": range(9)})
+    pq.write_table(events, held, row_group_size=2)
+    read: list[tuple[int, int] | None] = []
+
+    def noting(task: ReadTask) -> Any:
+        read.append(task.reading.row_groups)
+        return reading.read_file(task)
+
+    read_here(monkeypatch, noting)
+    outcome(Log(held.getvalue(), len(held.getvalue()) // 2), LocalRunner(len(held.getvalue()) // 2), tmp_path)
+    assert read == [(0, 2), (2, 5)]
 
 
 def test_a_file_that_is_no_larger_than_a_block_is_one_part(
@@ -272,9 +322,9 @@ def test_a_file_whose_parts_do_not_tell_what_the_whole_does_is_read_again(
 ) -> None:
     log = Log(content, 5, choices)
     assert_same_in_parts(log)
-    tasks: list[reading.ReadTask] = []
+    tasks: list[ReadTask] = []
 
-    def noting(task: reading.ReadTask) -> Any:
+    def noting(task: ReadTask) -> Any:
         tasks.append(task)
         return reading.read_file(task)
 
