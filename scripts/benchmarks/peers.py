@@ -29,7 +29,7 @@ def has(package: str) -> bool:
 
 def polars_join(path: Path, pattern: Pattern) -> pl.DataFrame:
     """Candidate matches by `join_where`: ids and intervals of their events, no confidence."""
-    events = pl.scan_parquet(path)
+    events = pl.scan_csv(path) if path.suffix == ".csv" else pl.scan_parquet(path)
     found: pl.LazyFrame | None = None
     for j, value in enumerate(pattern.values):
         fits = events.filter(pl.col("val") % pattern.modulus == value).select(

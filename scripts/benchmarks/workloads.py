@@ -60,6 +60,7 @@ class Pattern:
 ONE_PERCENT = Pattern(100, (10, 20, 30))
 FIVE_PERCENT = Pattern(20, (3, 9, 15))
 FOUR = Pattern(20, (3, 7, 11, 15))
+FEW = Pattern(1_000, (10, 20, 30))
 FIVE = Pattern(20, (3, 7, 11, 15, 19))
 NEXT = replace(FIVE_PERCENT, strategy="skip_till_next_match")
 NEXT_ONE_PERCENT = replace(ONE_PERCENT, strategy="skip_till_next_match")
