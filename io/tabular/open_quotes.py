@@ -91,6 +91,8 @@ class OpenQuotes(io.RawIOBase):
         """The first line whose quote swallows rows: its begin, its end, and what is known of it."""
         ends = QuotedLines(self._delimiter[0]).add(text)
         inside, places = ends.inside, ends.place
+        if not len(places) and not last and len(text) < _LONGEST_LOOK:
+            return 0, 0, _WAITS
         edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
         for first, stop in edges.reshape(-1, 2).tolist():
             begin = int(places[first - 1]) + 1 if first else 0

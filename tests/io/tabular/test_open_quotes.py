@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cepctl.io.tabular import open_quotes
 from cepctl.io.tabular.open_quotes import OpenQuotes
 
 
@@ -30,3 +36,48 @@ def test_a_quote_too_many_costs_its_own_row_alone(extra: str, after: str) -> Non
 def test_a_value_of_several_lines_is_whole(value: str) -> None:
     text = f"n,k,m\n1,a,{value}\n2,a,two\n"
     assert _mended(text) == (set(), text)
+
+
+ROWS = st.lists(
+    st.sampled_from(
+        ['"1","E",5', '"22","",a', 'x,"y ""z""",1', '"a\nb","c",2', '1,5" disk,3', "plain,row,4"]
+        + ['"7",tw"o,1', '8,"open,2', '9,"two,3"']
+    ),
+    min_size=1,
+    max_size=12,
+)
+SOUND = ROWS.filter(lambda rows: not {'"7",tw"o,1', '8,"open,2', '9,"two,3"'} & {*rows})
+
+
+@contextmanager
+def blocks_of(size: int, stretch: int) -> Iterator[None]:
+    with (
+        patch.object(open_quotes, "_BLOCK_BYTES", size),
+        patch.object(open_quotes, "_STRETCH_BYTES", stretch),
+    ):
+        yield
+
+
+@given(rows=SOUND, size=st.integers(1, 60), stretch=st.integers(1, 60))
+def test_rows_that_are_sound_are_handed_on_wherever_a_block_ends(
+    rows: list[str], size: int, stretch: int
+) -> None:
+    text = "\n".join(["n,k,m", *rows]) + "\n"
+    with blocks_of(size, stretch):
+        assert _mended(text) == (set(), text)
+
+
+@pytest.mark.parametrize("size", range(1, 80))
+def test_quoted_rows_are_handed_on_wherever_a_block_cuts_one(size: int) -> None:
+    text = "n,k,m\n" + '"1","E",5\n"22","E",6\n' * 4
+    with blocks_of(size, 10):
+        assert _mended(text) == (set(), text)
+
+
+@given(rows=ROWS, size=st.integers(1, 60))
+def test_a_quote_too_many_costs_the_same_rows_wherever_a_block_ends(rows: list[str], size: int) -> None:
+    text = "\n".join(["n,k,m", *rows]) + "\n"
+    with blocks_of(1 << 20, 1):
+        expected = _mended(text)
+    with blocks_of(size, 1):
+        assert _mended(text) == expected
