@@ -42,6 +42,7 @@ class Recoded(io.RawIOBase):
     def __init__(self, stream: IO[bytes], encoding: str, mark: bytes = b"") -> None:
         super().__init__()
         self._stream = stream
+        self._is_utf8 = codecs.lookup(encoding).name == "utf-8"
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         self._ready = mark
         self._tail = b""
@@ -57,6 +58,9 @@ class Recoded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             raw = self._stream.read(_BLOCK_BYTES)
+            if self._is_utf8 and raw.isascii() and raw and not self._decoder.getstate()[0]:
+                self._ready, self._tail = raw, b""
+                break
             self._ready = self._decoder.decode(raw, final=not raw).encode()
             # The text may hold the very sign of replacement: only what is new was replaced.
             written = (self._tail + raw).count(_REPLACEMENT)

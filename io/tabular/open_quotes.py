@@ -130,10 +130,10 @@ def _odd_stretch(text: bytes) -> int | None:
     """Where the first stretch of lines with an odd number of quotes begins; a short text is one."""
     if len(text) <= _STRETCH_BYTES:
         return 0 if b'"' in text else None
-    begin = 0
+    begin, is_quote = 0, np.frombuffer(text, np.uint8) == ord('"')
     while begin < len(text):
         end = text.rfind(b"\n", begin, begin + _STRETCH_BYTES) + 1 or text.find(b"\n", begin) + 1 or len(text)
-        if text.count(b'"', begin, end) % 2:
+        if np.count_nonzero(is_quote[begin:end]) % 2:
             return begin
         begin = end
     return None

@@ -98,7 +98,10 @@ def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> 
     """
     metadata = file.metadata
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
-    if rows_of_groups(metadata, numbers) < _FEWEST_ROWS_OF_GROUP * len(numbers) or len(places) < metadata.num_columns:
+    if (
+        rows_of_groups(metadata, numbers) < _FEWEST_ROWS_OF_GROUP * len(numbers)
+        or len(places) < metadata.num_columns
+    ):
         return set()
     try:
         longest = [_longest_in_dictionaries(file, number, texts) for number in numbers]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import threading
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from cepctl.arrays import Numbers
 _MOST_BYTES = 1 << 26
 _AHEAD_BYTES = 12 << 20
 _PATIENCE_SECONDS = 60.0
+
+
+class _Piece(NamedTuple):
+    """Text as it was read, and how many line breaks it has."""
+
+    text: bytes
+    breaks: int
 
 
 class Transcript(io.RawIOBase):
@@ -28,9 +35,9 @@ class Transcript(io.RawIOBase):
     def __init__(self, stream: IO[bytes], first_line: int) -> None:
         super().__init__()
         self._stream = stream
-        self._text = b""
+        self._pieces: list[_Piece] = []
         self._first = first_line
-        self._starts: Numbers | None = None
+        self._whole: tuple[bytes, Numbers] | None = None
         self._forgetting = threading.Condition()
         self._patient = True
 
@@ -45,13 +52,17 @@ class Transcript(io.RawIOBase):
         piece = self._stream.read(len(buffer))
         buffer[: len(piece)] = piece
         with self._forgetting:
-            if len(self._text) + len(piece) <= _MOST_BYTES:
-                self._text += piece
-                self._starts = None
+            if piece and self._size + len(piece) <= _MOST_BYTES:
+                self._pieces.append(_Piece(piece, piece.count(b"\n")))
+                self._whole = None
         return len(piece)
 
+    @property
+    def _size(self) -> int:
+        return sum(len(piece.text) for piece in self._pieces)
+
     def _may_read(self) -> bool:
-        return not self._patient or len(self._text) < _AHEAD_BYTES
+        return not self._patient or self._size < _AHEAD_BYTES
 
     def hurry(self) -> None:
         """Let the parser read on without waiting: nobody asks for its rows any more."""
@@ -62,28 +73,33 @@ class Transcript(io.RawIOBase):
     def lines(self, first: int, last: int) -> bytes:
         """The text of lines `first` .. `last` without its last line break; empty where it is not known."""
         with self._forgetting:
-            starts = self._line_starts()
+            text, starts = self._lines()
             begin, end = first - self._first, last - self._first + 1
             if begin < 0 or begin >= len(starts):
                 return b""
-            stop = int(starts[end]) if end < len(starts) else len(self._text)
-            return self._text[int(starts[begin]) : stop].rstrip(b"\r\n")
+            stop = int(starts[end]) if end < len(starts) else len(text)
+            return text[int(starts[begin]) : stop].rstrip(b"\r\n")
 
     def forget_before(self, line: int) -> None:
-        """Let go of the lines before this one."""
+        """Let go of the pieces all lines of which end before this one."""
         with self._forgetting:
-            starts = self._line_starts()
-            place = min(line - self._first, len(starts) - 1)
+            ended = np.cumsum([piece.breaks for piece in self._pieces], dtype=np.int64)
+            count = int(np.searchsorted(ended, line - self._first, side="right"))
             # Text without line ends is not forgotten, so there is nothing to wait for.
-            self._patient = place > 0
-            if place > 0:
-                self._text = self._text[int(starts[place]) :]
-                self._first += place
-                self._starts = None
+            self._patient = bool(count and ended[count - 1])
+            if self._patient:
+                gone, self._pieces = self._pieces[:count], self._pieces[count:]
+                # The line that goes on behind what is gone stays.
+                begun = b"".join(piece.text for piece in gone).rpartition(b"\n")[2]
+                self._pieces.insert(0, _Piece(begun, 0))
+                self._first += int(ended[count - 1])
+                self._whole = None
             self._forgetting.notify_all()
 
-    def _line_starts(self) -> Numbers:
-        if self._starts is None:
-            breaks = np.flatnonzero(np.frombuffer(self._text, np.uint8) == ord("\n"))
-            self._starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
-        return self._starts
+    def _lines(self) -> tuple[bytes, Numbers]:
+        """What is remembered, and where each of its lines begins."""
+        if self._whole is None:
+            text = b"".join(piece.text for piece in self._pieces)
+            breaks = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+            self._whole = text, np.concatenate([[0], breaks + 1]).astype(np.int64)
+        return self._whole
