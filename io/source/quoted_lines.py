@@ -105,6 +105,13 @@ class QuotedLines:
     def _states(self, data: Bytes, places: Numbers, *, quoted: bool) -> tuple[Flags, Flags]:
         """`inside` and `settled` at these places; afterwards those of the text after the data."""
         count = len(places)
+        in_pairs = None
+        if quoted and not self.inside and not (data[places] == _RETURN).any():
+            in_pairs = _settled_in_pairs(data, self.previous, self.delimiter)
+        if in_pairs is not None:
+            settled = places > (-1 if self.settled else in_pairs)
+            self.settled = self.settled or in_pairs < len(data)
+            return np.zeros(count, np.bool_), settled
         runs, opening = _odd_runs(data, self.previous, self.delimiter) if quoted else (places[:0], places[:0])
         if not len(runs):
             return np.full(count, self.inside), np.full(count, self.settled)
@@ -119,6 +126,26 @@ class QuotedLines:
         run = np.searchsorted(runs, places) - 1
         self.inside, self.settled = bool(inside[-2]), bool(settled[-2])
         return inside[run], settled[run]
+
+
+def _settled_in_pairs(data: Bytes, previous: int, delimiter: int) -> int | None:
+    """Where the state of a text is settled, the begin of whose quotes all open a value that ends in its line.
+
+    That is the first quote that closes a value, of no more than one character; the length of the text where
+    there is none.  None where quotes are not so simple; most are, and no run of them has to be looked at.
+    """
+    is_quote = data == _QUOTE
+    marks = np.flatnonzero(is_quote | (data == _NEWLINE))
+    before = data[marks - 1]
+    if len(marks) and not marks[0]:
+        before[0] = previous
+    quotes = is_quote[marks]
+    opens = quotes & ((before == delimiter) | (before == _NEWLINE) | (before == _RETURN))
+    closes = quotes & ~opens
+    if not len(marks) or closes[0] or opens[-1] or not np.array_equal(opens[:-1], closes[1:]):
+        return None
+    settling = closes & (before != _QUOTE)
+    return int(marks[settling.argmax()]) if settling.any() else len(data)
 
 
 def _odd_runs(data: Bytes, previous: int, delimiter: int) -> tuple[Numbers, Flags]:

@@ -59,7 +59,10 @@ def test_a_line_end_is_inside_where_a_quoted_value_holds_it(text: bytes, inside:
 
 
 def test_any_pieces_of_any_text_are_read_as_byte_by_byte() -> None:
-    texts = st.text('",\n\rx', max_size=30).map(str.encode)
+    rows = st.lists(
+        st.sampled_from(['"a","b"\n', 'x,"y"\r\n', '"",1\n', '"a\nb",c\n', '"c""d"\n', '"\r",\n'])
+    )
+    texts = (st.text('",\n\rx', max_size=30) | rows.map("".join)).map(str.encode)
 
     def same(case: tuple[bytes, list[int]]) -> None:
         text, sizes = case
