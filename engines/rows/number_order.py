@@ -100,7 +100,7 @@ class _Order:
     def refine(self, key: Key, bits: int) -> None:
         """Compare rows that are equal so far by another key of so many bits, on all cores."""
         parts = (partial(self._refine, tied, key, bits) for tied in self._tied())
-        for _ in in_turn(parts, usable_cores()):
+        for _ in in_turn(parts, usable_cores() if len(self.begins) > _AT_ONCE else 1):
             pass
 
     def _refine(self, tied: Indexes, key: Key, bits: int) -> None:
