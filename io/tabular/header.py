@@ -10,7 +10,9 @@ Under a semicolon or a bar a comma may stand in a number; such a number stays te
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 
 import pyarrow.compute as pc
 
@@ -33,15 +35,26 @@ def first_line(head: bytes) -> str:
 def has_rows(head: bytes, delimiter: str) -> bool:
     """Whether the lines below the first may be rows of it: of several one has as many delimiters, or more.
 
+    Values may be of several lines, where they are in quotes.
     A line that is an object of JSON is no row, however many delimiters it has: a header may have strayed into
     a log of such lines.
     """
-    first, *lines = decoded(head).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+    first, *lines = decoded(head).split("\n")
     columns = first.count(delimiter)
-    rows = [line.strip() for line in lines if line.strip()]
-    return len(rows) < _FEWEST_ROWS or any(
-        row.count(delimiter) >= columns and not _is_object(row) for row in rows
+    rows = [line.strip() for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    if len(rows) < _FEWEST_ROWS:
+        return True
+    others = [row for row in rows if not _is_object(row)]
+    return any(row.count(delimiter) >= columns for row in others) or any(
+        len(values) > columns and not values[0].startswith("{") for values in _rows(lines, delimiter)
     )
+
+
+def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """The values of each row that the lines make, with those of several lines."""
+    with suppress(csv.Error):
+        rows = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+        yield from filter(None, islice(rows, _LINES_LOOKED_AT))
 
 
 def _is_object(line: str) -> bool:

@@ -51,3 +51,16 @@ def test_numbers_with_a_decimal_comma_stay_text_and_are_counted() -> None:
 def test_a_column_without_a_name_is_called_by_its_place() -> None:
     rows, _ = read(",event_type,time,\n0,A,2024-05-01,x\n")
     assert [(row["event_type"], row["column1"], row["column4"]) for row in rows] == [("A", "0", "x")]
+
+
+@pytest.mark.parametrize(("name", "between"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
+@pytest.mark.parametrize("lines", [2, 60])
+def test_a_table_each_row_of_which_has_a_value_of_several_lines_is_one(
+    name: str, between: str, lines: int
+) -> None:
+    text = "\n".join(f"\tat a.B.c(B.java:{n})" for n in range(lines))
+    row = between.join(["A", "2026-06-14T08:15:04Z", f'"failed:\n\n{text}"', "n7"])
+    table = "\n".join([between.join(["event_type", "time", "message", "node"]), *[row] * 5]) + "\n"
+    assert recognised_format(table.encode(), "f").name == name
+    events, report = read(table)
+    assert len(events) == report.records == 5
