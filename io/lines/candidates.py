@@ -120,19 +120,28 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         expression = searched(stamp.name)
         if not expression.search(text) or not any(expression.search(lines[row]) for row in rows):
             continue
-        begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
-        for row, line in enumerate(lines):
-            match = expression.search(line)
-            if match is not None and not _is_a_day(match):
-                continue
-            if match is not None and (words := _words_before(line[: match.start()])) <= most_words:
-                begins[row] = match.start()
-                places[words] += 1
-                parts[sum(part is not None for part in match.groups())] += 1
-        if begins:
-            (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
-            every.append(Found(stamp, begins, place, told, often / len(begins)))
+        found = found_of(stamp, [expression.search(line) for line in lines], most_words)
+        if found is not None:
+            every.append(found)
     return every
+
+
+def found_of(
+    stamp: Stamp, matches: Sequence[re.Match[str] | None], most_words: int = _MOST_WORDS_BEFORE
+) -> Found | None:
+    """What was found of a layout in each line; None where no line has such a time near its beginning."""
+    begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
+    for row, match in enumerate(matches):
+        if match is None or not _is_a_day(match):
+            continue
+        if (words := _words_before(match.string[: match.start()])) <= most_words:
+            begins[row] = match.start()
+            places[words] += 1
+            parts[sum(part is not None for part in match.groups())] += 1
+    if not begins:
+        return None
+    (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
+    return Found(stamp, begins, place, told, often / len(begins))
 
 
 def _is_a_day(match: re.Match[str]) -> bool:

@@ -39,6 +39,7 @@ from cepctl.io.lines.few_lines import groups_of
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
 from cepctl.io.lines.stamps import Stamp, stamp_named
+from cepctl.io.lines.unbeaten import unbeaten
 from cepctl.io.source.text_encoding import decoded
 
 HEAD_BYTES = 1 << 16
@@ -200,7 +201,7 @@ def has_times_somewhere(head: bytes) -> bool:
 def _best(lines: Sequence[str]) -> Found | None:
     """The layout of times of a log: one with a date, else a time of day."""
     records = sum(not line[:1].isspace() for line in lines) or len(lines)
-    found = finest(found_in(lines))
+    found = unbeaten(lines) or finest(found_in(lines))
     if found is not None and len(found.rows) >= _FEWEST_SHARE * records:
         return found
     clock = finest(clocks_in(lines))
@@ -331,29 +332,42 @@ def form_of(stamp: Stamp) -> str:
 
 
 def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
-    found = found_in(lines)
     timed = [lines[row] for row in best.rows]
-    fitting = [(heading, _fitting(heading, stamp, timed)) for heading in HEADINGS]
-    heading, headed = next(
-        ((heading, count) for heading, count in fitting if count >= USUAL_SHARE * len(timed)),
-        max(fitting, key=lambda each: each[1], default=(ANY, 0)),
-    )
+    heading, headed = _usual_heading(stamp, timed)
     if whole or headed < len(timed) / 2:
         heading, headed = ANY, 0
         whole = whole or _ends_lines(stamp, timed)
     before = _before(best, whole=whole)
-    seen = set(best.rows)
-    alone = [
-        (each.stamp.name, len(set(each.rows) - seen))
-        for each in sorted(found, key=rank, reverse=True)
-        if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
-    ]
+    others = _others(best, lines)
     dates = () if stamp.has_year else _dates(lines)
-    layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
+    layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, others, dates=dates)
     layout = replace(layout, quoted=_are_rows(timed, stamp), whole=whole)
     begun = groups_of(pa.array(timed), layout.with_time.parted)
     usual = usual_beginnings(begun["_before"].drop_null(), begun["_time"].drop_null())
     return replace(layout, beginnings=usual)
+
+
+def _usual_heading(stamp: Stamp, timed: Sequence[str]) -> tuple[Heading, int]:
+    """The first heading that fits nearly all lines, else the one that fits most, and how many it fits."""
+    fitting = []
+    for heading in HEADINGS:
+        fitting.append((heading, _fitting(heading, stamp, timed)))
+        if fitting[-1][1] >= USUAL_SHARE * len(timed):
+            return fitting[-1]
+    return max(fitting, key=lambda each: each[1], default=(ANY, 0))
+
+
+def _others(best: Found, lines: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """The layout with a year that most lines have of those that share none with the best."""
+    seen = set(best.rows)
+    if len(seen) == len(lines):
+        return ()
+    alone = [
+        (each.stamp.name, len(set(each.rows) - seen))
+        for each in sorted(found_in(lines), key=rank, reverse=True)
+        if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
+    ]
+    return tuple(alone[:1])
 
 
 def _ends_lines(stamp: Stamp, timed: Sequence[str]) -> bool:

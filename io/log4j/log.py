@@ -74,20 +74,15 @@ class Log4jLog:
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the lines that begin as those of log4j do, and from that Hadoop wrote most of them."""
-        return self.has_headers(head) and _is_of_hadoop(head)
+        headers = _headers_in(head)
+        return headers is not None and _may_be_of_hadoop(headers) and _is_of_hadoop(head)
 
     def has_headers(self, head: bytes) -> bool:
         """Tell from the lines that begin with a time, a level and a logger: the first one, or enough.
 
         The first is not enough among many lines with times of another kind.
         """
-        text = decoded(head).replace("\r\n", "\n").strip("\n\0").encode() + b"\n"
-        starts, ends = line_bounds(text)
-        lines = find_headers(text, starts, ends).line
-        if len(lines) >= max(_HEADED_LINES, _HEADED_SHARE * len(starts)):
-            return True
-        first = len(lines) > 0 and int(lines[0]) == 0
-        return first and len(_TIMED_LINE.findall(text)) <= _OTHER_TIMED * len(lines)
+        return _headers_in(head) is not None
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -117,6 +112,26 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
     if options.keep_unmatched:
         for records in read_records(stream, source, ReadReport(), find_headers):
             yield first_lines(records.message)
+
+
+def _headers_in(head: bytes) -> Headers | None:
+    """The lines with a header; None where they are not enough."""
+    text = decoded(head).replace("\r\n", "\n").strip("\n\0").encode() + b"\n"
+    starts, ends = line_bounds(text)
+    headers = find_headers(text, starts, ends)
+    lines = headers.line
+    if len(lines) >= max(_HEADED_LINES, _HEADED_SHARE * len(starts)):
+        return headers
+    first = len(lines) > 0 and int(lines[0]) == 0
+    return headers if first and len(_TIMED_LINE.findall(text)) <= _OTHER_TIMED * len(lines) else None
+
+
+def _may_be_of_hadoop(headers: Headers) -> bool:
+    """Whether some logger is one of Hadoop, or one whose records a built-in pattern looks at."""
+    loggers = pc.unique(headers.logger)
+    named = pc.match_substring_regex(loggers, _OF_HADOOP)
+    table = table_of(built_in_patterns())
+    return bool(pc.any(named).as_py() or table.looking_at(loggers.to_pylist()).any())
 
 
 def _is_of_hadoop(head: bytes) -> bool:
