@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pyarrow as pa
 from pyarrow import fs
@@ -19,14 +20,7 @@ _ROWS = b"cepctl.rows"
 
 def write_arrow(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_batch: int) -> None:
     """Write a table, in batches of at most so many rows."""
-    table = table.unify_dictionaries()
-    columns, fields = [], []
-    for field, column in zip(table.schema, table.columns, strict=True):
-        empty = column.null_count == len(column)
-        columns.append(pa.chunked_array([pa.nulls(len(column))]) if empty else column)
-        fields.append(pa.field(field.name, pa.null() if empty else field.type))
-    kept = {_SCHEMA: table.schema.serialize().to_pybytes(), _ROWS: str(len(table)).encode()}
-    stored = pa.table(columns, schema=pa.schema(fields, kept))
+    stored = _stored(table)
     with (
         filesystem.open_output_stream(path) as stream,
         pa.ipc.new_file(stream, stored.schema) as writer,
@@ -34,6 +28,29 @@ def write_arrow(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_b
         for batch in stored.to_batches(rows_of_batch):
             if len(batch):
                 writer.write_batch(batch)
+
+
+def write_batches(table: pa.Table, path: str, filesystem: fs.FileSystem, bounds: Sequence[int]) -> None:
+    """Write a table in batches that end at these rows; the first begins at the first of them."""
+    stored = _stored(table.combine_chunks()).to_batches()[0]
+    with (
+        filesystem.open_output_stream(path) as stream,
+        pa.ipc.new_file(stream, stored.schema) as writer,
+    ):
+        for start, stop in pairwise(bounds):
+            writer.write_batch(stored.slice(start, stop - start))
+
+
+def _stored(table: pa.Table) -> pa.Table:
+    """A table as it is written."""
+    table = table.unify_dictionaries()
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        empty = column.null_count == len(column)
+        columns.append(pa.chunked_array([pa.nulls(len(column))]) if empty else column)
+        fields.append(pa.field(field.name, pa.null() if empty else field.type))
+    kept = {_SCHEMA: table.schema.serialize().to_pybytes(), _ROWS: str(len(table)).encode()}
+    return pa.table(columns, schema=pa.schema(fields, kept))
 
 
 def arrow_schema_of(path: str, filesystem: fs.FileSystem) -> pa.Schema:
@@ -66,6 +83,31 @@ def read_arrow(
         chosen = range(reader.num_record_batches) if numbers is None else numbers
         batches = [_typed(reader.get_batch(number), schema) for number in chosen]
     return pa.Table.from_batches(batches, schema)
+
+
+class HeldBatches:
+    """A file of this machine that stays open: of many small batches each would else cost opening it.
+
+    `schema`: that of the table as it was written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._reader = pa.ipc.open_file(pa.memory_map(path))
+        self.schema = _schema(self._reader.schema.metadata)
+
+    def table(self, number: int, names: Sequence[str] | None = None) -> pa.Table:
+        """Some columns (None: all), in this order, of a batch; dictionaries hold what occurs in it."""
+        wanted = self.schema.names if names is None else names
+        batch, columns, fields = self._reader.get_batch(number), [], []
+        for name in wanted:
+            field, column = self.schema.field(name), batch.column(name)
+            if pa.types.is_null(column.type):
+                column = pa.nulls(len(batch), field.type)
+            elif pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode().dictionary_encode().cast(field.type)
+            columns.append(column)
+            fields.append(field)
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields, self.schema.metadata))
 
 
 def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow, write_arrow
+from cepctl.datasets.arrow_files import SUFFIX, HeldBatches, arrow_schema_of, read_arrow, write_arrow
 from cepctl.ingestion.chunks import (
     DISTINCT,
     RAW_ALONG,
@@ -25,6 +26,7 @@ from cepctl.ingestion.chunks import (
 from cepctl.ingestion.clocks import clocks_in
 
 ROWS_OF_GROUP = 50_000
+_OF_FILE = "@"
 MOST_ARROW_BYTES = 512 << 20
 """Beyond these, so many bytes of values, disks are spared and what is left is Parquet."""
 
@@ -69,6 +71,8 @@ def read_chunk(
 
     Those of `few_values` may come as dictionaries, where that is less work.
     """
+    if is_one_of_several(path):
+        return _one_of_several(path, names)
     if path.endswith(SUFFIX):
         return read_arrow(path, filesystem, names)
     columns = None if names is None else list(names)
@@ -82,6 +86,9 @@ def read_rows(
 
     Of Parquet only row groups that hold some of them are read.
     """
+    if is_one_of_several(path):
+        names = [name for name in _held(_place(path)[0]).schema.names if wanted(name)]
+        return _alone(_one_of_several(path, names), start, stop)
     if path.endswith(SUFFIX):
         names = [name for name in arrow_schema_of(path, filesystem).names if wanted(name)]
         return _alone(read_arrow(path, filesystem, names), start, stop)
@@ -107,8 +114,41 @@ def _alone(whole: pa.Table, start: int, stop: int) -> pa.Table:
 def bytes_of_columns(chunk: Chunk, names: Sequence[str], filesystem: fs.FileSystem) -> int:
     """About how much memory some columns of a chunk take."""
     if chunk.path.endswith(SUFFIX):
-        return int(read_arrow(chunk.path, filesystem, names).nbytes)
+        return int(read_chunk(chunk.path, filesystem, names).nbytes)
     footer = pq.read_metadata(chunk.path, filesystem=filesystem)
     places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     return int(sum(group.column(places[name]).total_uncompressed_size for group in groups for name in names))
+
+
+def path_of_one(path: str, number: int) -> str:
+    """The name of the chunk that is batch `number` of a file of Arrow with several chunks.
+
+    Examples
+    --------
+    >>> path_of_one("/tmp/000012-ab.arrow", 7), is_one_of_several("/tmp/000012-ab@7.arrow")
+    ('/tmp/000012-ab@7.arrow', True)
+    """
+    return f"{path.removesuffix(SUFFIX)}{_OF_FILE}{number}{SUFFIX}"
+
+
+def is_one_of_several(path: str) -> bool:
+    """Whether a chunk is one of several in a file, which belongs to all of them."""
+    return _OF_FILE in path.rpartition("/")[2]
+
+
+def _place(path: str) -> tuple[str, int]:
+    """The file of a chunk among several, and its batch there."""
+    before, _, number = path.removesuffix(SUFFIX).rpartition(_OF_FILE)
+    return f"{before}{SUFFIX}", int(number)
+
+
+@lru_cache(maxsize=2)
+def _held(path: str) -> HeldBatches:
+    """A file whose chunks are asked for one after the other."""
+    return HeldBatches(path)
+
+
+def _one_of_several(path: str, names: Sequence[str] | None) -> pa.Table:
+    file, number = _place(path)
+    return _held(file).table(number, names)

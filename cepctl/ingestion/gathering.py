@@ -14,8 +14,8 @@ from cepctl.datasets.arrow_files import SUFFIX
 from cepctl.datasets.marker import PARQUET
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES, ROWS_OF_GROUP, read_chunk, write_chunk
+from cepctl.ingestion.chunk_steps import interpreted, possible
 from cepctl.ingestion.chunks import (
-    RAW_OFFSET,
     AttributeFacts,
     Chunk,
     attribute_facts,
@@ -25,17 +25,14 @@ from cepctl.ingestion.chunks import (
 )
 from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
-from cepctl.ingestion.in_time import ending_after_start, inside_time, with_ends_of_lengths
-from cepctl.ingestion.intervals import conditions_of, with_intervals
+from cepctl.ingestion.intervals import with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs
 from cepctl.ingestion.needed import Unneeded, keep_ids, needed_events
 from cepctl.ingestion.results import TimesSeen
 from cepctl.ingestion.room import is_little
-from cepctl.ingestion.spans import with_spans
 from cepctl.ingestion.task import ReadTask
-from cepctl.ingestion.writer_names import Writing, with_writers
-from cepctl.ingestion.written_units import Ends, WrittenOtherwiseError, in_whole_units
-from cepctl.io.contract.clock_offsets import rescaled_with_clocks
+from cepctl.ingestion.writer_names import Writing
+from cepctl.ingestion.written_units import Ends, WrittenOtherwiseError
 from cepctl.io.contract.reader import ReadReport
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
@@ -94,12 +91,10 @@ class Gathered:
         before, own = self.ends, Ends.of(table)
         self.ends = own if before is None else before.before(own)
         last = None if before is None else before.last
-        table, units = in_whole_units(table, known, self.whole, report, task.file.name, last)
-        table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
-        table = with_spans(table, known.unit)
         try:
-            table, assigned = with_intervals(table, task.model, known.unit, read_as)
-            table = with_writers(table, self.writing, conditions_of(table, read_as))
+            table, units, assigned = interpreted(
+                table, task, known, self.whole, read_as, self.writing, report, last
+            )
         except UncertaintyModelError as problem:
             if self.kinds.known is not None:
                 raise
@@ -109,8 +104,7 @@ class Gathered:
         self.units.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
-        table = inside_time(with_ends_of_lengths(table), known.unit, report, task.file.name)
-        table = ending_after_start(table, report, task.file.name)
+        table = possible(table, known.unit, report, task.file.name)
         if not len(table):
             return
         report.notes.update(end_notes(table))

@@ -18,10 +18,12 @@ from itertools import pairwise
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
 from cepctl.event_table import FIXED_COLUMNS
+from cepctl.ingestion.alike_files import read_bundle
+from cepctl.ingestion.bundles import results_of
 from cepctl.ingestion.needed import all_unneeded
 from cepctl.ingestion.other_times import OtherTimes
 from cepctl.ingestion.progress import progress_of
-from cepctl.ingestion.reading import discard, parser_died, read_file
+from cepctl.ingestion.reading import discard, parser_died
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.ingestion.task import ReadTask
@@ -127,7 +129,7 @@ def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
     most = min((task.memory.of_task for task in tasks), default=None)
     alike: dict[object, object] = {}
     with progress_of(tasks) as progress:
-        found = runner.results(read_file, tasks, parser_died if local else None, most, progress)
+        found = results_of(runner, read_bundle, tasks, parser_died if local else None, most, progress)
         return [result.sharing(alike) for result in found]
 
 

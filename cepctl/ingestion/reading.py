@@ -15,10 +15,8 @@ import pyarrow as pa
 
 from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
-from cepctl.ingestion.chunks import (
-    is_attribute,
-    raw_table,
-)
+from cepctl.ingestion.chunk_files import is_one_of_several
+from cepctl.ingestion.chunks import is_attribute, raw_table
 from cepctl.ingestion.gathering import Gathered, rewritten
 from cepctl.ingestion.in_time import with_times
 from cepctl.ingestion.intervals import at_local_midnight
@@ -80,7 +78,8 @@ def remove(scratch: Location, paths: Sequence[str]) -> None:
     """Delete files in the scratch directory."""
     filesystem, _ = scratch.resolve()
     for path in paths:
-        filesystem.delete_file(path)
+        if not is_one_of_several(path):
+            filesystem.delete_file(path)
 
 
 def parser_died(task: ReadTask, cause: str) -> FileResult:

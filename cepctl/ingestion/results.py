@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.needed import Unneeded
@@ -51,7 +52,10 @@ class TimesSeen:
         column = known.column("time")
         per_count = 1 if column.type.unit == "ns" else 1_000
         times = np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
-        times = times + known.column(RAW_ZONE).to_numpy() * (STEPS["1 s"] // per_count)
+        self.add_times(times + known.column(RAW_ZONE).to_numpy() * (STEPS["1 s"] // per_count), per_count)
+
+    def add_times(self, times: Numbers, per_count: int) -> None:
+        """Look at more times by the clock that wrote them, counted in units of so many nanoseconds."""
         steps = [max(step // per_count, 1) for step in STEPS.values()]
         while np.any(times % steps[self.place]):
             self.place += 1

@@ -8,16 +8,20 @@ its times are written, is kept for who reads it: of a small file that is half of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from cepctl.errors import CepctlError
+from cepctl.ingestion.alike_files import whole_text
+from cepctl.ingestion.bundles import results_of
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.message_template import MessageTemplate
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.formats import OpenLog, format_of, open_log
 from cepctl.io.source.locations import FilePart
-from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, templates_of
+from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, survey_of, templates_of
 from cepctl.runners.runner import Runner
 
 WHOLE_BYTES = 32 << 20
@@ -43,10 +47,24 @@ class HeadTold:
 
 @dataclass(frozen=True, slots=True)
 class _Surveyed:
-    """What the messages of a file are, where they need templates, and what its head told."""
+    """What the messages of a file are, where they need templates, and what its head told.
+
+    A small file whose messages are yet to be looked at may be `alike` to its neighbours.
+    """
 
     head: HeadTold = field(default_factory=HeadTold)
     survey: Survey | None = None
+    alike: _Alike | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """A small file of a form that its neighbours may have, too."""
+
+    format: LogFormat
+    form: Hashable
+    text: bytes
+    forms: Mapping[str, str]
 
 
 def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = True) -> TemplatesFound:
@@ -61,7 +79,7 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
     alike: dict[HeadTold, HeadTold] = {}
     heads: list[HeadTold] = []
     whole: Survey | None = None
-    for each in runner.results(_surveyed, tasks, _unsurveyed if local else None, most):
+    for each in results_of(runner, _surveyed_bundle, tasks, _unsurveyed if local else None, most):
         heads.append(alike.setdefault(each.head, each.head))
         if each.survey is not None:
             whole = whole or Survey()
@@ -97,8 +115,30 @@ def with_templates(tasks: Sequence[ReadTask], found: TemplatesFound) -> list[Rea
     ]
 
 
-def _surveyed(task: ReadTask) -> _Surveyed:
-    """What the messages of a file are; nothing where it cannot be read, which reading will say."""
+def _surveyed_bundle(bundle: Sequence[ReadTask]) -> list[_Surveyed]:
+    """What the messages of neighbouring files are; the first of those that are written alike has all."""
+    looked_at = [_looked_at(task, several=len(bundle) > 1) for task in bundle]
+    found: list[_Surveyed] = []
+    for _, run in groupby(looked_at, lambda each: each.alike and each.alike.form):
+        files = list(run)
+        alike = [each.alike for each in files if each.alike is not None]
+        if alike:
+            files[0] = replace(files[0], survey=_of_alike(alike, bundle[0].options))
+        found += [replace(each, alike=None) for each in files]
+    return found
+
+
+def _of_alike(files: Sequence[_Alike], options: ReadOptions) -> Survey:
+    reader = files[0].format.alike
+    assert reader is not None
+    return survey_of(reader.messages([each.text for each in files], files[0].forms, options))
+
+
+def _looked_at(task: ReadTask, *, several: bool) -> _Surveyed:
+    """What the messages of a file are; nothing where it cannot be read, which reading will say.
+
+    Of `several` files those of one form are surveyed together, so nothing but that form is told of them.
+    """
     if task.file.left_out is not None:
         return _Surveyed()
     try:
@@ -109,6 +149,12 @@ def _surveyed(task: ReadTask) -> _Surveyed:
             if known.messages is None:
                 return _Surveyed(HeadTold(known.name))
             head = HeadTold(known.name, _forms(known, log.head, task))
+            text = whole_text(task, log) if several and known.alike is not None else None
+            if known.alike is not None and text is not None:
+                forms = dict(head.forms)
+                form = known.alike.form(text, forms)
+                if form is not None:
+                    return _Surveyed(head, alike=_Alike(known, (known.name, form), text, forms))
             return _Surveyed(head, _survey(task, known, log))
     except (CepctlError, OSError):
         return _Surveyed()

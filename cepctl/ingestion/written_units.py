@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -313,6 +314,33 @@ def _fractions_in(table: pa.Table) -> dict[str, Fractions]:
             )
             found[column.name] = Fractions(int(np.count_nonzero(grain > 0)), len(having), digits)
     return found
+
+
+def written_by_file(known: Written, table: pa.Table, bounds: Numbers) -> list[Written] | None:
+    """What is known of the files whose events lie between these bounds, each after `known`.
+
+    None where it is not the same of all: how long a tick is, whether times without a fraction are units, and
+    whether there are such times beside others.
+    """
+    if known.settled is not None or known.seen:
+        return None
+    whole = known.after(table)
+    found = []
+    for start, stop in pairwise(bounds.tolist()):
+        own = known.after(table.slice(start, stop - start))
+        if own.unit != whole.unit or own.whole != whole.whole or own.is_mixed:
+            return None
+        found.append(own)
+    return found
+
+
+def ends_by_file(table: pa.Table, bounds: Numbers) -> list[Ends]:
+    """The times of the first and the last record of each file, all of which have one."""
+    times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
+    return [
+        Ends(int(times[start]), int(units[start]), int(times[stop - 1]))
+        for start, stop in pairwise(bounds.tolist())
+    ]
 
 
 def _digits_in(table: pa.Table) -> TimeUnit:

@@ -8,6 +8,7 @@
     options                                    cepctl/ingestion/unused.py: options that no file could use
     messages                                   cepctl/ingestion/templates.py: mining
     lines                                      cepctl/ingestion/parts.py: large files; cepctl/state: new parts
+    alike                                      cepctl/ingestion/alike_files.py: small files
     whole_days                                 cepctl/ingestion/reading.py: times without a clock
     repeats                                    cepctl/ingestion/leaving_out.py: what several files show again
 
@@ -22,6 +23,7 @@ from typing import IO
 
 import pyarrow as pa
 
+from cepctl.io.contract.alike import AlikeFiles
 from cepctl.io.contract.line_records import LineRecords
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.contract.unicode_text import unicode_events
@@ -103,6 +105,8 @@ class LogFormat:
     messages
         Of a format that types its records by templates: those messages of a file, in batches, from which
         templates are mined.
+    alike
+        Reads small files that are written alike as one; None: each is read alone.
     whole_days
         Whether the times of a file all of which are midnights mean whole days.
     appended
@@ -128,6 +132,7 @@ class LogFormat:
     recognises_otherwise: Callable[[bytes], bool] | None = None
     recognises_named: Callable[[bytes], bool] | None = None
     messages: Callable[[IO[bytes], str, ReadOptions], Iterator[pa.Array]] | None = None
+    alike: AlikeFiles | None = None
     whole_days: bool = False
     appended: bool = False
     repeats: Repeats | None = None

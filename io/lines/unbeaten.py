@@ -4,7 +4,7 @@ To look for every layout takes half of the time that a small log takes.  Where e
 four everyday layouts, in the same place, and nothing around it could be a time of day with seconds, no other
 layout is in more lines, nor tells more of any:
 
-    a layout with its time of day elsewhere   the rest of no line has one with seconds, nor one before the time
+    a layout with its time of day elsewhere   no line has one with seconds behind, nor any before
     one with the same time of day             its date would be the same, or end in the middle of this one
     one without seconds                       tells less, or as much of a time that stands later in all lines
 """
