@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
 
-from cepctl.engines.columns.bindings import MatchBatch, members_of
+from cepctl.engines.columns.bindings import MatchBatch
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.held_matches import HeldMatches, matches_of_each
 from cepctl.engines.event.open_rows import closed, open_columns, tells_open
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -29,10 +29,8 @@ from cepctl.engines.rows.law_columns import law_fields
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.search.threshold import Threshold
-from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
-from cepctl.memory import size_text
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL
 from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
@@ -44,9 +42,6 @@ if TYPE_CHECKING:
     from cepctl.engines.event.summary_rows import SummaryBatch
 
 _HELD_AT_LEAST = 100_000
-_LOOKED_AT_FROM = 2_048
-_HELD_ROW_BYTES, _HELD_BYTES = 200, 80
-"""What a match takes that is held until all are found, and each of its events: numbers, and ids as text."""
 _MOST_CHOSEN = 100_000
 """Of more rows the best are not chosen while they are found, but when they are sorted."""
 
@@ -162,21 +157,24 @@ def found_batches(
         from cepctl.engines.event.ordered_keys import with_orders
 
         events = with_orders(plan, events, options)
-    prepared = prepared_alternatives(plan, events, options)
+    listed = None
+    if options.kleene == "summary" and plan.group_by is None:
+        require_summary(plan)
+        listed = _listed_early(plan, options, owned)
+    prepared = prepared_alternatives(plan, events, options, None if listed is None else listed.add)
     judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches, with_counted_sets
 
         counted = with_counted_sets(prepared)
-        yield from group_batches(plan, counted, _of_each(counted, owned, options, told), judge)
+        yield from group_batches(plan, counted, matches_of_each(counted, owned, options, told), judge)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     batches: Iterator[FoundBatch]
     if options.kleene == "summary":
-        require_summary(plan)
         if any(each.lasting for each in prepared):
             refuse_intervals("--kleene summary")
-        batches = _summaries(prepared, owned, threshold, told)
+        batches = _summaries(prepared, owned, threshold, told, listed)
     elif not may_meet(plan):
         parts = []
         for source in (each.above(threshold) for each in prepared):
@@ -186,7 +184,7 @@ def found_batches(
     else:
         from cepctl.engines.event.union import united
 
-        every = united(prepared, _of_each(prepared, owned, options, told))
+        every = united(prepared, matches_of_each(prepared, owned, options, told))
         batches = (_rows(source, _maker(source), threshold, judge, matches) for source, matches in every)
     if options.top is not None:
         whole = (with_columns(rows) for rows in batches)
@@ -211,58 +209,6 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
 
         require_worlds(plan.given, known)
     return known
-
-
-def _what_holds_all(plan: Plan, options: MatchOptions) -> str:
-    """Why all rows are held before the first, for a message."""
-    if options.kleene == "summary":
-        return "a summary"
-    if plan.group_by is not None:
-        return "GROUP BY"
-    return "components that may be absent" if len(plan.alternatives) == 1 else "an OR"
-
-
-def _of_each(
-    prepared: Sequence[PreparedAlternative],
-    owned: tuple[int, int] | None,
-    options: MatchOptions,
-    told: Callable[[int, int], None] | None = None,
-    looked_at: Callable[[Sequence[Sequence[MatchBatch]]], None] | None = None,
-) -> list[list[MatchBatch]]:
-    """The matches of each alternative, all held: one signature may stand in several, one key have many.
-
-    `looked_at` sees what is found so far whenever that has doubled, and may raise.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If they do not fit in memory.
-    """
-    found: list[list[MatchBatch]] = []
-    count = size = 0
-    look = _LOOKED_AT_FROM
-    what = _what_holds_all(prepared[0].plan, options)
-    parts_of = [each.parts(owned) for each in prepared]
-    every = iter(telling([part for parts in parts_of for part in parts], told))
-    for parts in parts_of:
-        found.append([])
-        for batch in concurrently(list(islice(every, len(parts))), options.threads):
-            found[-1].append(batch)
-            count += len(batch)
-            options.check_count(count)
-            if looked_at is not None and count >= look:
-                looked_at(found)
-                look = 2 * count
-            size += (
-                len(batch) * _HELD_ROW_BYTES + sum(members_of(bound) for bound in batch.bound) * _HELD_BYTES
-            )
-            if size > options.memory.block(1):
-                raise QueryTooLargeError(
-                    f"the matches of {what} are held until all are found: {count:,} by now, which take "
-                    f"{size_text(size)} of memory where {size_text(options.memory.block(1))} are allowed; "
-                    "narrow it (WITHIN, [attr], tighter predicates, CONFIDENCE), or raise --max-memory"
-                )
-    return found
 
 
 def _best(
@@ -298,10 +244,10 @@ def _summaries(
     owned: tuple[int, int] | None,
     threshold: Threshold,
     told: Callable[[int, int], None] | None,
+    listed: HeldMatches | None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that stand for all groups between the same neighbours."""
+    """The rows that stand for all groups between the same neighbours, which may be `listed` already."""
     source, options = prepared[0], prepared[0].options
-    (alternative,) = source.plan.alternatives
     if not listing_reasons(source.plan):
         from cepctl.engines.event.kleene_summary import Summary
 
@@ -312,20 +258,40 @@ def _summaries(
     from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
     from cepctl.engines.event.summary_rows import reaching
 
-    # A group in front may begin in an earlier slice than the neighbour that says whose the row is.
-    ahead = alternative.positive[0] == owning_component(alternative, "summary")
     with told_as_listing(source.plan):
-
-        def listed(found: Sequence[Sequence[MatchBatch]]) -> ListedSummary:
-            return ListedSummary.of(prepared, found, owned)
-
-        found = _of_each(
-            prepared, owned if ahead else None, options, told, lambda found: listed(found).require_few()
-        )
-        rows = list(listed(found).rows())
+        if listed is None or len(listed.sources) < len(prepared):
+            found = matches_of_each(prepared, _owned_ahead(source.plan, owned), options, told)
+        else:
+            found = listed.found
+        rows = list(ListedSummary.of(prepared, found, owned).rows())
     yield from _summarised(
         source, lambda: (each.take(reaching(each.matches, options, threshold)) for each in rows)
     )
+
+
+def _listed_early(plan: Plan, options: MatchOptions, owned: tuple[int, int] | None) -> HeldMatches | None:
+    """What lists the groups of a summary as soon as their sizes are known; None where none is listed.
+
+    Longer groups are not even begun where those that are found can be in no row that is computed.
+    """
+    if not listing_reasons(plan):
+        return None
+    from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
+
+    def look(held: HeldMatches) -> None:
+        with told_as_listing(plan):
+            ListedSummary.of(held.sources, held.found, owned).require_few()
+
+    return HeldMatches(plan, options, _owned_ahead(plan, owned), look)
+
+
+def _owned_ahead(plan: Plan, owned: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Which matches a slice lists for its rows.
+
+    A group in front may begin in an earlier slice than the neighbour that says whose the row is.
+    """
+    (alternative,) = plan.alternatives
+    return owned if alternative.positive[0] == owning_component(alternative, "summary") else None
 
 
 def _summarised(

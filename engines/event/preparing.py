@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,24 @@ if TYPE_CHECKING:
     from cepctl.engines.event.runs_prepared import RunsAsked
 
 
-def prepared_alternatives(plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
-    """Every alternative; where one binds interval events all do, so that rows can be compared."""
-    readings = list(readings_apart(plan))
-    prepared = [list(_prepared(plan, each, events, options)) for each in readings]
+def prepared_alternatives(
+    plan: Plan,
+    events: Events,
+    options: MatchOptions,
+    heard: Callable[[PreparedAlternative], None] | None = None,
+) -> list[PreparedAlternative]:
+    """Every alternative; where one binds interval events all do, so that rows can be compared.
+
+    `heard` gets each that binds none as soon as it is prepared, of groups before longer ones are, and may
+    raise.
+    """
+    readings, prepared = list(readings_apart(plan)), []
+    for reading in readings:
+        prepared.append([])
+        for each in _prepared(plan, reading, events, options):
+            prepared[-1].append(each)
+            if heard is not None and not (each.lasting or options.of_intervals):
+                heard(each)
     if options.of_intervals or any(each.lasting for of_one in prepared for each in of_one):
         if len(readings) > 1 and any(each.in_runs(plan.strategy) for each in readings):
             refuse_intervals("an OR of groups in order")

@@ -111,8 +111,8 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
         rows = few
         for part in (stamp.date, stamp.joined):
             if rows and part not in having:
-                found = _part(part).search
-                having[part] = [row for row in rows if found(lines[row])] if found(text) else []
+                look = _part(part).search
+                having[part] = [row for row in rows if look(lines[row])] if look(text) else []
             rows = rows and having[part]
         # To make an expression takes far longer than to look for it.
         if not rows:
