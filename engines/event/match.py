@@ -157,11 +157,7 @@ def found_batches(
         from cepctl.engines.event.ordered_keys import with_orders
 
         events = with_orders(plan, events, options)
-    listed = None
-    if options.kleene == "summary" and plan.group_by is None:
-        require_summary(plan)
-        listed = _listed_early(plan, options, owned)
-    prepared = prepared_alternatives(plan, events, options, None if listed is None else listed.add)
+    prepared, listed = _prepared(plan, events, options, owned)
     judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches, with_counted_sets
@@ -269,20 +265,26 @@ def _summaries(
     )
 
 
-def _listed_early(plan: Plan, options: MatchOptions, owned: tuple[int, int] | None) -> HeldMatches | None:
-    """What lists the groups of a summary as soon as their sizes are known; None where none is listed.
+def _prepared(
+    plan: Plan, events: Events, options: MatchOptions, owned: tuple[int, int] | None
+) -> tuple[list[PreparedAlternative], HeldMatches | None]:
+    """The alternatives, and what a summary lists of them as soon as the sizes of groups are known.
 
     Longer groups are not even begun where those that are found can be in no row that is computed.
     """
+    if options.kleene != "summary" or plan.group_by is not None:
+        return prepared_alternatives(plan, events, options), None
+    require_summary(plan)
     if not listing_reasons(plan):
-        return None
+        return prepared_alternatives(plan, events, options), None
     from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
 
     def look(held: HeldMatches) -> None:
-        with told_as_listing(plan):
-            ListedSummary.of(held.sources, held.found, owned).require_few()
+        ListedSummary.of(held.sources, held.found, owned).require_few()
 
-    return HeldMatches(plan, options, _owned_ahead(plan, owned), look)
+    held = HeldMatches(plan, options, _owned_ahead(plan, owned), look)
+    with told_as_listing(plan):
+        return prepared_alternatives(plan, events, options, held.add), held
 
 
 def _owned_ahead(plan: Plan, owned: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -34,7 +34,7 @@ def prepared_alternatives(
     `heard` gets each that binds none as soon as it is prepared, of groups before longer ones are, and may
     raise.
     """
-    readings, prepared = list(readings_apart(plan)), []
+    readings, prepared = list(readings_apart(plan)), list[list[PreparedAlternative]]()
     for reading in readings:
         prepared.append([])
         for each in _prepared(plan, reading, events, options):

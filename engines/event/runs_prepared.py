@@ -38,6 +38,8 @@ from cepctl.plan.read_sets import are_read_simply, read_while_they_take
 from cepctl.plan.unrolled import Unrolled, unrolled
 
 MOST_MEMBERS = 100
+MOST_LISTED = 1 << 16
+"""Runs of one length from one event on, of which a summary unites all that end alike."""
 
 
 def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
@@ -123,7 +125,7 @@ class RunsAsked:
         size, source = 1, self._through(begun, begun.form_of.taken.index(group) + events)
         while len(source.begun):
             _refuse_many(component, size)
-            self._refuse_runs(len(source.begun))
+            self._refuse_runs(source.begun)
             if size >= component.least:
                 yield from self.grown(others, {**known, group: size}, self._left(group, source))
             if component.most is not None and size >= component.most:
@@ -166,8 +168,20 @@ class RunsAsked:
             rows = rows[conditions.may_be_left(component, rows[:, : source.taken])]
         return replace(source, begun=rows)
 
-    def _refuse_runs(self, count: int) -> None:
-        """Raise QueryTooLargeError where events are repeated in too many ways, or can be in too many sets."""
+    def _refuse_runs(self, runs: Indexes) -> None:
+        """Raise QueryTooLargeError where events are repeated in too many ways, or can be in too many sets.
+
+        Of a summary that lists the runs, also where they begin in more ways than it may list.
+        """
+        count = len(runs)
+        if self.options.kleene == "summary" and self.plan.group_by is None and count > MOST_LISTED:
+            _, sizes = np.unique(runs[:, 0], return_counts=True)
+            if sizes.max() > MOST_LISTED:
+                raise QueryTooLargeError(
+                    f"more than {MOST_LISTED:,} groups of one row begin with as many members; narrow the "
+                    "query (WITHIN, [attr], tighter predicates), or ask for the groups one by one with "
+                    "--kleene groups"
+                )
         what = "SEQ(...)+" if self.reading.repeated else self._sets
         if what and count > self.options.max_matches:
             raise QueryTooLargeError(

@@ -19,7 +19,7 @@ import pytest
 
 from cepctl.ingestion import alike_files, bundles
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.reading import ReadTask
+from cepctl.ingestion.reading import ReadTask, read_file
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.runners.local import LocalRunner
@@ -166,13 +166,13 @@ def assert_same(seed: int, scratch: Path, one_by_one: Callable[[bool], None]) ->
 def read_alone(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of files that are read alone."""
     names: list[str] = []
-    read = alike_files.read_file
+    read = read_file
 
     def reading(task: ReadTask) -> FileResult:
         names.append(task.file.name)
         return read(task)
 
-    monkeypatch.setattr(alike_files, "read_file", reading)
+    monkeypatch.setattr("cepctl.ingestion.alike_files.read_file", reading)
     return names
 
 

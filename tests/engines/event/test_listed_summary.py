@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import pyarrow as pa
@@ -235,3 +236,18 @@ def test_groups_that_are_too_many_are_refused_before_all_are_listed(monkeypatch:
     with pytest.raises(QueryTooLargeError, match="share events, where at most 1,024"):
         match_events(plan_of(query), events, SUMMARY)
     assert 0 < most < 10_000
+
+
+@pytest.mark.parametrize("readings", [8, 20, 60])
+@pytest.mark.parametrize("strategy", [NEXT, STRICT])
+def test_any_number_of_overlapping_readings_is_refused_soon(readings: int, strategy: str) -> None:
+    events = (
+        Event("a", "A", -40, -30, x=0),
+        *(Event(f"b{i:02}", "B", 10 * i - 15, 10 * i + 15, x=7 * i % 11) for i in range(readings)),
+        Event("c", "C", 10 * readings + 40, 10 * readings + 50, x=0),
+    )
+    plan = plan_of(f"{Q} WHERE b[last].x > avg(b[].x) WITHIN 10000 ticks STRATEGY {strategy}")
+    begin = time.process_time()
+    with pytest.raises(QueryTooLargeError, match="lists the groups"):
+        match_events(plan, event_table(events), SUMMARY)
+    assert time.process_time() - begin < 20  # in a tenth of that where nothing has to be compiled
