@@ -9,20 +9,23 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from cepctl.ingestion import alike_files, bundles
+from cepctl.ingestion import bundles
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.reading import ReadTask, read_file
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.source.locations import InputFile, Location
 from cepctl.runners.local import LocalRunner
+from cepctl.uncertainty.model import UncertaintyModel
 from tests.foreign_lines import FORMS, LineForm
 
 _OWN = {
@@ -194,26 +197,36 @@ def test_a_file_that_cannot_be_read_with_the_others_is_read_alone(
             f"2026-06-{day} 06:15:04 INFO [w] x.Pool: task {number}\n" * 3
         )
     summary = ingest([str(tmp_path)], str(tmp_path / "events"), IngestOptions(max_errors=9), LocalRunner())
-    assert read_alone == ["f5.log"]
+    assert read_alone == ["f4.log", "f5.log"]
     assert (summary.events, summary.rejected) == (21, {"no time": 3})
 
 
-def test_a_bundle_that_kills_its_process_costs_the_file_alone_that_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(6):
-        (tmp_path / f"f{number}.log").write_text(f"2026-06-14 06:15:04 INFO [w] x.Pool: task {number}\n")
-    whole = alike_files.read_bundle
+class DeadlyRunner(LocalRunner):
+    """Runs tasks here; a bundle with the file f3.log kills its process."""
 
-    def deadly(bundle: Sequence[ReadTask]) -> list[FileResult]:
-        if any(task.file.name == "f3.log" for task in bundle):
-            os._exit(7)
-        return whole(bundle)
+    def run(self, function: Any, tasks: Any, died: Any = None, *_: Any, **__: Any) -> list[Any]:
+        deadly = [any(task.file.name == "f3.log" for task in bundle) for bundle in tasks]
+        return [
+            died(bundle, "SIGSEGV") if dies else function(bundle)
+            for bundle, dies in zip(tasks, deadly, strict=True)
+        ]
 
-    monkeypatch.setattr("cepctl.ingestion.parts.read_bundle", deadly)
-    summary = ingest([str(tmp_path)], str(tmp_path / "events"), IngestOptions(), LocalRunner())
-    assert summary.events == 5
-    assert [account.file for account in summary.unreadable] == ["f3.log"]
+
+def test_a_bundle_that_kills_its_process_costs_the_file_alone_that_does(tmp_path: Path) -> None:
+    texts = [_OWN["seconds"].line(number).encode() for number in range(6)]
+    tasks = []
+    for number, text in enumerate(texts):
+        (tmp_path / f"f{number}.log").write_bytes(text)
+        file = InputFile(Location.of(str(tmp_path / f"f{number}.log")), f"f{number}.log", size=len(text))
+        options = (Location.of(str(tmp_path)), ReadOptions(), UncertaintyModel(), Written())
+        tasks.append(ReadTask(file, number, *options, in_arrow=True))
+    assert [len(bundle) for bundle in bundles.in_bundles(tasks)] == [6]
+
+    def read(bundle: Sequence[ReadTask]) -> list[str]:
+        return [task.file.name for task in bundle]
+
+    found = bundles.results_of(DeadlyRunner(), read, tasks, lambda task, cause: f"{task.file.name}: {cause}")
+    assert list(found) == ["f0.log", "f1.log", "f2.log", "f3.log: SIGSEGV", "f4.log", "f5.log"]
 
 
 def test_ten_times_as_many_small_files_cost_ten_times_as_much(tmp_path: Path, in_this_process: None) -> None:
