@@ -75,7 +75,7 @@ def assert_same_in_parts(log: Log) -> None:
 def read_here(monkeypatch: pytest.MonkeyPatch, noting: Callable[[ReadTask], Any]) -> None:
     """Let files be read by another function, in this process, where it can note what it is given."""
     monkeypatch.setattr(apart, "can_fork", lambda: False)
-    monkeypatch.setattr(parts, "read_file", noting)
+    monkeypatch.setattr("cepctl.ingestion.alike_files.read_file", noting)
 
 
 def parts_of(log: Log, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
