@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from itertools import pairwise
+from threading import Lock
 
 import pyarrow as pa
 from pyarrow import fs
@@ -94,11 +95,15 @@ class HeldBatches:
     def __init__(self, path: str) -> None:
         self._reader = pa.ipc.open_file(pa.memory_map(path))
         self.schema = _schema(self._reader.schema.metadata)
+        # Dictionaries are read with the first batch, by one thread.
+        self._lock = Lock()
 
     def table(self, number: int, names: Sequence[str] | None = None) -> pa.Table:
         """Some columns (None: all), in this order, of a batch; dictionaries hold what occurs in it."""
         wanted = self.schema.names if names is None else names
-        batch, columns, fields = self._reader.get_batch(number), [], []
+        with self._lock:
+            batch = self._reader.get_batch(number)
+        columns, fields = [], []
         for name in wanted:
             field, column = self.schema.field(name), batch.column(name)
             if pa.types.is_null(column.type):

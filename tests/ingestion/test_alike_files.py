@@ -19,8 +19,9 @@ import pytest
 
 from cepctl.ingestion import bundles
 from cepctl.ingestion.jobs import IngestOptions, ingest
-from cepctl.ingestion.reading import ReadTask, read_file
+from cepctl.ingestion.reading import read_file
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
