@@ -17,7 +17,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion import ordering, parts, reading
+from cepctl.ingestion import ordering, reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract import line_records
