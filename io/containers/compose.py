@@ -11,27 +11,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.io.containers.lines import LOG_LINE
+from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.log_format import WORDED, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport, zones_said
+from cepctl.io.contract.shaped_times import shaped_times
 from cepctl.io.contract.times import LogTime, read_time
 from cepctl.io.contract.unicode_text import NotUnicodeError
 from cepctl.io.source.event_lines import LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
+from cepctl.io.source.line_blocks import Groups, Layout
+from cepctl.io.source.line_columns import LineColumns
 from cepctl.io.templates.attribute import TemplatedReader
 
 NOT_COMPOSE = "not a line of docker compose logs: CONTAINER | TEXT"
 UNTIMED = "no time: docker compose logs -t writes it before each line"
 _LINE = re.compile(r"(?P<container>[A-Za-z0-9][\w.-]{0,80}) *\| ?(?P<text>.*)", re.DOTALL)
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[-+]\d\d:?\d\d)?)(?: |\Z)", re.ASCII)
+_TIMED = (
+    r"(?P<container>[A-Za-z0-9][A-Za-z0-9_.-]{0,80}) *\| ?"
+    r"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
+    r"(?:Z|[-+][0-9]{2}:?[0-9]{2}))"
+    r"(?: (?P<message>.*))?"
+)
+"""A line as docker compose logs -t prints it, with the zone of its time."""
 _TIMES = ("time", "ts", "timestamp", "@timestamp", "t", "datetime")
 _MESSAGES = ("msg", "message", "log")
 _TEXTS = frozenset(("container", "message"))
+_MICRO_DIGITS = 6
 _FIRST, _LAST = 31_536_000, 7_258_118_400
 
 
@@ -50,7 +65,18 @@ class ComposeLog:
             return _event(line, options)
 
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
-        return line_events(stream, batches, event_of)
+        return line_events(stream, batches, event_of, [Layout(_TIMED, _timed_lines)])
+
+
+def _timed_lines(groups: Groups) -> LineColumns:
+    """Lines of output, by their layout."""
+    times = shaped_times(groups["time"])
+    # A fraction, however long, is all that is known of how finely a time is written.
+    times = replace(times, digits=np.where(times.digits > 0, _MICRO_DIGITS, 0))
+    message = pc.if_else(pc.equal(groups["message"], ""), pa.scalar(None, pa.string()), groups["message"])
+    attributes = {"container": groups["container"], "message": message}
+    types = pa.repeat(pa.scalar(LOG_LINE, pa.string()), len(times.read))
+    return LineColumns(types, times, instants_of_shaped(times, None), attributes)
 
 
 def _is_timed(line: str) -> bool:

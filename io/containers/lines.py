@@ -49,6 +49,14 @@ _WHOLE = (
     r"(?P<stream>stdout|stderr) F(?: (?P<message>.*))?"
 )
 _PIECE = re.compile(rb" (?:stdout|stderr) P")
+_DOCKER_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,25}(?:Z|[-+][0-9]{2}:[0-9]{2})"
+_WHOLE_OF_DOCKER = (
+    r"""\{"log":"(?P<message>(?:[^"\\\x00-\x1f]|\\["/t]|\\u003[ce]|\\u0026)*)(?:\\r)?\\n","""
+    rf""""stream":"(?P<stream>stdout|stderr)","time":"(?P<time>{_DOCKER_TIME})"\}}"""
+)
+"""A line of output without escapes but those that Go writes in most; two backslashes are none of them."""
+_ESCAPES = (('\\"', '"'), ("\\/", "/"), ("\\t", "\t"), ("\\u003c", "<"), ("\\u003e", ">"), ("\\u0026", "&"))
+_ENDS_LINE = r'[^\\]\\n","stream":"'
 _AROUND, _NANO_DIGITS = b"\r\0", 9
 _TEXTS = frozenset(("stream", "message", "pod", "namespace", "container", "container_id"))
 
@@ -68,10 +76,15 @@ PieceOf = Callable[[str], _Piece | str]
 
 @dataclass(frozen=True)
 class ContainerLog:
-    """Reader of the logs of one kind of runtime; `whole` are layouts of lines that are no pieces."""
+    """Reader of the logs of one kind of runtime.
+
+    `whole` is the layout of lines that are no pieces; `has_pieces`: whether some of several lines may be one.
+    """
 
     piece_of: PieceOf
-    whole: tuple[str, ...] = ()
+    whole: str
+    has_pieces: Callable[[Lines], bool]
+    unescape: Callable[[pa.Array], pa.Array] = lambda texts: texts
 
     def recognises(self, head: bytes) -> bool:
         return lines_fit(head, lambda line: not isinstance(self.piece_of(line), str))
@@ -82,21 +95,33 @@ class ContainerLog:
         """Yield the lines of output of one container."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
         pieces = _Pieces(batches, container_origin(source), self.piece_of)
-        layouts = [Layout(layout, partial(_whole_lines, pieces.origin)) for layout in self.whole]
-        known = partial(self._layouts, pieces, layouts)
+        told = partial(_whole_lines, pieces.origin, self.unescape)
+        known = partial(self._layouts, pieces, [Layout(self.whole, told)])
         return taken_lines(stream, batches, pieces.take_line, known, _AROUND, pieces.end)
 
     def _layouts(self, pieces: _Pieces, layouts: Sequence[LineLayout], lines: Lines) -> Sequence[LineLayout]:
         """The layouts of lines among which none is a piece of one."""
-        return () if pieces.are_open or _PIECE.search(lines.block()) else layouts
+        return () if pieces.are_open or self.has_pieces(lines) else layouts
 
 
-def _whole_lines(origin: Mapping[str, Value], groups: Groups) -> LineColumns:
+def _has_pieces_of_cri(lines: Lines) -> bool:
+    return _PIECE.search(lines.block()) is not None
+
+
+def _has_pieces_of_docker(lines: Lines) -> bool:
+    """Whether the text of some line does not plainly end one."""
+    return not pc.all(pc.match_substring_regex(lines.strings(), _ENDS_LINE), min_count=0).as_py()
+
+
+def _whole_lines(
+    origin: Mapping[str, Value], unescape: Callable[[pa.Array], pa.Array], groups: Groups
+) -> LineColumns:
     """Lines of output, by the layout of lines that are whole."""
     times = shaped_times(groups["time"])
     count = len(times.read)
     exact = replace(times, digits=np.full(count, _NANO_DIGITS))
-    message = pc.if_else(pc.equal(groups["message"], ""), pa.scalar(None, pa.string()), groups["message"])
+    message = unescape(groups["message"])
+    message = pc.if_else(pc.equal(message, ""), pa.scalar(None, pa.string()), message)
     attributes = {
         **{name: pa.repeat(pa.scalar(value), count) for name, value in origin.items()},
         "stream": groups["stream"],
@@ -104,6 +129,14 @@ def _whole_lines(origin: Mapping[str, Value], groups: Groups) -> LineColumns:
     }
     types = pa.repeat(pa.scalar(LOG_LINE, pa.string()), count)
     return LineColumns(types, exact, instants_of_shaped(times, None), attributes)
+
+
+def _unescaped(texts: pa.Array) -> pa.Array:
+    """Texts of JSON with escapes of _ESCAPES alone: none begins within another."""
+    if pc.any(pc.match_substring(texts, "\\"), min_count=0).as_py():
+        for escape, sign in _ESCAPES:
+            texts = pc.replace_substring(texts, escape, sign)
+    return texts
 
 
 @dataclass
@@ -185,8 +218,10 @@ def docker_piece(line: str) -> _Piece | str:
     return _Piece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
 
 
-_CRI = TemplatedReader(ContainerLog(cri_piece, (_WHOLE,)), _TEXTS)
-_DOCKER = TemplatedReader(ContainerLog(docker_piece), _TEXTS)
+_CRI = TemplatedReader(ContainerLog(cri_piece, _WHOLE, _has_pieces_of_cri), _TEXTS)
+_DOCKER = TemplatedReader(
+    ContainerLog(docker_piece, _WHOLE_OF_DOCKER, _has_pieces_of_docker, _unescaped), _TEXTS
+)
 _EVENTS = (
     "LogLine; stream, message, its template and what varies in it; pod, namespace, container by the path; "
     "those of --patterns"
