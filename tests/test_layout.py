@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"order_laws", "io.contract", "io.source", "plan"},
     "sketches": {"io.contract", "io.source", "language", "plan", "datasets"},
     "engines.columns": {"language", "plan", "polars_expressions"},
-    "engines.rows": {"order_laws", "plan", "engines.columns"},
+    "engines.rows": {"order_laws", "plan", "engines.columns", "engines.concurrency"},
     "io.templates": {"io.contract"},
     "io.containers": {"io.contract", "io.source", "io.templates"},
     "io.databases": {"io.contract", "io.source"},
