@@ -143,7 +143,8 @@ def _unread(task: ReadTask, problem: CepctlError) -> FileResult:
 def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileResult:
     with open_log(task.file.location, task.file.part) as log:
         if not log.head:
-            return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
+            whole = task.file.part is None
+            return FileResult(task.file.name, EMPTY, warnings=("the file is empty",) if whole else ())
         known = format_of(log.head, task.file.name, task.input_format, task.options)
         batches = known.read(log.stream, task.file.name, task.reading, report)
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _DAY = 86_400_000_000
 _IN_ORDER = ("<", "<=", ">", ">=")
-_DOUBTS = ("read as UTC", "applies to no event", "no event has")
+_DOUBTS = ("read as UTC", "applies to no event", "no event has", "cut while it was read")
 """What a notice on reading says where a default decided which instants are meant, or an option has no use."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,8 +18,9 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion import ordering, reading
+from cepctl.ingestion import ordering, parts, reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.summary import IngestSummary
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract import line_records
 from cepctl.io.contract.reader import ReadOptions
@@ -372,3 +374,49 @@ def test_thousands_of_small_files_share_spark_tasks(tmp_path: Path, spark: Sessi
     stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
     assert (summary.files, summary.events) == (4_000, 4_000)
     assert max(stage.numTasks for stage in stages if stage is not None) == FEWEST_SHARED
+
+
+# --- a file that changes while it is read ---------------------------------------------------
+
+LINES = "".join(f"A,{n},{n}\n" for n in range(600))
+
+
+@pytest.mark.parametrize("block_bytes", [None, 500])
+@pytest.mark.parametrize("left", [0, 2_000])
+def test_a_file_that_is_cut_while_it_is_read_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int | None, left: int
+) -> None:
+    summary = changed(tmp_path, monkeypatch, block_bytes, lambda file: os.truncate(file, left))
+    size = len("event_type,time,x\n") + len(LINES)
+    assert f"had {size:,} bytes when it was found and has {left:,} now" in " ".join(summary.notices)
+    assert summary.events < 600
+
+
+@pytest.mark.parametrize("block_bytes", [None, 500])
+def test_a_file_that_grows_while_it_is_read_loses_nothing_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int | None
+) -> None:
+    def grow(file: Path) -> None:
+        with file.open("a") as log:
+            log.write("A,601,7\nA,6")
+
+    summary = changed(tmp_path, monkeypatch, block_bytes, grow)
+    assert summary.events in (600, 601)
+    assert "when it was found" not in " ".join(summary.notices)
+
+
+def changed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int | None, change: Callable[[Path], None]
+) -> IngestSummary:
+    """What an ingest says of a file that changes when it has been found, and before it is read."""
+    file = folder / "a.csv"
+    file.write_text("event_type,time,x\n" + LINES)
+    run = parts._run
+
+    def late(runner: Runner, tasks: Any) -> Any:
+        monkeypatch.setattr(parts, "_run", run)
+        change(file)
+        return run(runner, tasks)
+
+    monkeypatch.setattr(parts, "_run", late)
+    return ingest([str(file)], str(folder / "events"), IngestOptions(), LocalRunner(block_bytes))
