@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import IO, Any
 
 import pyarrow as pa
@@ -35,7 +36,7 @@ from cepctl.io.templates.first_lines import first_lines
 
 NOT_AN_ENTRY = "not an entry of a journal: a JSON object with __REALTIME_TIMESTAMP"
 _RECEIVED, _GIVEN = "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP"
-_MOST_DIGITS = 18
+_MOST_DIGITS, _MOST_SHAPES = 18, 256
 _NAMED = {"_SYSTEMD_UNIT": "unit", "_HOSTNAME": "node_raw"}
 _OWN = ("MESSAGE", "PRIORITY")
 _TAKEN = frozenset(("node", "node_raw", "program", "severity", "message", "pid", "unit"))
@@ -91,15 +92,24 @@ class _Entries:
 
 def _others(entry: Mapping[str, Any]) -> dict[str, Value]:
     """All fields but those that have an attribute of their own."""
-    found: dict[str, Value] = {}
+    return {
+        attribute: value if type(value := entry[name]) is str else _value(value)
+        for name, attribute in _attributes_of(tuple(entry))
+    }
+
+
+@lru_cache(_MOST_SHAPES)
+def _attributes_of(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Each of the fields that an entry has, with its attribute: most entries of a program have the same."""
+    found: dict[str, str] = {}
     # What the journal itself knows begins with an underscore, and has the short name first.
-    for name in sorted(entry, key=lambda name: not name.startswith("_")):
+    for name in sorted(names, key=lambda name: not name.startswith("_")):
         if name in _OWN:
             continue
         short = _NAMED.get(name, name.lstrip("_").lower()) or name
         taken = short in found or short in ("node", "program", "severity", "message")
-        found[name if taken else short] = _value(entry[name])
-    return found
+        found[name if taken else short] = name
+    return tuple((name, attribute) for attribute, name in found.items())
 
 
 def _value(value: Any) -> Value:
