@@ -27,7 +27,8 @@ def read_in_one_unit(
     results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
     unneeded = [result.unneeded for result in results]
     kinds = {name: kind for _, name, kind in unify(results, known).attributes}
-    stays = read_as_they_are(unneeded, kinds)
+    written = any(chunk.written for result in results for chunk in result.chunks)
+    stays = read_as_they_are(unneeded, kinds) and not (written and any(each.events for each in unneeded))
     if stays and any(result.ids_given for result in results) and any(each.events for each in unneeded):
         filesystem, _ = tasks[0].scratch.resolve()
         stays = all_ids_differ(unneeded, sum(result.events for result in results), filesystem)

@@ -2,7 +2,8 @@
 
 A dataset that is made for one query holds the events that can matter to it.  Whether one can is told from
 itself alone, in a chunk whose attributes are taken to have the kinds that they have there.  Where all files
-together show that to be wrong, or that ids may be repeated, the files are read again and nothing is left out.
+together show that to be wrong, that ids may be repeated, or that some events have writers, which matter to
+all others, the files are read again and nothing is left out.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class NeededByQuery:
         if relevance is None:
             return None
         columns = {name: chunk.column(name) for name in chunk.column_names if name not in kinds}
-        read = {name: kinds[name] for name in relevance.plan.attributes if name in kinds}
+        read = {name: kinds[name] for name in sorted(relevance.columns & kinds.keys())}
         columns |= {name: converted(chunk.column(name), kind) for name, kind in read.items()}
         needed = relevance.flags(pa.table(columns))
         return None if needed is None else Judged(needed, read)

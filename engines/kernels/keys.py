@@ -30,7 +30,7 @@ from cepctl.engines.kernels.names import SCHEME
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
-_MAKERS = ("calls", "elements", "handed_arrays", "linking", "loops", "lowering", "passes", "targets", "views")
+_MAKERS = ("calls", "elements", "linking", "loops", "lowering", "passes", "targets")
 """The modules beside this one that make code of kernels: by one of them kernels can call each other."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))

@@ -150,6 +150,12 @@ class Relevance:
         condition = self._condition
         return None if condition is None else _flags(table, condition)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that tell which events can matter."""
+        condition = self._condition
+        return frozenset(() if condition is None else condition.meta.root_names())
+
     def fitting(self, table: pa.Table) -> pa.Array:
         """Which events the pattern itself speaks of, whatever is given."""
         condition = replace(self, plan=replace(self.plan, given=()))._condition

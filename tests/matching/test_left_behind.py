@@ -124,6 +124,14 @@ def test_rows_and_all_that_is_told_are_as_without_it(
         assert seen(query, files, least=0) == seen(query, files, least=1 << 60)
 
 
+def test_a_table_beside_lines_of_a_writer_is_kept_whole(tmp_path: Path) -> None:
+    table = plain(tmp_path / "a.csv", [*(f"A,,{n},{n},2" for n in range(9)), "D,,900,900,0"])
+    log = tmp_path / "b.log"
+    log.write_text("2026-06-14 10:00:01.250 B happened\n" * 4)
+    query = "PATTERN SEQ(A a, !C c) WHERE a.x > 1 WITHIN 2 seconds"
+    assert seen(query, [table, log], least=0) == seen(query, [table, log], least=1 << 60)
+
+
 def plain(path: Path, rows: list[str]) -> Path:
     path.write_text("\n".join(["event_type,event_id,lower,upper,x", *rows]) + "\n")
     return path

@@ -19,8 +19,8 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
-from cepctl.engines.confidence.gaps.kept_range import range_of_kept
 from cepctl.engines.confidence.gaps.places import Places, ends_of
+from cepctl.engines.confidence.gaps.time_range import Between, find_smallest, room_between
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -136,3 +136,38 @@ def _sorted(rivals, first, last, never_at, ends, length):
     for i in range(count):
         closed[i] = never_at[order[i]] >> last[order[i]] & 1
     return Kept(rivals[order], first[order], last[order], closed, never_at[order], offsets, ties, ends)
+
+
+@inner
+def range_of_kept(buckets, mirrored, event, kept, window):
+    """First and last tick of a chain; the last before the first where it cannot happen.
+
+    As in `time_range`, but a rival is kept out from one event to another that need not be its neighbour, as
+    far as it must not be at the ticks of those between.  Where its mass has no hole, the chain is certainly
+    broken by it if and only if it lies between two such events wherever it is; that too holds of the smaller
+    of two chains, tick by tick, where it holds of neither.
+    """
+    between, count = _between(kept)
+    tick, last = np.empty(len(event), dtype=np.int64), len(event) - 1
+    if not find_smallest(buckets, event, between, count, window, False, tick):
+        return 1, 0
+    start = tick[0]
+    turned = Between(between.rival, last - between.last, last - between.first, between.closed)
+    if not find_smallest(mirrored, event[::-1].copy(), turned, count, window, True, tick):
+        return 1, 0
+    return start, -tick[0]
+
+
+@inner
+def _between(kept):
+    """The rivals by the two events between which each must not lie, wherever the others are; how many."""
+    between, found = room_between((kept.last - kept.first).sum()), 0
+    for r in range(len(kept.event)):
+        since = kept.first[r]
+        for i in range(since + 1, kept.last[r] + 1):
+            never = kept.never_at[r] >> i & 1 == 1
+            if i == kept.last[r] or not never:
+                between.rival[found], between.closed[found] = kept.event[r], never
+                between.first[found], between.last[found] = since, i
+                found, since = found + 1, i
+    return between, found

@@ -8,7 +8,7 @@ that ZDI10 calls NELT).
 Order, window and rivals (s >= lower or t <= upper of each) all hold of the smaller of two chains, tick by
 tick, where they hold of both.  So there is one smallest chain, and pushing ticks up only as far as some
 condition forces them finds it.  No step depends on how wide an interval is.  What lies between the two events
-of a gap may be other events of the chain (`kept_range`).
+of a gap may be other events of the chain (`several_gaps`).
 """
 
 from __future__ import annotations
