@@ -112,7 +112,7 @@ def _held_to_size(task: ReadTask, result: FileResult) -> FileResult:
         return result
     cut = (
         f"the file had {size:,} bytes when it was found and has {now:,} now: it was cut while it was read, "
-        "as a log is when it is rotated, and records may be missing; read it again, with the file that has them"
+        "as a log is when it is rotated; records may be missing: read it again, with the file that has them"
     )
     return replace(result, warnings=(*result.warnings, cut))
 
