@@ -56,7 +56,7 @@ from cepctl.engines.columns.predicates import fitting_events, links_hold
 from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
-from cepctl.engines.confidence.coupled import regions as problem_regions
+from cepctl.engines.confidence.coupled import assembly
 from cepctl.engines.event import union
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -152,7 +152,7 @@ _before, _negation, _contiguity, _next_match = (
 )  # fmt: skip
 _passed_over = shapes._passed_over
 _window_end, _inside, _links_of_rivals, _union = (
-    shapes._window_end, problem_regions._inside, rivals.rivals_fit, union._union,
+    shapes._window_end, assembly._inside, rivals.rivals_fit, union._union,
 )  # fmt: skip
 _grown, _sequences = _Expansion._grown, _Expansion._sequences
 
@@ -317,7 +317,7 @@ MUTANTS = [
     Mutant("ties of a set count twice", _inside, _ties_twice, ("AND", "Kleene sets")),
     Mutant(
         "the members of a set lie anywhere",
-        problem_regions._members,
+        assembly._members,
         _nothing,
         ("AND", "Kleene sets", "quantified Kleene groups"),
     ),

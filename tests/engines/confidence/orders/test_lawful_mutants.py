@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cepctl.engines.confidence.orders import problems, sweep
+from cepctl.engines.confidence.orders import sweep, under_laws
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
@@ -112,7 +112,7 @@ _condition: Any = vars(Relevance)["_condition"]
 FAULTS = [
     Fault("^ is forgotten", Factors, "of_law", _without(BEGIN), rows_hold),
     Fault("$ is forgotten", Factors, "of_law", _without(END), rows_hold),
-    Fault("m counts all repeats of a run", problems, "habits", of_the_whole_key, rows_hold),
+    Fault("m counts all repeats of a run", under_laws, "habits", of_the_whole_key, rows_hold),
     Fault(
         "each order has all ticks of a tie",
         sweep,
