@@ -181,7 +181,7 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
 def _in_row_groups(task: ReadTask, block_bytes: int, readers: int) -> list[ReadTask] | None:
     """A large file of Parquet in several tasks, of about as many row groups each; None for other files."""
     size = task.file.size
-    if size is None or size <= block_bytes:
+    if size is None or size <= block_bytes or task.file.left_out is not None:
         return None
     try:
         with open_log(task.file.location) as log:
@@ -201,7 +201,7 @@ def _in_row_groups(task: ReadTask, block_bytes: int, readers: int) -> list[ReadT
 def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
     """The file of a task where it is larger than a block and of a format whose records stand alone."""
     size = task.file.size
-    if size is None or size <= block_bytes:
+    if size is None or size <= block_bytes or task.file.left_out is not None:
         return None
     try:
         with open_log(task.file.location) as log:

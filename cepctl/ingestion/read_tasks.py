@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
 from cepctl.ingestion.written_units import Written, finest, unit_of_rules
 from cepctl.io.formats import open_log
+from cepctl.io.source.hollow_files import hollow
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.io.source.neighbours import dated_neighbours
 from cepctl.memory import MemoryBudget
@@ -33,7 +35,8 @@ LEAST_LEFT_BEHIND = 8 << 20
 def read_tasks(
     files: Sequence[InputFile], scratch: Location, options: IngestOptions, memory: MemoryBudget
 ) -> list[ReadTask]:
-    """A task for each file."""
+    """A task for each file; what is not to be read is left out, with the reason."""
+    files = [_unless_hollow(file) for file in files]
     declared = _declared_units(files)
     written = _written_before(options, declared)
     in_arrow = _may_take_room(files, scratch, memory)
@@ -44,6 +47,13 @@ def read_tasks(
         tasks.append(replace(task, options=own, declares_unit=unit is not None, in_arrow=in_arrow))
     much = sum(file.size or 0 for file in files) >= LEAST_LEFT_BEHIND
     return [replace(task, needed=options.needed) for task in tasks] if much and options.needed else tasks
+
+
+def _unless_hollow(file: InputFile) -> InputFile:
+    """A file, which is left out where reading it would take as long as its holes are."""
+    if file.left_out is not None or file.size is None or not file.location.is_local:
+        return file
+    return replace(file, left_out=hollow(Path(file.location.resolve()[1]), file.size, file.name))
 
 
 def _may_take_room(files: Sequence[InputFile], scratch: Location, memory: MemoryBudget) -> bool:
