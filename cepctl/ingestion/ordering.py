@@ -94,7 +94,7 @@ def _bounds(
     step = max(1, part_events // _SAMPLES_PER_PART)
     before = _events_before([file for file, _ in chunks], [chunk.rows for _, chunk in chunks])
     samples: list[pa.Table] = []
-    counts: dict[int, Counter[str]] = {}
+    counts: dict[int, list[pa.StructArray]] = {}
     total = sum(chunk.rows for _, chunk in chunks) - sum(map(len, out.rows.values()))
     whole = total <= part_events and most_pieces == 1
     names = ["event_type"] if whole else ["lower", "event_id", "event_type", RECORD]
@@ -102,13 +102,12 @@ def _bounds(
         keys = read_chunk(chunk.path, filesystem, names, few_values=["event_type"]).unify_dictionaries()
         if place in out.rows:
             keys = keys.take(np.setdiff1d(np.arange(len(keys)), out.rows[place]))
-        for entry in pc.value_counts(keys.column("event_type")).to_pylist():
-            counts.setdefault(file, Counter())[entry["values"]] += entry["counts"]
+        counts.setdefault(file, []).append(pc.value_counts(keys.column("event_type")))
         if whole:
             continue
         chosen = _chosen(before[place] + numbers_of(keys), step)
         samples.append(keys.select(["lower", "event_id"]).filter(pa.array(chosen)))
-    type_counts = {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
+    type_counts = {file: _summed(types) for file, types in sorted(counts.items())}
     if whole:
         return [], 1, type_counts
     parts = -(-total // part_events) if any(map(len, samples)) else 1
@@ -119,6 +118,16 @@ def _bounds(
     lower, ids = (ordered.column(name).take(last).to_pylist() for name in ("lower", "event_id"))
     bounds = [(tick, event_id.encode()) for tick, event_id in zip(lower, ids, strict=True)]
     return bounds, pieces, type_counts
+
+
+def _summed(counts: Sequence[pa.StructArray]) -> dict[str, int]:
+    """How many events each type has, by code point; in columns, as there may be millions of types."""
+    names = pa.chunked_array([each.field("values").cast(pa.string()) for each in counts])
+    table = pa.table({"type": names, "count": pa.chunked_array([each.field("counts") for each in counts])})
+    if len(counts) > 1:
+        table = table.group_by("type").aggregate([("count", "sum")]).rename_columns(["type", "count"])
+    table = table.sort_by("type")
+    return dict(zip(table.column("type").to_pylist(), table.column("count").to_pylist(), strict=True))
 
 
 def _events_before(files: Sequence[int], rows: Sequence[int]) -> Indexes:

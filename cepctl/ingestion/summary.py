@@ -88,7 +88,7 @@ def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     total = Counter[str]()
     for each in counts:
         total.update(each)
-    return +total
+    return total if all(count > 0 for count in total.values()) else +total
 
 
 def _account(

@@ -58,8 +58,9 @@ def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[JoinKey, ...]:
     other = [
         key for one, two in combinations(sorted(usable), 2) if (key := _of_two(one, two, usable)) is not None
     ]
-    types = set[str]().union(*(_types(each.values) for each in compared.values()))
-    return tuple(sorted([*same, *other], key=partial(_rank, types=len(types))))
+    several = [_types(each.values) for each in compared.values()]
+    types = pl.concat(several).n_unique() if several else 0
+    return tuple(sorted([*same, *other], key=partial(_rank, types=types)))
 
 
 def _rank(key: JoinKey, types: int) -> tuple[int, int, bool, str]:
@@ -91,13 +92,14 @@ def _of_two(one: str, two: str, known: Mapping[str, ComparedValues]) -> JoinKey 
     first, second = known[one], known[two]
     if first.kind != second.kind or min(first.distinct, second.distinct) < _fewest(first.kind):
         return None
-    if _types(first.values) & _types(second.values):
+    types = pl.concat([_types(first.values), _types(second.values)])
+    if types.is_duplicated().any():
         return None
     values, others = (each.values.get_column("value").unique() for each in (first, second))
     shared = int(values.is_in(others.implode()).sum())
     if shared < _ALIKE * min(len(values), len(others)):
         return None
-    return JoinKey(one, two, tuple(sorted(_types(first.values) | _types(second.values))), shared)
+    return JoinKey(one, two, tuple(sorted(types.to_list())), shared)
 
 
 def _fewest(kind: pa.DataType) -> int:
@@ -105,8 +107,8 @@ def _fewest(kind: pa.DataType) -> int:
     return _FEWEST_ALIKE if pa.types.is_string(kind) else _FEWEST_NUMBERS
 
 
-def _types(values: pl.DataFrame) -> set[str]:
-    return set(values.get_column("event_type").unique().to_list())
+def _types(values: pl.DataFrame) -> pl.Series:
+    return values.get_column("event_type").unique()
 
 
 def best_key(keys: Sequence[JoinKey]) -> JoinKey | None:

@@ -45,7 +45,8 @@ def known_orders(events: pl.DataFrame, series: Sequence[SampledSeries]) -> tuple
 
     `events`: as `observed_events` returns them.  `series`: those of the events that are sampled.
     """
-    types = set(events.get_column("event_type").unique())
+    ending = events.get_column("event_type").unique()
+    types = set(ending.filter(ending.str.contains(f"(?:{'|'.join(('Start', *_ENDINGS))})$")))
     found = [*_of_types(events, types), *_of_series(events, series), *_of_cases(events)]
     return tuple(each for each in found if each.overlapping or each.impossible)
 

@@ -200,10 +200,12 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     found = shown(SideFigure.VALUES, lambda: attribute_values(inputs, looked_at), None)
     values, compared = ((), None) if found is None else found
     if compared is not None:
-        keys = shown(SideFigure.KEYS, lambda: join_keys(compared), ())
+        keys = shown(SideFigure.KEYS, partial(join_keys, compared), ())
+    # Of millions of types they take hundreds of megabytes.
+    found = compared = None
     graph = shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph())
     drifting = shown(SideFigure.DRIFTING_CLOCKS, lambda: drifting_clocks(inputs), DriftingClocks())
-    by_count = [each.event_type for each in sorted(types, key=lambda each: (-each.events, each.event_type))]
+    by_count = [each.event_type for each in types]
     return Inspection(
         events=events.height,
         time_unit=str(unit),
