@@ -82,6 +82,8 @@ class Walk(NamedTuple):
 
 _STEPS_OF_PRODUCT = 64
 """Additions and multiplications that take as long as one product of masses."""
+_LOOKS_AT_BLOCK = 5
+"""So many products take as long as to look at a block of problems, beside the first."""
 _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
@@ -175,6 +177,7 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         weight *= _weight_of(part, levels, level, buckets, tick)
         states.counters[WORK] += 1 + degree_of(buckets, part.event[separators[level]]) // _STEPS_OF_PRODUCT
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
+        states.counters[WORK] += _LOOKS_AT_BLOCK * (len(share) - 1)
         if states.counters[WORK] > states.counters[BOUND]:
             states.counters[FAILED] = 1
             return 0.0
@@ -268,6 +271,7 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     tick[tree.separators[level]] = begin
     own = levels.clause[levels.offsets[level] : levels.offsets[level + 1]]
     left = walk.alive[level + 1]
+    states.counters[WORK] += len(own) // 2 + _LOOKS_AT_BLOCK * (len(words.begins) - 2)
     if not leave_alive(part, words, walk.alive[tree.parent[level] + 1], left, own, tick):
         return
     if _some_settled(left, levels.settled[level]):
