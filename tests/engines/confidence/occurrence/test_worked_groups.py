@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -163,6 +164,17 @@ def test_rows_without_separators_that_cost_too_much_are_refused_as_well(
         monkeypatch.setattr(occurrence, "WORK_BOUND", bound)
         with pytest.raises(QueryTooLargeError, match=rf"4 rows with 0 .* need more than {bound} products"):
             match_events(plan, event_table(events))
+
+
+@pytest.mark.slow
+def test_rows_that_fall_into_many_blocks_are_refused_soon() -> None:
+    """Of ten events nine are separators, so a hundred blocks are looked at for each of their ticks."""
+    events = [Event(f"{kind}{number}", kind, 0, 1_000) for kind in "AB" for number in range(5)]
+    plan = plan_of("PATTERN AND(A a, A b, A c, B d, B e, B f) WITHIN 300 ticks GROUP BY ()")
+    begin = time.process_time()
+    with pytest.raises(QueryTooLargeError, match="100 rows with 9 events in common"):
+        match_events(plan, event_table(events))
+    assert time.process_time() - begin < 40  # 7 s, and what compiling takes
 
 
 def test_a_key_that_costs_too_much_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
