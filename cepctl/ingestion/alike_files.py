@@ -104,9 +104,12 @@ def _alike(bundle: Sequence[ReadTask]) -> list[tuple[LogFormat, list[int], list[
 
 
 def _is_plain(task: ReadTask) -> bool:
-    """Whether nothing looks at single events of a file, and nobody wants to see all rejects."""
+    """Whether nothing looks at single events of a file, and nobody wants to see all rejects.
+
+    What is not needed may be left behind, and need not.
+    """
     rules = (*task.model.rules, *task.writing.rules)
-    told_apart = task.type_names or task.options.patterns or task.needed is not None
+    told_apart = task.type_names or task.options.patterns
     return not rules and not told_apart and not task.declares_unit and not task.keep_rejects
 
 
