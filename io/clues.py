@@ -86,6 +86,8 @@ _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d{10}")
 _VALUE = re.compile(r"\d+[.:]\d")
 # A date and a time of day, or a date alone; a word.
 _WRITTEN = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{4} \d|\d{10,19}(?:\.\d+)?$")
+_OF_DAY = re.compile(r"\d{1,2}:\d\d")
 _WORD = re.compile(r"[^\W\d_][\w .-]*")
 # What a shell would not leave as it is.
 _UNSAFE = re.compile(r"[^\w@%+=:,./<>-]")
@@ -136,6 +138,12 @@ def clue_to(head: bytes) -> str:
     shown = [line for line in lines[:_LISTED] if line]
     if shown and sum(_COMPOSE.match(line) is not None for line in shown) > _MOSTLY * len(shown):
         return _WITHOUT_TIMES
+    unnamed = _names_for(lines)
+    if unnamed:
+        return (
+            "its first line holds values and no names of columns: name them, event_type and time among them: "
+            f"--columns-of {','.join(unnamed)}"
+        )
     columns = _columns(lines)
     if columns:
         near = "tsv" if "\t" in lines[0] else "csv"
@@ -211,12 +219,36 @@ def _columns(lines: Sequence[str]) -> list[str]:
     return []
 
 
+def _names_for(lines: Sequence[str]) -> list[str]:
+    """Names for the columns of a table that begins with a row; empty where it is none, or has a header."""
+    rows = [line for line in lines[:_LISTED] if line]
+    if len(rows) < 2:
+        return []
+    for delimiter in sorted(_DELIMITERS, key=rows[0].count, reverse=True):
+        cells = [[cell.strip().strip('"') for cell in row.split(delimiter)] for row in rows]
+        alike = [row for row in cells if len(row) == len(cells[0])]
+        if len(cells[0]) < 2 or len(alike) < 2:
+            continue
+        columns = list(zip(*alike, strict=True))
+        time = next((at for at, each in enumerate(columns) if all(map(_INSTANT.match, each))), None)
+        if time is not None:
+            words = (at for at, each in enumerate(columns) if all(map(_WORD.fullmatch, each)))
+            known = {next(words, int(not time)): "event_type", time: "time"}
+            return [known.get(at, f"column{at + 1}") for at in range(len(columns))]
+    return []
+
+
 def _mapping(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
     """The option that says which of these is what, as far as their names, else their values, tell."""
     time = _first_of(_TIMES, names) or next(
         (name for name in names if _all(_WRITTEN.match, name, rows)), "TIME"
     )
     others = [name for name in names if name != time]
+    if _all(_OF_DAY.match, time, rows):
+        date = next((name for name in others if _all(_WRITTEN.fullmatch, name, rows)), None)
+        if date is not None:
+            others.remove(date)
+            time = f"{date}+{time}"
     event_type = _first_of(_TYPES, others) or next(
         (name for name in others if _all(_WORD.fullmatch, name, rows)), (*others, "TYPE")[0]
     )

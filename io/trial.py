@@ -5,6 +5,7 @@
     --time-format 'FORM' or ...               the first of the forms
     --epoch DAY                               that day; YEAR is any leap year
     --epoch-unit s, ms, us or ns              the first of the units
+    --columns-of NAME,...                     these names
 
 Where reading then asks for something else, that is offered and tried, too.
 """
@@ -32,6 +33,7 @@ _LEAP_YEAR = "2000"
 _SOME_DAY = {"YEAR-MM-DD": "2000-01-01", "YEAR-MM-DDThh:mm:ss": "2000-01-01"}
 _OFFERED = re.compile(
     r"--map (?P<map>'(?:[^'\n]|'\"'\"')+'|[a-z_]+=[^\s;]+)|--time-format '(?P<form>[^']+)'"
+    r"|--columns-of (?P<names>[\w,]+)"
     r"|--epoch (?P<epoch>(?:YEAR|\d{4})-[\w:.-]*\w)|--epoch-unit (?P<unit>ns|us|ms|s)\b"
 )
 _ALTERNATIVE = re.compile(r"^(?: or --|, (?:ms|us|ns))")
@@ -101,6 +103,8 @@ def _with(options: ReadOptions, found: re.Match[str]) -> ReadOptions:
         pairs = [pair.partition("=") for pair in next(csv.reader([text]))]
         columns = ((field, column) for field, _, column in pairs)
         return replace(options, columns=(*options.columns, *columns))
+    if found["names"]:
+        return replace(options, column_names=tuple(found["names"].split(",")))
     if found["form"]:
         return replace(options, time_format=found["form"])
     if found["unit"]:

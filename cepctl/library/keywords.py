@@ -17,7 +17,9 @@ _Result = TypeVar("_Result")
 _PAIR = r"[^\s=,;']+=[^\s=,;)']+"
 # In the quotes of a shell where some name has signs that it reads.
 _PAIRS = re.compile(rf"--(map|name|zone) ('[^'\n=]+=[^'\n]*'|{_PAIR}(?:,{_PAIR})*)")
-_VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b| \())")
+_VALUE = re.compile(
+    r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]\w*(?:,\w+)+|[a-z]+(?=[;,)]|$| runs?\b| \())"
+)
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 _FORMAT = "(--format; --input-format in match)"
 
@@ -33,11 +35,18 @@ def in_keywords(text: str) -> str:
     "say which are what: map={'event_type': 'the kind', 'time': 'when'}"
     >>> in_keywords("one row for all with --kleene summary, and --state")
     'one row for all with kleene=summary, and --state'
+    >>> in_keywords("name them: --columns-of event_type,time,column3 (with it 2 of 2)")
+    "name them: columns_of='event_type,time,column3' (with it 2 of 2)"
     """
     text = text.replace(_FORMAT, "(format; input_format in match)")
     text = _PAIRS.sub(_dictionary, text)
-    text = _VALUE.sub(lambda found: _named(found[1], found[0], f"={found[2]}"), text)
+    text = _VALUE.sub(lambda found: _named(found[1], found[0], f"={_value(found[2])}"), text)
     return _OPTION.sub(lambda found: _named(found[1], found[0], ""), text)
+
+
+def _value(written: str) -> str:
+    """A value as a program has it: a list of names is a text."""
+    return repr(written) if re.fullmatch(r"\w+(?:,\w+)+", written) else written
 
 
 def _dictionary(found: re.Match[str]) -> str:

@@ -31,6 +31,16 @@ NO_TIMES = (
             "format is jsonl; say which are what: --map event_type=level,time=ts",
         ),
         (
+            b"A,2026-06-14T08:15:00Z,1\nB,2026-06-14T08:15:05Z,2\n",
+            "its first line holds values and no names of columns: name them, event_type and time among them: "
+            "--columns-of event_type,time,column3",
+        ),
+        (
+            b"Event,Date,Time,User\nLogin,06/14/2026,8:15:00 AM,ann\nLogout,06/14/2026,8:25:00 PM,ann\n",
+            "its first line has the columns Event, Date, Time, User, so the nearest format is csv; "
+            "say which are what: --map event_type=Event,time=Date+Time",
+        ),
+        (
             b"a,b\n1,2\n",
             "its first line has the columns a, b, so the nearest format is csv; none of them looks like a "
             "time "
@@ -118,6 +128,12 @@ FAR = "".join(
             "its first line has the columns when, n, m, so the nearest format is csv; say which are what: "
             "--map "
             "event_type=n,time=when (with it none of its first records would become an event)",
+        ),
+        (
+            b"1;14.06.2026 08:15;Register\n2;14.06.2026 08:16;Check\n",
+            "its first line holds values and no names of columns: name them, event_type and time among them: "
+            "--columns-of column1,time,event_type --time-format '%d.%m.%Y %H:%M' (with it 2 of its first 2 "
+            "records would become events of 2 types: Register, Check)",
         ),
     ],
 )
