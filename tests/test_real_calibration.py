@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from cepctl.cli import main
+from tests.real_cases import first_cases
 
 pytestmark = pytest.mark.realdata
 
 STEP = "concept:name,lifecycle:transition"
+LOANS = "bpic2012.xes.gz"
+ALL = 13_087
+FEW = 1_500
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def ingested(log: Path) -> None:
-    if not log.exists():
-        pytest.skip(f"CEPCTL_REALDATA has no {log.name}")
+def ingested(log: Path, cases: int | None = None) -> None:
+    log = first_cases(log, cases, Path())
     assert main(["ingest", str(log), "-o", "events", "--runner", "local", "--quiet"]) == 0
 
 
@@ -33,30 +36,47 @@ def calibrated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any
     return found
 
 
-def test_loan_applications(real_logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("cases", "pairs", "brier_of_a_minute", "brier_of_seconds"),
+    [
+        (FEW, (262_583, 1_045, 60_834), 0.228, 0.240),
+        pytest.param(ALL, (2_273_656, 8_732, 535_046), 0.231, 0.235, marks=pytest.mark.slow),
+    ],
+)
+def test_loan_applications(
+    cases: int,
+    pairs: tuple[int, int, int],
+    brier_of_a_minute: float,
+    brier_of_seconds: float,
+    real_logs: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """BPI Challenge 2012.  Of two events of one day either is first; finer errors favour what is usual."""
-    ingested(real_logs / "xes" / "bpic2012.xes.gz")
+    ingested(real_logs / "xes" / LOANS, cases)
     asked = ("--pairs", "events", "--step", STEP, "--part", "1/2")
     by_day = calibrated(capsys, *asked, "--coarsen", "1 day")
     assert by_day["brier"] == pytest.approx(0.25, abs=1e-4)
-    assert (by_day["rows"], by_day["tied"], by_day["open"]) == (2_273_656, 8_732, 535_046)
+    assert (by_day["rows"], by_day["tied"], by_day["open"]) == pairs
     assert by_day["worst"] == pytest.approx(0.046, abs=0.001)
     minute = calibrated(capsys, *asked, "--jitter", "60 s")
-    assert minute["brier"] == pytest.approx(0.231, abs=0.001)
+    assert minute["brier"] == pytest.approx(brier_of_a_minute, abs=0.001)
     assert minute["worst"] > 0.3
     seconds = calibrated(capsys, *asked, "--jitter", "5 s")
-    assert seconds["brier"] == pytest.approx(0.235, abs=0.001)
+    assert seconds["brier"] == pytest.approx(brier_of_seconds, abs=0.001)
     assert by_day["impossible_happened"] == minute["impossible_happened"] == 0
 
 
-def test_a_submission_comes_before_its_part(real_logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("cases", "least"), [(FEW, 0.997), pytest.param(ALL, 0.999, marks=pytest.mark.slow)])
+def test_a_submission_comes_before_its_part(
+    cases: int, least: float, real_logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A system that writes A_SUBMITTED before A_PARTLYSUBMITTED each time; an even error says one half."""
-    ingested(real_logs / "xes" / "bpic2012.xes.gz")
+    ingested(real_logs / "xes" / LOANS, cases)
     query = "PATTERN SEQ(A_SUBMITTED a, A_PARTLYSUBMITTED b) WHERE [case_id]"
     found = calibrated(capsys, query, "events", "--coarsen", "1 day", "--by", "case_id")
-    assert (found["open"], found["happened"]) == (13_087 - found["certain"] - found["tied"], 1.0)
+    assert (found["open"], found["happened"]) == (cases - found["certain"] - found["tied"], 1.0)
     assert found["brier"] == pytest.approx(0.25, abs=1e-6)
-    assert found["deciles"][4]["low"] > 0.999
+    assert found["deciles"][4]["low"] > least
 
 
 def learned(*words: str) -> str:
@@ -65,10 +85,11 @@ def learned(*words: str) -> str:
     return "laws.toml"
 
 
+@pytest.mark.slow
 def test_what_twenty_applications_teach_tells_the_orders_of_others(
     real_logs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ingested(real_logs / "xes" / "bpic2012.xes.gz")
+    ingested(real_logs / "xes" / LOANS)
     asked = ("events", "--by", "case_id", "--step", STEP, "--jitter", "5 s")
     law = learned(*asked, "--max-keys", "20")
     found = calibrated(capsys, "--pairs", *asked, "--part", "1/80", "--laws", law)

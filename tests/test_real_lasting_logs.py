@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from cepctl.cli import main
+from tests.real_cases import first_cases
 
 pytestmark = pytest.mark.realdata
 
@@ -30,8 +31,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ingested(log: Path, model: str) -> None:
-    if not log.exists():
-        pytest.skip(f"CEPCTL_REALDATA has no {log.name}")
     Path("model.toml").write_text(model)
     options = ["--uncertainty", "model.toml", "--intervals", "--runner", "local", "--quiet"]
     assert main(["ingest", str(log), "-o", "events", *options]) == 0
@@ -48,8 +47,23 @@ def both_last(start: str, end: str) -> pl.Expr:
     return common.cast(pl.Int64) >= 60_000
 
 
-def test_one_person_works_on_two_cases_at_once(real_logs: Path) -> None:
-    ingested(real_logs / "xes" / "bpic2012.xes.gz", HALF_A_MINUTE)
+@pytest.mark.parametrize(
+    ("cases", "pairs_of_all", "recorded", "probable", "in_doubt"),
+    [
+        (1_500, 619, 460, 362, 310),
+        pytest.param(None, 9_025, 6_634, 5_564, 4_164, marks=pytest.mark.slow),
+    ],
+)
+def test_one_person_works_on_two_cases_at_once(
+    cases: int | None,
+    pairs_of_all: int,
+    recorded: int,
+    probable: int,
+    in_doubt: int,
+    real_logs: Path,
+    tmp_path: Path,
+) -> None:
+    ingested(first_cases(real_logs / "xes" / "bpic2012.xes.gz", cases, tmp_path), HALF_A_MINUTE)
     found = rows(TWO_CASES)
     events = pl.read_parquet("events/*.parquet").filter(pl.col("end_lower").is_not_null())
     times = [pl.col(name).dt.epoch("ms") for name in ("time", "end_time")]
@@ -57,15 +71,15 @@ def test_one_person_works_on_two_cases_at_once(real_logs: Path) -> None:
     pairs = events.join(events, on="org:resource", suffix="_b").filter(
         pl.col("case_id") < pl.col("case_id_b"), both_last("lower", "end_upper")
     )
-    assert len(found) == len(pairs) == 9_025
-    assert pairs.filter(both_last("time", "end_time")).height == 6_634
-    assert found.filter(pl.col("confidence") >= 0.9).height == 5_564
-    assert found.filter(pl.col("confidence") < 1.0).height == 4_164
+    assert len(found) == len(pairs) == pairs_of_all
+    assert pairs.filter(both_last("time", "end_time")).height == recorded
+    assert found.filter(pl.col("confidence") >= 0.9).height == probable
+    assert found.filter(pl.col("confidence") < 1.0).height == in_doubt
 
 
 def test_payment_against_delivery(real_logs: Path) -> None:
     ingested(
-        real_logs / "xes" / "interval_event_log.xes",
+        first_cases(real_logs / "xes" / "interval_event_log.xes", None, Path()),
         '[[rule]]\ninterval = { before = "1 min", after = "1 min" }\n',
     )
     found = rows(ORDERS)

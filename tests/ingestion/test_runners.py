@@ -27,7 +27,8 @@ REAL_LOGS = [
     "ganglia/xml",
     "xes/running-example.xes",
     "xes/roadtraffic100traces.xes",
-    "xes/bpic2012.xes.gz",
+    "xes/interval_event_log.xes",
+    pytest.param("xes/bpic2012.xes.gz", marks=pytest.mark.slow),
 ]
 
 
@@ -137,7 +138,7 @@ def test_both_runners_agree_on_real_logs(path: str, real_logs: Path, tmp_path: P
         ("xes/running-example.xes", 42),
         ("xes/roadtraffic100traces.xes", 390),
         ("xes/interval_event_log.xes", 8_109),
-        ("xes/bpic2012.xes.gz", 262_200),
+        pytest.param("xes/bpic2012.xes.gz", 262_200, marks=pytest.mark.slow),
     ],
 )
 def test_real_logs_are_ingested_completely(path: str, events: int, real_logs: Path, tmp_path: Path) -> None:
