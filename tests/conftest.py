@@ -23,7 +23,7 @@ hypothesis.settings.register_profile("fresh", deadline=None)
 # The same cases every time: what passed does not fail a change that has nothing to do with it.
 REPEATABLE = hypothesis.settings(deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("repeatable", REPEATABLE)
-hypothesis.settings.register_profile("everyday", REPEATABLE, max_examples=25)
+hypothesis.settings.register_profile("everyday", REPEATABLE, max_examples=15)
 
 
 def pytest_configure(config: pytest.Config) -> None:

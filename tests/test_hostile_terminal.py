@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cepctl.render.console import SafeConsole
 from cepctl.terminal import Guard, unguarded, visible
 from tests.cli.test_contract import PROGRAM
 from tests.cli.test_terminal import on_a_terminal
+from tests.started_program import started_program
 
 ATTACKS = {
     "clear": "\x1b[2J",
@@ -42,6 +44,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One that has started up already, as these are many commands."""
+    with started_program(tmp_path_factory.mktemp("programs")) as folder:
+        yield folder / "cepctl"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -59,10 +68,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param([f"no{EVIL}command"], id="command"),
     ],
 )
-def test_no_control_character_of_a_log_reaches_a_terminal(place: Path, arguments: list[str]) -> None:
+def test_no_control_character_of_a_log_reaches_a_terminal(
+    place: Path, program: Path, arguments: list[str]
+) -> None:
     if arguments[0] == "match":
         arguments = [*arguments, "--runner", "local"]
-    _, shown = on_a_terminal(arguments, place)
+    _, shown = on_a_terminal(arguments, place, program=program)
     assert shown
     assert "Traceback" not in shown
     # The colour is not among what we draw ourselves.

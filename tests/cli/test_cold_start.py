@@ -22,6 +22,8 @@ QUERIES = {
     "AND n.value > 95 WITHIN 50 seconds",
     "GROUP BY": f"PATTERN {EVENTS} {WHERE} GROUP BY a.task_id",
 }
+# Every day those that need the most kernels.
+EVERYDAY = ("any match", "Kleene", "GROUP BY")
 LONG_CONTIGUITY = QUERIES["contiguity"].replace("12 seconds", "30 seconds")
 """So much work on one clock that the process beside compiles dozens of kernels meanwhile."""
 # What was compiled by this process itself; what a process beside it compiles keeps nobody waiting.
@@ -51,7 +53,10 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("dataset", ["own", pytest.param("clocked", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "query",
+    [pytest.param(each, marks=[] if each in EVERYDAY else pytest.mark.slow) for each in QUERIES],
+)
 def test_nothing_is_compiled_before_the_answer(
     query: str, dataset: str, datasets: Path, tmp_path: Path
 ) -> None:

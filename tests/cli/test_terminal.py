@@ -33,11 +33,13 @@ def in_the_foreground() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def on_a_terminal(arguments: list[str], folder: Path, **variables: str) -> tuple[int, str]:
+def on_a_terminal(
+    arguments: list[str], folder: Path, *, program: Path | str = PROGRAM, **variables: str
+) -> tuple[int, str]:
     """Exit code and everything that a command writes to its terminal."""
     ours, terminal = pty.openpty()
     process = subprocess.Popen(
-        [PROGRAM, *arguments],
+        [program, *arguments],
         cwd=folder,
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", **variables},
         stdin=terminal,
@@ -248,7 +250,7 @@ def test_a_running_match_ends_and_leaves_nothing(
     arguments += ["--max-matches", "1000000000000000000"]  # more than the 2^59 groups there are
     with started(arguments, tmp_path, TMPDIR=str(tmp_path / "scratch")) as process:
         wait_until(lambda: any((tmp_path / "scratch").iterdir()), process)
-        time.sleep(3)
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=SECONDS)
     assert (process.returncode, out, error) == (130, "", "\nerror: interrupted\n")

@@ -12,7 +12,7 @@ from tests.fuzzing.drawing import drawn_case
 from tests.fuzzing.queries import Case
 from tests.plans import event_table, plan_of
 
-FEW, MANY = 24, 400
+FEW, MANY = 16, 400
 
 
 def answered(case: Case, mode: Mode) -> pa.Table | str:

@@ -51,14 +51,14 @@ def test_many_members_that_overlap_cost_little() -> None:
     assert match_events(plan, table).num_rows == 10
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
 @given(query=queries_with_groups(), events=streams_with_points())
 def test_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
     agrees(query, events)
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=1500, deadline=None, suppress_health_check=_QUIET)
 @given(query=queries_with_groups(), events=streams_with_points())
 def test_rows_with_groups_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]
@@ -75,7 +75,7 @@ def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=1500, deadline=None, suppress_health_check=_QUIET)
 @given(query=choices_with_groups(), events=streams_with_points_and_rivals())
 def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]

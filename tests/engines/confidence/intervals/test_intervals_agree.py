@@ -19,7 +19,7 @@ from tests.plans import Event, event_table, lasting, plan_of
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
 @given(query=queries(), events=streams())
 def test_rows_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
     agrees(query, events)
@@ -32,7 +32,7 @@ def test_rows_are_those_of_the_judge_many_times_over(query: str, events: tuple[E
     agrees(query, events)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
 @given(query=negations(), events=streams_with_rivals())
 def test_rows_beside_which_something_is_absent_are_those_of_the_judge(
     query: str, events: tuple[Event, ...]

@@ -67,5 +67,5 @@ def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pyt
                     match_events(plan, case.table, options)
 
     # As many as it takes to meet some that are foreseen.
-    check(cases(Level(kleene=True)), refused_either_way, 200, shrink=False)
+    check(cases(Level(kleene=True)), refused_either_way, 60, shrink=False)
     assert foreseen > 0
