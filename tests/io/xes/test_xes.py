@@ -298,6 +298,7 @@ def test_memory_does_not_grow_with_the_file() -> None:
     assert resident_megabytes() - before < 70
 
 
+LARGE = "bpic2012.xes.gz"
 REAL_EVENTS = {
     "running-example.xes": 42,
     "roadtraffic100traces.xes": 390,
@@ -332,7 +333,14 @@ def independent_count(content: bytes) -> tuple[int, int]:
 
 @pytest.mark.realdata
 @pytest.mark.skipif(not real_logs(), reason="CEPCTL_REALDATA names no XES logs")
-@pytest.mark.parametrize("path", real_logs(), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    # Every day a directory is read that holds the large one, and its events are counted.
+    [
+        pytest.param(path, id=path.name, marks=pytest.mark.slow if path.name == LARGE else [])
+        for path in real_logs()
+    ],
+)
 def test_real_logs_are_read_completely(path: Path) -> None:
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     report = ReadReport()
