@@ -289,8 +289,8 @@ def _units_in_halves(table: pa.Table, column: _Column) -> Numbers:
 
 def _is_behind(table: pa.Table, before: int | None) -> Flags:
     """Which starts without a fraction are before that of the record before, which their unit reaches."""
-    if not len(table):
-        return np.zeros(0, dtype=bool)
+    if not len(table) or not has_column(table, _COLUMNS[0].grain):
+        return np.zeros(len(table), dtype=bool)
     times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
     known = pc.is_valid(table.column("time")).to_numpy()
     latest = np.maximum.accumulate(np.where(known, np.arange(len(table)), -1))
