@@ -151,13 +151,14 @@ def read_binary_records(stream: IO[bytes], source: str, report: ReadReport) -> I
     schema = _schema(stream, source)
     end = stream.seek(0, 2)
     stream.seek(schema[1])
-    number = 0
+    number, last = 0, schema[1]
     while (position := stream.tell()) < end:
         number += 1
         try:
             content = fastavro.schemaless_reader(stream, schema[0], None)
         except _DAMAGE as problem:
-            lost = _about(end - position, position - schema[1], number - 1)
+            # The record before may be the one that is damaged, and was read too far.
+            lost = _about(end - position, last - schema[1], number - 2)
             report.records += lost
             place = (
                 f"record {number}, at byte {position:,} of {end:,}: {type(problem).__name__}; "
@@ -165,12 +166,13 @@ def read_binary_records(stream: IO[bytes], source: str, report: ReadReport) -> I
             )
             report.rejects.append(Reject(source, None, "damaged or cut, read as far as it goes", place, lost))
             return
+        last = position
         yield _record(content)
 
 
 def _about(lost_bytes: int, read_bytes: int, read_records: int) -> int:
     """How many records so many bytes hold, about; where none was read, as short ones as there may be."""
-    mean = read_bytes / read_records if read_records else _SHORT_RECORD
+    mean = read_bytes / read_records if read_records > 0 else _SHORT_RECORD
     return max(round(lost_bytes / mean), 1)
 
 

@@ -99,6 +99,7 @@ def test_damage_is_told_in_records(name: str) -> None:
         ("jhist", b"}}}\n", b"}}}\0"),
         ("ocel, JSON", b'\n{"id":"e30"', b'[{"id":"e30"'),
         ("jhist1", b" .\n", b" .\0"),
+        ("jhist, binary", b"_0\xc0\xaa\xa7\xcc\xd8g\x02", b"_0\xc0\xaa\xa7\xcc\xd8\xe7\x02"),
     ],
 )
 def test_damage_before_records_is_told_in_records(name: str, before: bytes, after: bytes) -> None:

