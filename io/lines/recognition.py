@@ -16,7 +16,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property, lru_cache
 
 import pyarrow as pa
@@ -36,6 +35,7 @@ from cepctl.io.lines.candidates import (
     searched,
 )
 from cepctl.io.lines.few_lines import groups_of
+from cepctl.io.lines.full_dates import dates_in
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
 from cepctl.io.lines.stamps import Stamp, stamp_named
@@ -54,12 +54,6 @@ _NAMED = re.compile(r"\(\?P<\w+>")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
-_FULL_DATE = re.compile(r"(?<![\d.-])((?:19|20)\d\d)[-/.](\d\d)[-/.](\d\d)(?![\d.-])", re.ASCII)
-# As C writes it: Mon Dec 31 21:11:55 2011.
-_NAMED_DATE = re.compile(
-    r"\b([A-Z][a-z]{2}) +(\d{1,2}) \d\d:\d\d:\d\d (?:[A-Z]{1,5} )?((?:19|20)\d\d)\b", re.ASCII
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True)
@@ -339,7 +333,7 @@ def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: boo
         whole = whole or _ends_lines(stamp, timed)
     before = _before(best, whole=whole)
     others = _others(best, lines)
-    dates = () if stamp.has_year else _dates(lines)
+    dates = () if stamp.has_year else dates_in(lines)
     layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, others, dates=dates)
     layout = replace(layout, quoted=_are_rows(timed, stamp), whole=whole)
     begun = groups_of(pa.array(timed), layout.with_time.parted)
@@ -385,23 +379,6 @@ def _are_rows(timed: Sequence[str], stamp: Stamp) -> bool:
     row = re.compile(rf'"?{stamp.bare}"?,(?! )', re.ASCII)
     rows = sum(row.match(line) is not None for line in timed)
     return 2 * rows > len(timed) and any(',"' in line for line in timed)
-
-
-def _dates(lines: Sequence[str]) -> tuple[int, ...]:
-    """The days since 1970 of the full dates in lines, in their order: numbers, or with a name of a month."""
-    days = []
-    for line in lines:
-        if (found := _FULL_DATE.search(line)) is not None:
-            told = [*map(int, found.groups())]
-        elif (found := _NAMED_DATE.search(line)) is not None and found[1] in _MONTHS:
-            told = [int(found[3]), _MONTHS.index(found[1]) + 1, int(found[2])]
-        else:
-            continue
-        try:
-            days.append((date(*told) - date(1970, 1, 1)).days)
-        except ValueError:
-            continue  # no calendar has this day
-    return tuple(dict.fromkeys(days))
 
 
 def _fitting(heading: Heading, stamp: Stamp, lines: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ from cepctl.arrays import Flags, Numbers
 from cepctl.clocks import Clocks, empty_own_part, offset_text, parse_offset, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.clock_offsets import offset_ends
-from cepctl.io.tabular.instants import simple
+from cepctl.io.tabular.plain_values import simple
 from cepctl.schema import CLOCK, CLOCK_OFFSET
 
 NOT_AN_OFFSET = "clock_offset is not a list of lo:hi:p, in whole ticks, whose p sum to 1"

@@ -41,8 +41,9 @@ from cepctl.io.contract.reader import (
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
 from cepctl.io.tabular.composed import columns_meant, composed_of, with_composed
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
-from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, blanks, instants, simple, ticks
+from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, instants, ticks
 from cepctl.io.tabular.mapping import RESERVED, raw_name
+from cepctl.io.tabular.plain_values import blanks, simple
 from cepctl.schema import (
     CLOCK,
     CLOCK_OFFSET,

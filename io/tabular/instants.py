@@ -38,6 +38,7 @@ from cepctl.io.tabular.epoch_times import (
     since_1970,
     unit_of,
 )
+from cepctl.io.tabular.plain_values import blanks, filled, flags, simple, without
 from cepctl.io.tabular.times import localised, parse_times
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
@@ -123,7 +124,7 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
     if pa.types.is_timestamp(column.type):
         found = _from_timestamps(column, read)
     elif pa.types.is_string(column.type) and np.count_nonzero(numbers.known) < count - column.null_count:
-        found = _written(_without(column, numbers.known), name, read)
+        found = _written(without(column, numbers.known), name, read)
     else:
         found = _no_instants(count)
     cut = np.count_nonzero(found.finer_than(read.unit))
@@ -152,7 +153,7 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     numbers = counts(column)
     if not is_text:
         return _from_numbers(numbers, name, as_ticks, read)
-    texts = _written(_without(column, numbers.known), name, read)
+    texts = _written(without(column, numbers.known), name, read)
     lone = numbers.known & ~as_ticks
     if not 0 < _FEWEST_WRITTEN * np.count_nonzero(lone) <= np.count_nonzero(texts.known):
         lone = np.zeros(len(lone), np.bool_)
@@ -313,12 +314,12 @@ def _spelt(column: str) -> str:
 
 
 def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
-    texts = _without(texts, blanks(texts))
+    texts = without(texts, blanks(texts))
     parsed = parse_times(texts, read.options, read.report)
-    known = _flags(parsed.time.is_valid())
+    known = flags(parsed.time.is_valid())
     form, problems = read.options.time_format, parsed.problems
     if form is not None and name == "time":
-        unread = np.flatnonzero(_flags(texts.is_valid()) & ~known)
+        unread = np.flatnonzero(flags(texts.is_valid()) & ~known)
         problems = {**dict.fromkeys(unread.tolist(), _OTHER_FORM.format(form)), **problems}
     if form is None:
         like_times = known.copy()
@@ -347,7 +348,7 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) ->
     if f"{name} texts" in forms or not len(known):
         return
     first = int(np.argmax(known)) if known.any() else len(known)
-    unread = np.flatnonzero(_flags(texts.is_valid())[:first])
+    unread = np.flatnonzero(flags(texts.is_valid())[:first])
     if _FEWEST_WRITTEN * len(unread) <= np.count_nonzero(known):
         unread = unread[:0]
     for row in unread[:_TEXTS_LOOKED_AT]:
@@ -381,7 +382,7 @@ def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     if column.type.tz is None:
         column, later, problems = localised(column, read.options.time_zone, read.report)
         fold = filled(later)
-    known = _flags(column.is_valid())
+    known = flags(column.is_valid())
     exact = filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
     shown = filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
     zone_seconds = np.where(known, (shown - exact) // SECOND, 0)
@@ -389,35 +390,3 @@ def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     grain = np.where(known, np.where(has_fraction, 0, SECOND), NO_UNIT)
     fold = np.where(known, fold, 0)
     return Instants(exact, zone_seconds, fold, known, none.beyond, none.misfits, grain, nanos, problems)
-
-
-def _without(texts: pa.Array, rows: Flags) -> pa.Array:
-    """Texts with null in these rows."""
-    return pc.if_else(pa.array(rows), pa.scalar(None, pa.string()), texts)
-
-
-def blanks(column: pa.Array) -> Flags:
-    """Rows that hold no value: null, or a string of blanks."""
-    if pa.types.is_string(column.type):
-        return _flags(pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True))
-    return _flags(column.is_null())
-
-
-def simple(column: pa.Array) -> pa.Array:
-    """Dictionary, large-string and date columns in the plain type that holds the same values."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
-        return column.cast(pa.string())
-    return column.cast(TIME_TYPE) if pa.types.is_date(column.type) else column
-
-
-def filled(column: pa.Array) -> Numbers:
-    """A column as integers, 0 where it is null."""
-    values: Numbers = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return values
-
-
-def _flags(column: pa.Array) -> Flags:
-    found: Flags = column.to_numpy(zero_copy_only=False).astype(bool)
-    return found
