@@ -14,7 +14,6 @@ from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import (
     Binary,
     Call,
-    Constant,
     Duration,
     Expression,
     GivenClause,
@@ -34,6 +33,7 @@ from cepctl.language.patterns import PatternParser
 from cepctl.language.strategies import STRATEGIES
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import MAX_QUERY_LENGTH, TokenKind, tokenize
+from cepctl.language.traversal import without_conjuncts
 
 
 def parse(text: str) -> Query:
@@ -237,7 +237,7 @@ class _QueryParser:
         parser.takes_asides = True
         condition = parser.expression()
         asides = dict(parser.asides)
-        kept = _without_asides(condition, asides)
+        kept = without_conjuncts(condition, asides)
         for marker, _ in asides.values():
             raise QueryProblem(
                 marker.span, "[attr] and the strategy are not conditions: join them to the others by AND"
@@ -386,19 +386,3 @@ class _QueryParser:
             items.append(ReturnItem(expression, None, text, expression.span))
         self.stream.expect_symbol(")", "',' or ')'")
         return items
-
-
-def _without_asides(
-    expression: Expression, asides: dict[int, tuple[Constant, tuple[str, ...] | StrategyClause]]
-) -> Expression | None:
-    """The condition without the marked conjuncts, which are dropped from `asides` too."""
-    if asides.pop(id(expression), None) is not None:
-        return None
-    if isinstance(expression, Binary) and expression.operator == "AND":
-        left = _without_asides(expression.left, asides)
-        right = _without_asides(expression.right, asides)
-        if left is None or right is None:
-            return right if left is None else left
-        if left is not expression.left or right is not expression.right:
-            return Binary("AND", left, right, expression.span)
-    return expression

@@ -94,3 +94,20 @@ def components_of(pattern: Pattern) -> Iterator[ComponentPattern]:
     else:
         for part in pattern.parts:
             yield from components_of(part)
+
+
+def without_conjuncts(expression: Expression, marked: dict[int, Any]) -> Expression | None:
+    """The condition without the conjuncts whose identities are marked; None where nothing is left.
+
+    Those that are found are marked no more.
+    """
+    if marked.pop(id(expression), None) is not None:
+        return None
+    if isinstance(expression, Binary) and expression.operator == "AND":
+        left = without_conjuncts(expression.left, marked)
+        right = without_conjuncts(expression.right, marked)
+        if left is None or right is None:
+            return right if left is None else left
+        if left is not expression.left or right is not expression.right:
+            return Binary("AND", left, right, expression.span)
+    return expression
