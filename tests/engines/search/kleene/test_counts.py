@@ -51,7 +51,10 @@ def test_too_many_groups_are_refused_with_their_number_before_any_is_listed(coun
     assert "--kleene summary" in str(refused.value)
 
 
-def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_nothing_is_refused_that_listing_would_not_have_refused(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
     foreseen = 0
 
     def refused_either_way(case: Case) -> None:
@@ -67,5 +70,5 @@ def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pyt
                     match_events(plan, case.table, options)
 
     # As many as it takes to meet some that are foreseen.
-    check(cases(Level(kleene=True)), refused_either_way, 60, shrink=False)
+    check(cases(Level(kleene=True)), refused_either_way, count, shrink=False)
     assert foreseen > 0
