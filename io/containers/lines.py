@@ -78,13 +78,14 @@ PieceOf = Callable[[str], _Piece | str]
 class ContainerLog:
     """Reader of the logs of one kind of runtime.
 
-    `whole` is the layout of lines that are no pieces; `has_pieces`: whether some of several lines may be one.
+    `whole` is the layout of lines that are no pieces; `has_pieces`: whether some of several lines may be one;
+    `unescape`: messages as the layout finds them, without what a file writes for signs.
     """
 
     piece_of: PieceOf
     whole: str
     has_pieces: Callable[[Lines], bool]
-    unescape: Callable[[pa.Array], pa.Array] = lambda texts: texts
+    unescape: Callable[[pa.Array], pa.Array]
 
     def recognises(self, head: bytes) -> bool:
         return lines_fit(head, lambda line: not isinstance(self.piece_of(line), str))
@@ -129,6 +130,10 @@ def _whole_lines(
     }
     types = pa.repeat(pa.scalar(LOG_LINE, pa.string()), count)
     return LineColumns(types, exact, instants_of_shaped(times, None), attributes)
+
+
+def _as_they_are(texts: pa.Array) -> pa.Array:
+    return texts
 
 
 def _unescaped(texts: pa.Array) -> pa.Array:
@@ -218,7 +223,7 @@ def docker_piece(line: str) -> _Piece | str:
     return _Piece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
 
 
-_CRI = TemplatedReader(ContainerLog(cri_piece, _WHOLE, _has_pieces_of_cri), _TEXTS)
+_CRI = TemplatedReader(ContainerLog(cri_piece, _WHOLE, _has_pieces_of_cri, _as_they_are), _TEXTS)
 _DOCKER = TemplatedReader(
     ContainerLog(docker_piece, _WHOLE_OF_DOCKER, _has_pieces_of_docker, _unescaped), _TEXTS
 )

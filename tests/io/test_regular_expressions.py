@@ -143,7 +143,7 @@ class Pump:
 
 def member(items: Any) -> str:
     """A sign of a class."""
-    signs = [" ", "0", "a", "A", "_", ".", "-", ",", '"', "x", "/", "["]
+    signs = [" ", "0", "a", "A", "_", ".", "-", ",", '"', "x", "/", "[", "\x01"]
     first, value = items[0]
     if str(first) == "LITERAL":
         return chr(value)
