@@ -57,3 +57,19 @@ def _in_one_unit(
     for number, result in zip(again, read_files(finer, runner), strict=True):
         results[number] = result
     return results, unit
+
+
+def held_to_size(task: ReadTask, result: FileResult) -> FileResult:
+    """The result, which tells where its file has lost bytes since it was listed."""
+    location, size = task.file.location, task.file.size
+    if size is None or not location.is_local or task.file.left_out is not None:
+        return result
+    filesystem, path = location.resolve()
+    now = filesystem.get_file_info(path).size or 0
+    if now >= size:
+        return result
+    cut = (
+        f"the file had {size:,} bytes when it was found and has {now:,} now: it was cut while it was read, "
+        "as a log is when it is rotated; records may be missing: read it again, with the file that has them"
+    )
+    return replace(result, warnings=(*result.warnings, cut))

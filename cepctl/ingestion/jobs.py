@@ -19,7 +19,7 @@ from cepctl.datasets.observed import observed_text
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.growing_writers import Growth, in_growing_order
-from cepctl.ingestion.in_one_unit import read_in_one_unit
+from cepctl.ingestion.in_one_unit import held_to_size, read_in_one_unit
 from cepctl.ingestion.needed import Needed, all_unneeded, left_behind
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
@@ -176,6 +176,8 @@ def _ingest(
         found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found)
         results, unit = read_in_one_unit(tasks, options.known_kinds, runner)
+        if whole:  # else files hold what is new in others
+            results = [held_to_size(task, result) for task, result in zip(tasks, results, strict=True)]
         unit_of_times = unit
         parts = [task.file for task in tasks if task.declares_unit]
         footers = [_footer(file) for file in parts]

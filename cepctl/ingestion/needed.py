@@ -16,7 +16,6 @@ from typing import Protocol
 from uuid import uuid4
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
@@ -123,6 +122,8 @@ def _kind(facts: AttributeFacts) -> Kind | None:
 
 def keep_ids(ids: pa.ChunkedArray, filesystem: fs.FileSystem, directory: str) -> Unneeded:
     """Write hashes of the ids of all events of a chunk."""
+    import polars as pl  # takes a while to import, which most logs do without
+
     path = f"{directory}/{uuid4().hex}.ids"
     series = pl.from_arrow(ids)
     assert isinstance(series, pl.Series)

@@ -97,24 +97,7 @@ def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
     found = [_joined(task, of_file) for task, of_file in zip(tasks, of_files, strict=True)]
     whole = [task for task, result in zip(tasks, found, strict=True) if result is None]
     again = iter(_run(runner, whole))
-    read_all = [next(again) if result is None else result for result in found]
-    return [_held_to_size(task, result) for task, result in zip(tasks, read_all, strict=True)]
-
-
-def _held_to_size(task: ReadTask, result: FileResult) -> FileResult:
-    """The result, which tells where its file has lost bytes since it was listed."""
-    location, size = task.file.location, task.file.size
-    if size is None or not location.is_local or task.file.left_out is not None:
-        return result
-    filesystem, path = location.resolve()
-    now = filesystem.get_file_info(path).size or 0
-    if now >= size:
-        return result
-    cut = (
-        f"the file had {size:,} bytes when it was found and has {now:,} now: it was cut while it was read, "
-        "as a log is when it is rotated; records may be missing: read it again, with the file that has them"
-    )
-    return replace(result, warnings=(*result.warnings, cut))
+    return [next(again) if result is None else result for result in found]
 
 
 def _alike(
