@@ -192,7 +192,7 @@ def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing
     assert int(second.split()[2]) > 1
     assert second.split()[3:] == [*(f"--ignore={room}" for room in rooms), "-x"]
     assert {"lint", "--lowest", "--without-java", "doctor --warm"} < set(lines)
-    assert "fuzz--seconds 60 --processes 1 --seed none" in lines
+    assert "fuzz--seconds 20 --processes 1 --seed none" in lines
 
 
 def versions(name: str) -> dict[str, str]:
