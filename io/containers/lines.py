@@ -44,19 +44,17 @@ _UNENDED = "lines of output whose last piece is missing, kept as far as they go:
 _CRI_LINE = re.compile(
     r"(\d{4}-\d\d-\d\dT\S{1,30}) (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.ASCII | re.DOTALL
 )
-_WHOLE = (
-    r"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,25}(?:Z|[-+][0-9]{2}:[0-9]{2})) "
-    r"(?P<stream>stdout|stderr) F(?: (?P<message>.*))?"
-)
+_TIME = r"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,25}(?:Z|[-+][0-9]{2}:[0-9]{2}))"
+_WHOLE = rf"{_TIME} (?P<stream>stdout|stderr) F(?: (?P<message>.*))?"
 _PIECE = re.compile(rb" (?:stdout|stderr) P")
-_DOCKER_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,25}(?:Z|[-+][0-9]{2}:[0-9]{2})"
 _WHOLE_OF_DOCKER = (
     r"""\{"log":"(?P<message>(?:[^"\\\x00-\x1f]|\\["/t]|\\u003[ce]|\\u0026)*)(?:\\r)?\\n","""
-    rf""""stream":"(?P<stream>stdout|stderr)","time":"(?P<time>{_DOCKER_TIME})"\}}"""
+    rf""""stream":"(?P<stream>stdout|stderr)","time":"{_TIME}"\}}"""
 )
 """A line of output without escapes but those that Go writes in most; two backslashes are none of them."""
 _ESCAPES = (('\\"', '"'), ("\\/", "/"), ("\\t", "\t"), ("\\u003c", "<"), ("\\u003e", ">"), ("\\u0026", "&"))
-_ENDS_LINE = r'[^\\]\\n","stream":"'
+_ENDS_LINE = r'^\s*\{"log":"(?:[^"\\]|\\.)*\\n","'
+"""What a line of Docker begins with whose text is no piece."""
 _AROUND, _NANO_DIGITS = b"\r\0", 9
 _TEXTS = frozenset(("stream", "message", "pod", "namespace", "container", "container_id"))
 

@@ -93,6 +93,7 @@ LINES = {
         '{"log":"C:\\\\new\\\\n\\n","stream":"stdout","time":"2026-06-14T08:15:05.2Z"}',
         '{"log":"a piece of ","stream":"stdout","time":"2026-06-14T08:15:06.000000001Z"}',
         '{"log":"ends in \\\\n","stream":"stderr","time":"2026-06-14T08:15:06.000000001Z"}',
+        '{"log":"a piece","attrs":{"x":"y\\n","stream":"z"},"stream":"stdout","time":"2026-06-14T08:15:07Z"}',
         '{"log":"no stream","time":"2026-06-14T08:15:07Z"}',
         '{"log":"x\\n","stream":"stdout","attrs":{"tag":"shop"},"time":"2026-06-14T08:15:08Z"}',
         '{"log":"x\\r\\r\\n","stream":"stdout","time":"2026-06-31T08:15:08Z"}',
