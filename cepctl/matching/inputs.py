@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -249,7 +249,8 @@ def open_events(
             summary = ingest(raw, output, chosen)
             ingested = temporary_dataset(output)
             stored.append(ingested)
-            read_whole = partial(_read_whole, raw, chosen, opened_folders)
+            # Once, however often it is asked for.
+            read_whole = cache(partial(_read_whole, tuple(raw), chosen, opened_folders))
         schema = _common_schema(stored)
         if options is not None and options.writers == ():
             schema = schema.without_order()
