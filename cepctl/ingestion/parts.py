@@ -138,70 +138,62 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
     size = runner.block_bytes
     if size is None:
         return [[task] for task in tasks]
-    in_groups = [_in_row_groups(task, size, runner.readers) for task in tasks]
-    files = [
-        _divisible(task, size) if own is None else None for task, own in zip(tasks, in_groups, strict=True)
+    files = [_cut(task, size, runner.readers) for task in tasks]
+    scans = [
+        scan for file in files if isinstance(file, _Divisible) for scan in file.blocks(size, runner.readers)
     ]
-    scans = [scan for file in files if file is not None for scan in file.blocks(size, runner.readers)]
     local = all(scan.location.is_local for scan in scans)
     scanned = iter(runner.run(_scan, scans, _unscanned if local else None))
     parts = []
-    for task, file, own in zip(tasks, files, in_groups, strict=True):
-        if own is not None:
-            parts.append(own)
+    for task, file in zip(tasks, files, strict=True):
+        if not isinstance(file, _Divisible):
+            parts.append(file)
             continue
-        blocks = [next(scanned) for _ in file.blocks(size, runner.readers)] if file is not None else []
+        blocks = [next(scanned) for _ in file.blocks(size, runner.readers)]
         known = [block for block in blocks if block is not None]
-        found = cuts(known, file.begin, file.size) if file is not None and len(known) == len(blocks) else None
-        if file is None or not found:
-            parts.append([task])
-        else:
-            # The beginning of a part alone may look like another format.
-            parts.append([replace(task, file=part, input_format=file.format) for part in file.parts(found)])
+        found = cuts(known, file.begin, file.size) if len(known) == len(blocks) else None
+        # The beginning of a part alone may look like another format.
+        parts.append(
+            [replace(task, file=part, input_format=file.format) for part in file.parts(found)]
+            if found
+            else [task]
+        )
     return parts
 
 
-def _in_row_groups(task: ReadTask, block_bytes: int, readers: int) -> list[ReadTask] | None:
-    """A large file of Parquet in several tasks, of about as many row groups each; None for other files."""
+def _cut(task: ReadTask, block_bytes: int, readers: int) -> _Divisible | list[ReadTask]:
+    """A large file of lines that stand alone; of any other its tasks, several where it has row groups."""
     size = task.file.size
     if size is None or size <= block_bytes or task.file.left_out is not None:
-        return None
+        return [task]
     try:
         with open_log(task.file.location) as log:
+            if not log.stream.seekable():
+                return [task]
             known = format_of(log.head, task.file.name, task.input_format, task.options)
-            sizes = known.row_groups(log.stream) if known.row_groups and log.stream.seekable() else ()
-    except LogFormatError:
-        return None  # reading it will say what is wrong
-    count = -(-size // block_bytes)
-    count = min(-(-count // readers) * readers, len(sizes))
-    if count < 2:
-        return None
-    bounds = [len(sizes) * each // count for each in range(count + 1)]
-    parts = [RowGroupPart(first, stop, sum(sizes[first:stop])) for first, stop in pairwise(bounds)]
-    return [replace(task, file=replace(task.file, part=part)) for part in parts]
-
-
-def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
-    """The file of a task where it is larger than a block and of a format whose records stand alone."""
-    size = task.file.size
-    if size is None or size <= block_bytes or task.file.left_out is not None:
-        return None
-    try:
-        with open_log(task.file.location) as log:
-            if not log.stream.seekable() or log.head.startswith(_UTF16):
-                return None
-            known = format_of(log.head, task.file.name, task.input_format, task.options)
-            if known.lines is None:
-                return None
+            if known.row_groups is not None:
+                return _by_row_groups(task, known.row_groups(log.stream), -(-size // block_bytes), readers)
+            if known.lines is None or log.head.startswith(_UTF16):
+                return [task]
             first = log.stream.readline(_LONGEST_HEADER)
             records = known.lines(max(first, log.head, key=len), task.options)
             if records is None:
-                return None
+                return [task]
     except LogFormatError:
-        return None  # reading it will say what is wrong
+        return [task]  # reading it will say what is wrong
     marked = log.head.startswith(codecs.BOM_UTF8)
     begin = len(records.header) or (len(codecs.BOM_UTF8) if marked else 0)
-    return _Divisible(task.file, known.name, records, begin, size) if begin < size else None
+    return _Divisible(task.file, known.name, records, begin, size) if begin < size else [task]
+
+
+def _by_row_groups(task: ReadTask, sizes: Sequence[int], count: int, readers: int) -> list[ReadTask]:
+    """About `count` tasks, as many for each of some readers, of about as many row groups each."""
+    count = min(-(-count // readers) * readers, len(sizes))
+    if count < 2:
+        return [task]
+    bounds = [len(sizes) * each // count for each in range(count + 1)]
+    parts = [RowGroupPart(first, stop, sum(sizes[first:stop])) for first, stop in pairwise(bounds)]
+    return [replace(task, file=replace(task.file, part=part)) for part in parts]
 
 
 def _scan(scan: _Scan) -> Passages | None:
