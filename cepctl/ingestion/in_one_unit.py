@@ -1,4 +1,4 @@
-"""The files of an ingest, read in the time unit that is the finest of all."""
+"""The files of an ingest in the finest time unit of all; they are read again where that takes more events."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from cepctl.ingestion.needed import all_ids_differ, read_as_they_are
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.reading import discard
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.room import key_bytes
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.written_units import finest
@@ -31,7 +32,8 @@ def read_in_one_unit(
     stays = read_as_they_are(unneeded, kinds) and not (written and any(each.events for each in unneeded))
     if stays and any(result.ids_given for result in results) and any(each.events for each in unneeded):
         filesystem, _ = tasks[0].scratch.resolve()
-        stays = all_ids_differ(unneeded, sum(result.events for result in results), filesystem)
+        events, room = sum(result.events for result in results), key_bytes(tasks[0].memory)
+        stays = all_ids_differ(unneeded, events, filesystem, room)
     if stays:
         return results, unit
     for task, result in zip(tasks, results, strict=True):
@@ -57,19 +59,3 @@ def _in_one_unit(
     for number, result in zip(again, read_files(finer, runner), strict=True):
         results[number] = result
     return results, unit
-
-
-def held_to_size(task: ReadTask, result: FileResult) -> FileResult:
-    """The result, which tells where its file has lost bytes since it was listed."""
-    location, size = task.file.location, task.file.size
-    if size is None or not location.is_local or task.file.left_out is not None:
-        return result
-    filesystem, path = location.resolve()
-    now = filesystem.get_file_info(path).size or 0
-    if now >= size:
-        return result
-    cut = (
-        f"the file had {size:,} bytes when it was found and has {now:,} now: it was cut while it was read, "
-        "as a log is when it is rotated; records may be missing: read it again, with the file that has them"
-    )
-    return replace(result, warnings=(*result.warnings, cut))

@@ -19,11 +19,12 @@ from cepctl.datasets.observed import observed_text
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.growing_writers import Growth, in_growing_order
-from cepctl.ingestion.in_one_unit import held_to_size, read_in_one_unit
+from cepctl.ingestion.in_one_unit import read_in_one_unit
 from cepctl.ingestion.needed import Needed, all_unneeded, left_behind
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.read_tasks import read_tasks
+from cepctl.ingestion.reading import held_to_size
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import in_own_process

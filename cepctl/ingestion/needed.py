@@ -26,8 +26,7 @@ from cepctl.datasets.left_behind import LeftBehind
 from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
 from cepctl.schema import TICK_MIN, TimeUnit
 
-MOST_IDS = 100_000_000
-"""Ids are compared by hashes of eight bytes, as long as they are no more."""
+_HASH_BYTES = 8
 Kinds = Mapping[str, Kind]
 
 
@@ -137,10 +136,10 @@ def read_as_they_are(found: Sequence[Unneeded], kinds: Kinds) -> bool:
     return all(seen == {kinds.get(name)} for each in found for name, seen in each.read_as.items())
 
 
-def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSystem) -> bool:
-    """Whether the ids of so many events, all of which have one of their own, are known to differ."""
+def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSystem, room: int) -> bool:
+    """Whether the ids of so many events are known to differ, by hashes that take `room` bytes at most."""
     identified = sum(each.identified for each in found)
-    if identified < events or events > MOST_IDS:
+    if identified < events or events * _HASH_BYTES > room:
         return False
     hashes = np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)])
     hashes.sort()

@@ -37,7 +37,6 @@ from cepctl.memory import size_text
 from cepctl.runners.apart import OUT_OF_MEMORY
 
 CHUNK_EVENTS = 200_000
-_FEWER_ROWS_OF_GROUP = 8_192
 _CELL_BYTES = 8
 UNREADABLE = "unreadable"
 
@@ -80,6 +79,22 @@ def remove(scratch: Location, paths: Sequence[str]) -> None:
     for path in paths:
         if not is_one_of_several(path):
             filesystem.delete_file(path)
+
+
+def held_to_size(task: ReadTask, result: FileResult) -> FileResult:
+    """The result, which tells where its file has lost bytes since it was listed."""
+    location, size = task.file.location, task.file.size
+    if size is None or not location.is_local or task.file.left_out is not None:
+        return result
+    filesystem, path = location.resolve()
+    now = filesystem.get_file_info(path).size or 0
+    if now >= size:
+        return result
+    cut = (
+        f"the file had {size:,} bytes when it was found and has {now:,} now: it was cut while it was read, "
+        "as a log is when it is rotated; records may be missing: read it again, with the file that has them"
+    )
+    return replace(result, warnings=(*result.warnings, cut))
 
 
 def parser_died(task: ReadTask, cause: str) -> FileResult:
