@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -40,7 +41,17 @@ def end_soon_after_signals(tell: Callable[[int], None]) -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    sys.unraisablehook = _unless_interrupted
     threading.Thread(target=_watch, args=(reading, tell), name=_NAME, daemon=True).start()
+
+
+def _unless_interrupted(problem: sys.UnraisableHookArgs) -> None:
+    """Say nothing of an interrupt that came in a callback of a library, where Python cannot raise it.
+
+    The thread that waits for signals ends the process all the same.
+    """
+    if not issubclass(problem.exc_type, KeyboardInterrupt | SystemExit):
+        sys.__unraisablehook__(problem)
 
 
 def being_told() -> None:

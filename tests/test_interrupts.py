@@ -129,3 +129,24 @@ def test_the_thread_that_waits_for_signals_is_not_busy() -> None:
     done.set()
     for each in (idle, busy):
         each.join()
+
+
+INTERRUPTED_IN_A_CALLBACK = """
+import ctypes, signal, time
+from cepctl.interrupts import end_soon_after_signals
+end_soon_after_signals(lambda number: print("told", number, flush=True))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start this with SIGINT ignored
+@ctypes.CFUNCTYPE(None)
+def called_by_a_library():
+    signal.raise_signal(signal.SIGINT)
+called_by_a_library()
+print("lost", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_an_interrupt_in_the_callback_of_a_library_ends_without_a_traceback() -> None:
+    """Python cannot raise it there; the code that compiles kernels calls back like this."""
+    command = [sys.executable, "-c", INTERRUPTED_IN_A_CALLBACK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "lost\ntold 2\n", "")

@@ -62,7 +62,7 @@ def plain_files(setup: Setup) -> Iterator[Row]:
 
 def _of_which_few_fit(setup: Setup) -> Iterator[Row]:
     count = setup.events(10_000_000, 1_000_000)
-    run_python("-c", MAKE, Path(__file__).parent, count, setup.folder / "many")
+    run_python("-c", MAKE, Path(__file__).parent, str(count), setup.folder / "many")
     for name in ("Parquet", "CSV"):
         path = setup.folder / f"many.{name.lower()}"
         timing, found = _matched(setup, path, FEW)
