@@ -112,6 +112,33 @@ FORMS: dict[str, LineForm] = {
     "csv": LineForm("csv", "A,%Y-%m-%dT%H:%M:%S.{us}Z,x{n}", _US, "event_type,time,note"),
     "csv, epoch": LineForm("csv", "A,{epoch}{us},x{n}", _US, "event_type,time,note"),
     "tsv": LineForm("tsv", "A\t%Y-%m-%dT%H:%M:%S.{us}Z\tx{n}", _US, "event_type\ttime\tnote"),
+    "zeek": LineForm(
+        "zeek",
+        "{epoch}.{us}\tC{n}\t198.51.100.7\tssh",
+        _US,
+        "#separator \\x09\n#set_separator\t,\n#unset_field\t-\n#path\tconn\n#fields\tts\tuid\thost\tservice",
+    ),
+    "w3c": LineForm(
+        "w3c",
+        "%Y-%m-%d %H:%M:%S 198.51.100.7 GET /a{n} 404",
+        _S,
+        "#Software: a server\n#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem sc-status",
+    ),
+    "elb": LineForm(
+        "elb",
+        "%Y-%m-%dT%H:%M:%S.{us}Z app/web/50dc6c 198.51.100.7:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 "
+        '{n} "GET https://a.example:443/a HTTP/1.1" "curl/7.46.0" - -',
+        _US,
+    ),
+    "line-protocol": LineForm("line-protocol", "cpu,host=n7 usage={n} {epoch}{us}000", _US),
+    "compose": LineForm("compose", "web-1  | %Y-%m-%dT%H:%M:%S.{us}000Z request {n}", _US),
+    "jhist": LineForm(
+        "jhist",
+        '{"type":"TASK_STARTED","event":{"org.apache.hadoop.mapreduce.jobhistory.TaskStarted":'
+        '{"taskid":"task_1772009204117_0042_m_{n}","taskType":"MAP","startTime":{epoch}{ms},"splitLocations":"n"}}}',
+        _MS,
+        'Avro-Json\n{"type":"record","name":"Event","fields":[]}',
+    ),
     "jhist1": LineForm(
         "jhist1",
         'MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_{n}" TASK_ATTEMPT_ID="attempt_1_0001_m_{n}_0" '
@@ -177,7 +204,7 @@ class ForeignLine:
     @property
     def data(self) -> bytes:
         form = FORMS[self.form]
-        lines = [*([form.header] if form.header else []), *map(form.line, range(LINES))]
+        lines = [*(form.header.split("\n") if form.header else []), *map(form.line, range(LINES))]
         lines.insert(self.place, self.line)
         return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
 
@@ -197,9 +224,7 @@ def foreign_line(number: int) -> ForeignLine:
         line = whole[random.randrange(1, len(whole)) :]
     else:
         line = random.choice(STRAY)
-    # The header of a table is its own matter: there, no line stands before it.
-    first = int(bool(FORMS[name].header))
-    place = first if random.random() < 0.2 else random.randrange(first, LOOKED_AT)
+    place = 0 if random.random() < 0.2 else random.randrange(LOOKED_AT)
     return ForeignLine(name, line, place)
 
 
@@ -230,7 +255,7 @@ def judged(log: ForeignLine) -> str | None:
 
 
 # Instants that a program wrote, not people, are exact.
-_REACH = dict.fromkeys(("spark", "jhist1"), 0)
+_REACH = dict.fromkeys(("spark", "jhist", "jhist1", "w3c"), 0)
 
 
 def _times(batch: pa.RecordBatch) -> list[tuple[int | None, int]]:

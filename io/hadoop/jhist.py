@@ -18,6 +18,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import IO, Any
 
 import fastavro
@@ -37,6 +38,7 @@ MAGIC = b"Avro-Json"
 MAGIC_BINARY = b"Avro-Binary"
 BOM = b"\xef\xbb\xbf"
 
+_MOST_LINES_BEFORE = 20
 _DECODE = json.JSONDecoder().raw_decode
 _RECORD = re.compile(rb'\{\s*"type"\s*:\s*"[A-Z_]+"\s*,\s*"event"')
 _AVRO_TYPES = frozenset(
@@ -50,12 +52,10 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
     Raises
     ------
     LogFormatError
-        If the first line is not `Avro-Json`.
+        If none of the first lines is `Avro-Json`.
     """
     lines = numbered_lines(chunks)
-    magic = next((text for _, line in lines if (text := line.removeprefix(BOM).strip())), b"")
-    if magic != MAGIC:
-        raise LogFormatError(f"{source}:1: not a job history: the first line must be Avro-Json")
+    _pass_magic(lines, source, report)
     for number, line in lines:
         content, rest = None, True
         try:  # what `json.loads` does to most lines, without its preparations
@@ -79,6 +79,20 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
             continue
         if kind != "record" or "fields" not in content:
             yield Record(number, str(kind), _fields(content))
+
+
+def _pass_magic(lines: Iterator[tuple[int, bytes]], source: str, report: ReadReport) -> None:
+    """Take the line that says what the file is, and what stands before it: that is no part of the history."""
+    before: list[Reject] = []
+    for number, line in islice(lines, _MOST_LINES_BEFORE + 1):
+        text = line.removeprefix(BOM).strip()
+        if text == MAGIC:
+            report.records += len(before)
+            report.rejects += before
+            return
+        if text:
+            before.append(Reject(source, number, "the line stands before the history", line))
+    raise LogFormatError(f"{source}:1: not a job history: the first line must be Avro-Json or Avro-Binary")
 
 
 def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> dict[str, Any] | None:
@@ -201,8 +215,11 @@ class HadoopJobHistory:
     """Reader of `.jhist` files, Avro-Json and Avro-Binary."""
 
     def recognises(self, head: bytes) -> bool:
-        """Tell from the first line."""
-        return head.removeprefix(BOM).lstrip().startswith((MAGIC, MAGIC_BINARY))
+        """Tell from the first line; lines of something else may stand before one of a history in JSON."""
+        if head.removeprefix(BOM).lstrip().startswith((MAGIC, MAGIC_BINARY)):
+            return True
+        lines = head.split(b"\n", _MOST_LINES_BEFORE + 1)[: _MOST_LINES_BEFORE + 1]
+        return MAGIC in (line.removeprefix(BOM).strip() for line in lines)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -212,7 +229,7 @@ class HadoopJobHistory:
         Raises
         ------
         LogFormatError
-            If the first line is neither `Avro-Json` nor `Avro-Binary`, or a binary history has no
+            If no first line is `Avro-Json` or `Avro-Binary`, or a binary history has no
             usable schema.
         """
 
@@ -221,10 +238,6 @@ class HadoopJobHistory:
             copy.seek(0)
             if first.startswith(MAGIC_BINARY):
                 return read_binary_records(copy, source, notes)
-            if not first.startswith(MAGIC):
-                raise LogFormatError(
-                    f"{source}:1: not a job history: the first line must be Avro-Json or Avro-Binary"
-                )
             return read_records(Chunks(copy), source, notes)
 
         yield from history_events(Chunks(stream), records, source, options, report)

@@ -11,9 +11,10 @@ Comments may come again at any place, as where a server was started anew, and ho
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import takewhile
 
 ZEEK, W3C = "zeek", "w3c"
 NO_VALUE = "-"
@@ -26,6 +27,7 @@ _INSTANTS = ("date-time", "datetime", "x-timestamp", "timestamp", "ts", "x-local
 _TYPES = ("event-id", "x-event", "action", "cs-method", "s-event", "x-edge-result-type", "sc-status")
 _ZONED = re.compile(r"\s*([-+])(\d\d):?(\d\d)")
 REQUEST = "Request"
+_MOST_LINES_BEFORE = 20
 
 
 @dataclass(frozen=True)
@@ -139,15 +141,51 @@ def _is_day(text: str) -> bool:
 
 
 def header_at(lines: Sequence[str]) -> CommentedHeader | None:
-    """The header that a file begins with; None where it does not begin with one, or no column is a time."""
-    header: CommentedHeader | None = None
+    """The header that a file begins with; None where it does not begin with one, or no column is a time.
+
+    A few lines of something else may stand before its comments and among them: then most of the lines below
+    must be rows.
+    """
+    begin = next((at for at, line in enumerate(lines[:_MOST_LINES_BEFORE]) if line.startswith("#")), None)
+    if begin is None:
+        return None
+    of_zeek = any(line.startswith(("#separator", "#fields\t")) for line in lines[begin:])
+    header = CommentedHeader(ZEEK if of_zeek else W3C)
+    if begin == 0:
+        top = _usable(_with_comments(header, takewhile(lambda line: line.startswith("#"), lines)))
+        if top is not None:
+            return top
+    return _header_of_rows(header, lines[begin:])
+
+
+def _with_comments(header: CommentedHeader, lines: Iterable[str]) -> CommentedHeader:
     for line in lines:
-        if not line.startswith("#"):
-            break
-        if header is None:
-            header = CommentedHeader(ZEEK if line.startswith(("#separator", "#fields\t")) else W3C)
         header = header.with_comment(line)
-    if header is None or len(header.names) < 2 or not header.time_columns:
+    return header
+
+
+def _header_of_rows(header: CommentedHeader, lines: Sequence[str]) -> CommentedHeader | None:
+    """What holds for the first row, where most lines that are no comments are rows of those above them."""
+    first: CommentedHeader | None = None
+    rows = others = 0
+    for line in lines:
+        if line.startswith("#"):
+            header = header.with_comment(line)
+        elif _usable(header) is not None and _may_be_row(line, header):
+            first, rows = first or header, rows + 1
+        else:
+            others += 1
+    return first if rows > others else None
+
+
+def _may_be_row(line: str, header: CommentedHeader) -> bool:
+    counts = (len(line.split(sign)) for sign in (header.separator.strip(" ") or None, "\t"))
+    return max(counts) >= len(header.names)
+
+
+def _usable(header: CommentedHeader) -> CommentedHeader | None:
+    """The header where it names columns and one of them is a time; else None."""
+    if len(header.names) < 2 or not header.time_columns:
         return None
     if (
         header.kind == W3C

@@ -32,6 +32,7 @@ from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import END_TIME
 
 _HEAD_LINES = 100
+_MARK = "\ufeff"
 _BLOCK_LINES, _BLOCK_BYTES = 50_000, 8 << 20
 _HALF_A_DAY = 43_200
 _LONGER = "rows with more values than the header has names, the rest of which is the attribute extra: {:,}"
@@ -49,11 +50,11 @@ class HeadedLog:
     kind: str
 
     def recognises(self, head: bytes) -> bool:
-        if not head.lstrip(b"\xef\xbb\xbf").startswith(b"#"):
+        text = decoded(head)
+        if "#" not in text:
             return False
-        lines = [
-            line for line in decoded(head).replace("\r\n", "\n").split("\n")[:_HEAD_LINES] if line.strip()
-        ]
+        lines = [line.lstrip(_MARK) for line in text.replace("\r\n", "\n").split("\n", _HEAD_LINES)]
+        lines = [line for line in lines[:_HEAD_LINES] if line.strip()]
         header = header_at(lines)
         return header is not None and header.kind == self.kind
 
@@ -70,7 +71,7 @@ class HeadedLog:
         log = _Log(source, options, report, CommentedHeader(self.kind))
         chunks = Chunks(utf8_stream(stream))
         for number, raw in numbered_lines(chunks):
-            line = raw.rstrip(b"\r").decode("utf-8", "replace")
+            line = raw.rstrip(b"\r").decode("utf-8", "replace").removeprefix(_MARK)
             if line.startswith("#"):
                 yield from log.take()
                 log.header = log.header.with_comment(line)
@@ -119,7 +120,7 @@ class _Log:
         if not header.time_columns:
             self._reject(range(len(lines)), lines, numbers, _NO_HEADER)
             return
-        found = rows_below(header, separated_as(header, lines[0]), lines)
+        found = rows_below(header, separated_as(header, lines), lines)
         cause = f"the row does not have {len(header.names)} fields like the header"
         bad = [Reject(self.source, int(numbers[at]), cause, lines[at]) for at in found.short]
         self.report.records += len(bad)

@@ -18,6 +18,7 @@ from cepctl.arrays import Numbers
 from cepctl.io.headed.header import ZEEK, CommentedHeader
 
 EXTRA = "extra"
+_LINES_LOOKED_AT = 40
 _WORDS = r'"(?:[^"]|"")*"|\S+'
 _BETWEEN = r'(?:^|{0})(?:"(?:[^"]|"")*"|[^{0}]*)'
 
@@ -35,12 +36,13 @@ class RowsBelow:
     longer: int
 
 
-def separated_as(header: CommentedHeader, line: str) -> str:
-    """What stands between the values of a row, where the header says it otherwise."""
+def separated_as(header: CommentedHeader, lines: Sequence[str]) -> str:
+    """What stands between the values of rows, where most of the first say it otherwise than the header."""
     if header.kind == ZEEK:
         return header.separator
-    tabs = line.count("\t") + 1 == len(header.names)
-    return "\t" if tabs else "," if header.separator == "," else " "
+    first = lines[:_LINES_LOOKED_AT]
+    tabs = sum(line.count("\t") + 1 == len(header.names) for line in first)
+    return "\t" if 2 * tabs > len(first) else "," if header.separator == "," else " "
 
 
 def rows_below(header: CommentedHeader, separator: str, lines: Sequence[str]) -> RowsBelow:

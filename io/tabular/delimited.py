@@ -33,18 +33,22 @@ from cepctl.io.source.streams import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import (
+    DELIMITERS,
+    LINES_LOOKED_AT,
     delimiter_of,
     first_line,
+    first_lines,
     has_rows,
     header_names,
     is_cut,
     names_events,
     note_decimal_commas,
 )
-from cepctl.io.tabular.known_tables import as_known, names_of_first_row, with_unnamed
+from cepctl.io.tabular.known_tables import as_known, names_of_rows, with_unnamed
 from cepctl.io.tabular.mapping import RESERVED, raw_names
 from cepctl.io.tabular.named_columns import delimiter_of_rows
 from cepctl.io.tabular.open_quotes import OpenQuotes
+from cepctl.io.tabular.preamble import BEFORE_HEADER, lines_before_header
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.transcript import Transcript
@@ -65,82 +69,100 @@ class DelimitedReader:
         self.name = name
 
     def recognises(self, head: bytes) -> bool:
-        line = first_line(head)
-        if self._names_without_header(head):
+        if self._names_without_header(head) or lines_before_header(head, self.name, ()):
             return True
+        line = first_line(head)
         delimiter = delimiter_of(line, self.name, ())
         return names_events(header_names(line, delimiter), ()) and has_rows(head, delimiter)
 
     def _names_without_header(self, head: bytes) -> tuple[str, ...]:
         """The columns of a known table that begins so, with a row; none of one with a header."""
-        return names_of_first_row(decoded(head)) if self.name == "csv" else ()
+        return names_of_rows(decoded(head)) if self.name == "csv" else ()
 
     def has_header(self, head: bytes) -> bool:
-        """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
+        """Whether the file begins with lines of more than one value: all that a mapping can ask for."""
+        lines = first_lines(head, LINES_LOOKED_AT)
+        own, of_others = (
+            sum(len(header_names(each, delimiter_of(each, name, ()))) > 1 for each in lines)
+            for name in (self.name, *(DELIMITERS.keys() - {self.name}))
+        )
         line = first_line(head)
-        return len(header_names(line, delimiter_of(line, self.name, ()))) > 1
+        delimiter = delimiter_of(line, self.name, ())
+        begins = len(header_names(line, delimiter)) > 1 and has_rows(head, delimiter)
+        return 2 * own > len(lines) or (begins and 2 * own >= of_others)
 
-    def rows(self, head: bytes, options: ReadOptions) -> DelimitedRows:
-        """How a file that begins so, with these columns mapped or named, falls into rows."""
+    def rows(self, head: bytes, options: ReadOptions) -> DelimitedRows | None:
+        """How a file that begins so, with these columns mapped or named, falls into rows.
+
+        None where lines stand before the header, which are rows of no part.
+        """
         if self._names_without_header(head):
             return DelimitedRows(b"", ord(","))
         header = head[: head.find(b"\n") + 1]
-        delimiter = self._delimiter_without_header(first_line(header), options)
+        delimiter = self._delimiter_without_header(head, options)
         if delimiter is not None:
             return DelimitedRows(b"", ord(delimiter))
+        if lines_before_header(head, self.name, options.columns):
+            return None
         return DelimitedRows(header, ord(delimiter_of(first_line(header), self.name, options.columns)))
 
-    def _delimiter_without_header(self, line: str, options: ReadOptions, source: str = "") -> str | None:
-        """What separates the values of a table that begins with this row; None where it is a header."""
+    def _delimiter_without_header(self, head: bytes, options: ReadOptions, source: str = "") -> str | None:
+        """What separates the values of a table that begins with rows; None where it has a header."""
         names = options.column_names
         if not names:
             return None
-        delimiter = delimiter_of_rows(line, len(names), self.name, source)
-        return None if tuple(header_names(line, delimiter)) == names else delimiter
+        lines = first_lines(head, LINES_LOOKED_AT)
+        delimiter = delimiter_of_rows(lines, len(names), self.name, source)
+        return None if lines and tuple(header_names(lines[0], delimiter)) == names else delimiter
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         text = utf8_stream(stream)
-        known = self._names_without_header(text.peek(_PEEKED_BYTES))
-        if known:
-            options = as_known(known, options)
-            names = raw_names(known, options.columns, source)
-            yield from self._narrow(text, names, ",", source, options, report, header=0)
+        begin = text.peek(_PEEKED_BYTES)
+        named = self._names_without_header(begin)
+        delimiter = "," if named else self._delimiter_without_header(begin, options, source)
+        if delimiter is not None:
+            named = named or options.column_names
+            options = as_known(named, options)
+            names = raw_names(named, options.columns, source)
+            yield from self._narrow(text, names, delimiter, source, options, report, header=0)
             return
-        named = self._delimiter_without_header(first_line(text.peek(_PEEKED_BYTES)), options, source)
-        if named is not None:
-            options = as_known(options.column_names, options)
-            names = raw_names(options.column_names, options.columns, source)
-            yield from self._narrow(text, names, named, source, options, report, header=0)
-            return
-        first = text.readline(_LONGEST_HEADER + 1)
-        if len(first) > _LONGEST_HEADER:
-            raise LogFormatError(
-                f"{source}:1: the header is longer than {_LONGEST_HEADER >> 20} MiB; give the file a first "
-                "line with the names of its columns"
-            )
-        line = first.decode("utf-8", "replace")
-        delimiter = delimiter_of(line, self.name, options.columns)
-        if is_cut(line, delimiter):
-            raise LogFormatError(
-                f"{source}:1: a quote is opened in the header and not closed on its line; write the names of "
-                "all columns on the first line"
-            )
-        names = with_unnamed(header_names(line, delimiter), decoded(text.peek(_PEEKED_BYTES)))
+        header = lines_before_header(begin, self.name, options.columns) + 1
+        _reject_before_header(text, header - 1, source, report)
+        names, delimiter = self._header(text, header, source, options)
         options = as_known(names, options)
         names = raw_names(names, options.columns, source)
         if len(names) > MOST_ATTRIBUTES:
-            for rows in wide_rows(text, names, delimiter, source, report):
+            for rows in wide_rows(text, names, delimiter, source, report, header):
                 note_decimal_commas(rows, delimiter, report)
                 yield _inferring(raw_batch(rows, source, options, report))
             return
         if text.peek(1):
-            yield from self._narrow(text, names, delimiter, source, options, report)
+            yield from self._narrow(text, names, delimiter, source, options, report, header)
         else:
             # There are no events, but what they would have is known.
             columns = {name: pa.array([], pa.string()) for name in names}
             yield _inferring(raw_batch(Rows(columns, np.array([], np.int64), None), source, options, report))
+
+    def _header(
+        self, text: io.BufferedReader, number: int, source: str, options: ReadOptions
+    ) -> tuple[list[str], str]:
+        """The names in the next line of a text, which is its header, and what separates them."""
+        first = text.readline(_LONGEST_HEADER + 1)
+        if len(first) > _LONGEST_HEADER:
+            raise LogFormatError(
+                f"{source}:{number}: the header is longer than {_LONGEST_HEADER >> 20} MiB; give the file a "
+                "first line with the names of its columns"
+            )
+        line = first.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+        delimiter = delimiter_of(line, self.name, options.columns)
+        if is_cut(line, delimiter):
+            raise LogFormatError(
+                f"{source}:{number}: a quote is opened in the header and not closed on its line; write the "
+                "names of all columns on one line"
+            )
+        return with_unnamed(header_names(line, delimiter), decoded(text.peek(_PEEKED_BYTES))), delimiter
 
     def _narrow(
         self,
@@ -150,7 +172,7 @@ class DelimitedReader:
         source: str,
         options: ReadOptions,
         report: ReadReport,
-        header: int = 1,
+        header: int,
     ) -> Iterator[pa.RecordBatch]:
         gaps = LongGaps(_GAP_BYTES)
         transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=1 + header)
@@ -183,6 +205,15 @@ class DelimitedReader:
                 "close it, or double the quotes inside of values"
             )
         return f"damaged {self.name.upper()}: {problem}"
+
+
+def _reject_before_header(text: IO[bytes], count: int, source: str, report: ReadReport) -> None:
+    """Take so many lines of a text, which are no part of the table below them."""
+    for number in range(1, count + 1):
+        raw = text.readline().strip(b"\r\n")
+        if raw.strip():
+            report.records += 1
+            report.rejects.append(Reject(source, number, BEFORE_HEADER, raw))
 
 
 def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -> Iterator[pa.RecordBatch]:

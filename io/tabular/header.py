@@ -23,13 +23,20 @@ from cepctl.io.tabular.mapping import RESERVED, composed_fields, has_events, map
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
-_LINES_LOOKED_AT, _FEWEST_ROWS = 40, 5
+LINES_LOOKED_AT, _FEWEST_ROWS = 40, 5
 _COMMAS = "numbers with a decimal comma, kept as text: {:,}"
 
 
 def first_line(head: bytes) -> str:
     """The first line of a file that begins so."""
     return decoded(head).split("\n", 1)[0]
+
+
+def first_lines(head: bytes, count: int) -> list[str]:
+    """The first lines of a file that begins so, without blank ones and without the last, which may be cut."""
+    lines = decoded(head).split("\n", count)
+    whole = lines[:-1] if len(lines) > 1 else lines
+    return [line for line in whole if line.strip()]
 
 
 def has_rows(head: bytes, delimiter: str) -> bool:
@@ -41,7 +48,7 @@ def has_rows(head: bytes, delimiter: str) -> bool:
     """
     first, *lines = decoded(head).split("\n")
     columns = first.count(delimiter)
-    rows = [line.strip() for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    rows = [line.strip() for line in lines[:LINES_LOOKED_AT] if line.strip()]
     if len(rows) < _FEWEST_ROWS:
         return True
     others = [row for row in rows if not _is_object(row)]
@@ -54,7 +61,7 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """The values of each row that the lines make, with those of several lines."""
     with suppress(csv.Error):
         rows = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
-        yield from filter(None, islice(rows, _LINES_LOOKED_AT))
+        yield from filter(None, islice(rows, LINES_LOOKED_AT))
 
 
 def _is_object(line: str) -> bool:

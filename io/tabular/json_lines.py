@@ -33,7 +33,7 @@ from cepctl.io.source.event_lines import lines_fit
 from cepctl.io.source.json_objects import all_fields, json_object, json_objects
 from cepctl.io.source.line_blocks import Lines, line_blocks, lines_of
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks
-from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
@@ -104,11 +104,8 @@ class JsonLinesReader:
         return lines_fit(head, _is_an_event)
 
     def has_object(self, head: bytes) -> bool:
-        """Whether the file begins with a line that is one object: all that a mapping can ask for."""
-        try:
-            return json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
-        except NotUnicodeError:
-            return True
+        """Whether the file begins with lines that are one object each: all that a mapping can ask for."""
+        return lines_fit(head, _may_be_object)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -151,6 +148,13 @@ def _with_deep_fields(wanted: Sequence[str], record: dict[str, Any] | None) -> d
         if name not in record and (meant := name_meant(name, flat)) is not None:
             record[name] = flat[meant]
     return record
+
+
+def _may_be_object(line: str) -> bool:
+    try:
+        return json_object(line) is not None
+    except NotUnicodeError:
+        return True
 
 
 def _is_an_event(line: str) -> bool:

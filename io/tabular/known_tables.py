@@ -15,8 +15,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from cepctl.io.contract.reader import ColumnMap, ReadOptions
 
@@ -56,6 +59,10 @@ _KNOWN = (
         "date|time|timezone|MACB|sourcetype|type|desc", "type", "date+time+timezone", "%m/%d/%Y %H:%M:%S %Z"
     ),
 )
+TOLD_BY = frozenset(name for known in _KNOWN for name in known.told_by)
+MOST_LINES_BEFORE = 20
+"""Where more lines stand before a table, it is not looked for."""
+_ROWS_LOOKED_AT = 40
 CSVLOG = (
     *("log_time", "user_name", "database_name", "process_id", "connection_from", "session_id"),
     *("session_line_num", "command_tag", "session_start_time", "virtual_transaction_id", "transaction_id"),
@@ -66,9 +73,9 @@ CSVLOG = (
 _CSVLOG_COUNTS = (22, 23, 24, 26)
 # A time with a word for its zone, user, database, process, client, and the id of a session.
 _CSVLOG_ROW = re.compile(
-    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Za-z+-][\w:+-]*,"
+    r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Za-z+-][\w:+-]*,"
     r'(?:"[^"]*"|[^",]*),(?:"[^"]*"|[^",]*),\d+,(?:"[^"]*"|[^",]*),[0-9a-f]+\.[0-9a-f]+,\d+,',
-    re.ASCII,
+    re.ASCII | re.MULTILINE,
 )
 
 
@@ -83,14 +90,14 @@ def with_unnamed(names: list[str], below: str) -> list[str]:
     """
     if not set(names) >= _VIEWER:
         return names
-    return [*names, _VIEWED] if _values_of_first_row(below) == len(names) + 1 else names
+    return [*names, _VIEWED] if _usual_count(below)[0] == len(names) + 1 else names
 
 
-def _values_of_first_row(text: str) -> int:
-    try:
-        return len(next(csv.reader(io.StringIO(text, newline="")), []))
-    except csv.Error:
-        return 0
+def _usual_count(text: str) -> tuple[int, bool]:
+    """How many values the first rows of a text have, as far as they agree, and whether most of them do."""
+    counts = Counter(map(len, first_rows(text, ",")))
+    count, rows = counts.most_common(1)[0] if counts else (0, 0)
+    return count, 2 * rows > counts.total()
 
 
 def known_table(names: Sequence[str]) -> KnownTable | None:
@@ -114,9 +121,25 @@ def as_known(names: Sequence[str], options: ReadOptions) -> ReadOptions:
     return replace(options, columns=known.mapping, time_format=form)
 
 
-def names_of_first_row(text: str) -> tuple[str, ...]:
-    """The columns of a known table without a header that begins so; none of any other text."""
-    if _CSVLOG_ROW.match(text) is None:
+def names_of_rows(text: str) -> tuple[str, ...]:
+    """The columns of a known table without a header that begins so; none of any other text.
+
+    A few lines may stand before its first row, and any one of the rows may be damaged.
+    """
+    few = MOST_LINES_BEFORE
+    end = 0
+    while few and (found := text.find("\n", end)) >= 0:
+        few, end = few - 1, found + 1
+    begin = _CSVLOG_ROW.search(text, 0, len(text) if few else text.find("\n", end) + 1 or len(text))
+    if begin is None:
         return ()
-    count = _values_of_first_row(text)
-    return CSVLOG[:count] if count in _CSVLOG_COUNTS else ()
+    count, agreed = _usual_count(text[begin.start() :])
+    return CSVLOG[:count] if agreed and count in _CSVLOG_COUNTS else ()
+
+
+def first_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """The values of the first rows of a text, but for the last row, which may be cut."""
+    whole = text[: text.rfind("\n") + 1] or text
+    with suppress(csv.Error):
+        rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter)
+        yield from islice(filter(None, rows), _ROWS_LOOKED_AT)

@@ -27,7 +27,7 @@ from cepctl.io.contract.times import parse_time
 from cepctl.io.source.event_lines import lines_fit
 from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
 from cepctl.io.source.streams import Chunks
-from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
 from cepctl.io.tabular.json_lines import RecordLines, Records, RecordTable, record_blocks
 from cepctl.io.tabular.mapping import RESERVED
@@ -61,8 +61,8 @@ class LogfmtReader:
         return lines_fit(head, _is_timed)
 
     def has_pairs(self, head: bytes) -> bool:
-        """Whether the first line is of keys and values: all that a mapping can ask for."""
-        return len(_first_pairs(head)) >= _FEWEST_PAIRS
+        """Whether the first lines are of keys and values: all that a mapping can ask for."""
+        return lines_fit(head, lambda line: len(_pairs_of(line)) >= _FEWEST_PAIRS)
 
     def messages(self, stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
         """Messages that events get their type from."""
@@ -114,10 +114,6 @@ def _by_template(events: pa.RecordBatch, lines: RecordLines, templates: Template
     place = events.schema.get_field_index("event_type")
     chosen = pc.if_else(pc.and_(pa.array(varies[template]), messages.is_valid()), types, events.column(place))
     return events.set_column(place, "event_type", chosen)
-
-
-def _first_pairs(head: bytes) -> dict[str, str]:
-    return _pairs_of(decoded(head).lstrip().split("\n", 1)[0])
 
 
 def _pairs_of(line: str) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
+from collections.abc import Sequence
 from typing import IO
 
 from cepctl.errors import LogFormatError, UsageError
@@ -47,21 +49,24 @@ def _head_of(text: str) -> bytes | None:
         return None
 
 
-def delimiter_of_rows(first: str, count: int, format_name: str, source: str) -> str:
-    """What separates the values in a table without a header, whose first row has so many.
+def delimiter_of_rows(lines: Sequence[str], count: int, format_name: str, source: str) -> str:
+    """What separates the values in a table without a header, most of whose first lines have so many.
 
     Raises
     ------
     LogFormatError
         If no delimiter gives as many.
     """
-    counts = {delimiter: _values_in(first, delimiter) for delimiter in DELIMITERS[format_name]}
-    for delimiter, found in counts.items():
-        if found == count:
-            return delimiter
+    counts = {
+        delimiter: Counter(_values_in(line, delimiter) for line in lines)
+        for delimiter in DELIMITERS[format_name]
+    }
+    best = max(counts, key=lambda delimiter: counts[delimiter][count])
+    if not lines or counts[best][count]:
+        return best
+    most = max(_values_in(lines[0], delimiter) for delimiter in counts)
     raise LogFormatError(
-        f"{source}:1: its first row has {max(counts.values()):,} values, and --columns-of names {count:,} "
-        "columns"
+        f"{source}:1: its first row has {most:,} values, and --columns-of names {count:,} columns"
     )
 
 

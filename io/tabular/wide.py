@@ -26,7 +26,6 @@ _BLOCK_BYTES = 16 << 20
 _READ_BYTES = 1 << 20
 # Longer than a field that the csv module takes, so a run of this length stands between rows.
 _GAP_BYTES = 1 << 20
-_FIRST_LINE = 2
 
 
 @dataclass
@@ -66,9 +65,9 @@ class _Row:
 
 
 def wide_rows(
-    text: IO[bytes], names: Sequence[str], delimiter: str, source: str, report: ReadReport
+    text: IO[bytes], names: Sequence[str], delimiter: str, source: str, report: ReadReport, header: int = 1
 ) -> Iterator[Rows]:
-    """Blocks of rows after the header; the first MOST_ATTRIBUTES names are columns.
+    """Blocks of rows after the header, a line of this number; the first MOST_ATTRIBUTES names are columns.
 
     Raises
     ------
@@ -87,7 +86,7 @@ def wide_rows(
             if not any(fields):
                 continue
             left_out = lines.left_out(before)
-            line = _FIRST_LINE + before + left_out
+            line = header + 1 + before + left_out
             if len(fields) != len(names):
                 report.records += 1
                 cause = f"the row does not have {len(names)} fields like the header"
@@ -100,7 +99,7 @@ def wide_rows(
                 yield _rows(block, names, kept)
                 block, size = [], 0
     except csv.Error as problem:
-        line = _FIRST_LINE + lines.passed + lines.left_out(lines.passed)
+        line = header + 1 + lines.passed + lines.left_out(lines.passed)
         raise LogFormatError(f"{source}:{line}: not a row of {len(names):,} fields: {problem}") from None
     if block:
         yield _rows(block, names, kept)

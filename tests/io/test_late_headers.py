@@ -1,4 +1,4 @@
-"""A line before the header of a table makes no log of its rows: what to leave out is said."""
+"""Lines before the header of a table make no log of its rows: they are rejects, or the table is refused."""
 
 from __future__ import annotations
 
@@ -22,12 +22,24 @@ def tables() -> list[str]:
 
 @pytest.mark.parametrize("name", tables())
 @pytest.mark.parametrize("lines", [1, 3])
-def test_a_table_behind_other_lines_is_refused_with_the_line_of_its_header(
+def test_lines_before_the_header_of_a_table_are_its_only_rejects(
     name: str, lines: int, tmp_path: Path
 ) -> None:
-    kind, data = SMALL_LOGS[name]
+    _, data = SMALL_LOGS[name]
+    (tmp_path / "alone").write_bytes(data)
+    alone = ingest([str(tmp_path / "alone")], str(tmp_path / "1"), IngestOptions())
     (tmp_path / "late").write_bytes(STRAY * lines + data)
-    with pytest.raises(LogFormatError, match=rf"its line {lines + 1} begins a table .{kind}., of which"):
+    late = ingest([str(tmp_path / "late")], str(tmp_path / "2"), IngestOptions(max_errors=lines))
+    assert late.events == alone.events
+    assert late.rejected.total() == alone.rejected.total() + lines
+
+
+@pytest.mark.parametrize("header", ["event_type,time,note", "event_type\ttime"])
+def test_a_header_without_rows_behind_other_lines_is_refused_with_its_line(
+    header: str, tmp_path: Path
+) -> None:
+    (tmp_path / "late").write_bytes(STRAY * 3 + header.encode() + b"\n")
+    with pytest.raises(LogFormatError, match=r"its line 4 begins a table .[ct]sv., of which"):
         ingest([str(tmp_path / "late")], str(tmp_path / "events"), IngestOptions())
 
 

@@ -1,0 +1,92 @@
+"""Lines that stand before the header of a table and are no part of it: a banner, a comment, a line of a log.
+
+A table begins with its header, unless its first line names no columns of events and a later one does.  That
+line must be a whole header by itself, and most of the rows below it must have as many values as it has names,
+digits among those of the time: only then nothing is guessed.  Rows alone never make a header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.source.text_encoding import decoded
+from cepctl.io.tabular.composed import composed_of
+from cepctl.io.tabular.header import DELIMITERS, delimiter_of, header_names, is_cut, names_events
+from cepctl.io.tabular.known_tables import MOST_LINES_BEFORE, TOLD_BY, first_rows, with_unnamed
+from cepctl.io.tabular.mapping import mapping_of
+
+BEFORE_HEADER = "the line stands before the header of the table"
+_MARK = "\ufeff"
+# A date or a time of day has as many; ticks may have one.
+_DIGITS = (4, 1)
+_TIMES = ("time", "lower", "upper", "pmf")
+# What separates values, a name that a table of events must have, and again what separates values.
+_NAMED = re.compile(
+    r'(?:^|[,;|\t])[ "\ufeff]*(?:event_type|'
+    + "|".join(map(re.escape, sorted(TOLD_BY)))
+    + r')[ "]*(?:$|[,;|\t\r])',
+    re.MULTILINE,
+)
+
+
+def lines_before_header(head: bytes, format_name: str, mapping: ColumnMap) -> int:
+    r"""How many lines stand before the header of a table that begins so; 0 where none do, or it has none.
+
+    Examples
+    --------
+    >>> table = b"event_type,time\nA,2026-06-14\n"
+    >>> [lines_before_header(text, "csv", ()) for text in (table, b"a banner\n" + table, b"A,B\n1,2\n")]
+    [0, 1, 0]
+    """
+    text = decoded(head)
+    lines = text.split("\n", MOST_LINES_BEFORE + 1)
+    below = lines.pop() if len(lines) > MOST_LINES_BEFORE + 1 else ""
+    if not (mapping or _NAMED.search(text, 0, sum(map(len, lines)) + len(lines))):
+        return 0
+    found = ((place, _names_of_events(line, format_name, mapping)) for place, line in enumerate(lines))
+    headers = [(place, names) for place, names in found if names is not None]
+    for digits in _DIGITS:
+        for place, names in headers:
+            delimiter = delimiter_of(_unmarked(lines[place]), format_name, mapping)
+            if _are_rows("\n".join([*lines[place + 1 :], below]), names, delimiter, mapping, digits):
+                return place
+    return 0
+
+
+def _names_of_events(line: str, format_name: str, mapping: ColumnMap) -> list[str] | None:
+    """The columns that a line names, where they are those of a table of events; else None."""
+    line = _unmarked(line)
+    if not any(sign in line for sign in DELIMITERS[format_name]):
+        return None
+    delimiter = delimiter_of(line, format_name, mapping)
+    names = header_names(line, delimiter)
+    return names if names_events(names, mapping) and not is_cut(line, delimiter) else None
+
+
+def _unmarked(line: str) -> str:
+    return line.lstrip(_MARK).rstrip("\r")
+
+
+def _are_rows(text: str, names: Sequence[str], delimiter: str, mapping: ColumnMap, digits: int) -> bool:
+    """Whether most of the first rows have a value for each name, and a time with so many digits."""
+    count = len(with_unnamed([*names], text))
+    timed = _places_of_times(names, mapping)
+    rows = [row for row in first_rows(text, delimiter) if any(map(str.strip, row))]
+    timely = [row for row in rows if len(row) == count and any(_digits(row[at]) >= digits for at in timed)]
+    return 2 * len(timely) > len(rows)
+
+
+def _places_of_times(names: Sequence[str], mapping: ColumnMap) -> list[int]:
+    fields = dict(mapping_of(names, mapping))
+    columns: set[str] = set()
+    for field in _TIMES:
+        column = fields.get(field, field)
+        parts = composed_of(field, column)
+        columns.update((column,) if parts is None else parts.columns)
+    return [place for place, name in enumerate(names) if name in columns]
+
+
+def _digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
