@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from cepctl.inspection.findings import Findings
 from cepctl.schema import TimeUnit
 
 
@@ -71,7 +72,7 @@ def ties(together: pl.DataFrame) -> Ties:
     return Ties(timed, tied)
 
 
-def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> tuple[TypeFacts, ...]:
+def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> Findings[TypeFacts]:
     """Facts per event type, the most frequent first; `together` as `simultaneous` returns it."""
     spans = (
         events.lazy()
@@ -98,7 +99,7 @@ def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> tuple[TypeFacts,
         .sort("events", "event_type", descending=[True, False])
         .collect()
     )
-    return tuple(TypeFacts(*row) for row in facts.iter_rows())
+    return Findings(facts, TypeFacts)
 
 
 def file_orders(events: pl.DataFrame, unit: TimeUnit) -> tuple[FileOrder, ...]:

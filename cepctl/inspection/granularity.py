@@ -11,9 +11,11 @@ is enough.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
+from cepctl.inspection.findings import Findings
 from cepctl.schema import TimeUnit
 
 STEPS: dict[str, int] = {
@@ -27,6 +29,7 @@ STEPS: dict[str, int] = {
     "1 day": 86_400_000_000_000,
 }
 """Lengths in nanoseconds."""
+_NAMES = tuple(STEPS)
 SHARE = 0.99
 FEWEST = 30
 _GROUP = ["source", "event_type"]
@@ -55,7 +58,7 @@ class Grain:
     of_source: bool = False
 
 
-def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
+def granularities(events: pl.DataFrame, unit: TimeUnit) -> Findings[Grain]:
     """Infer the granularity of every event type of every source.
 
     `events`: as `observed_events` returns them.  `unit`: length of the ticks in which the intervals are
@@ -72,13 +75,12 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
     found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).collect()
     covered = _covered(timed, found, unit)
     told = found.lazy().join(covered.lazy(), on=_GROUP, how="left").sort(pl.col("known").not_(), *_GROUP)
-    kinds, names = tuple(STEPS), dict[str, str]()
-    return tuple(
-        Grain(
-            names.setdefault(source, source), kind, times, distinct, None if at is None else kinds[at], *rest
-        )
-        for source, kind, times, distinct, at, *rest in told.select(_of_grains()).collect().iter_rows()
-    )
+    return Findings(told.select(_of_grains()).collect(), _grain)
+
+
+def _grain(source: str, event_type: str, times: int, distinct: int, step: int | None, *rest: Any) -> Grain:
+    """A Grain of a row of `_of_grains`."""
+    return Grain(source, event_type, times, distinct, None if step is None else _NAMES[step], *rest)
 
 
 def _of_grains() -> list[pl.Expr]:

@@ -7,6 +7,7 @@ Queries that these very events answer: made of their types, of a key that joins 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,11 +81,11 @@ def _of_one(name: str, values: pl.DataFrame) -> JoinKey | None:
     """The types most of whose values another type has too."""
     of_types = values.with_columns(pl.len().over("value").alias("types"))
     shares = of_types.group_by("event_type").agg((pl.col("types") > 1).mean().alias("share"))
-    joined = shares.filter(pl.col("share") >= _SHARED).get_column("event_type").to_list()
+    joined = shares.filter(pl.col("share") >= _SHARED).get_column("event_type")
     if len(joined) < 2:
         return None
-    among = of_types.filter(pl.col("event_type").is_in(joined) & (pl.col("types") > 1))
-    return JoinKey(name, None, tuple(sorted(joined)), among.get_column("value").n_unique())
+    among = of_types.filter(pl.col("event_type").is_in(joined.implode()) & (pl.col("types") > 1))
+    return JoinKey(name, None, tuple(joined.sort()), among.get_column("value").n_unique())
 
 
 def _of_two(one: str, two: str, known: Mapping[str, ComparedValues]) -> JoinKey | None:
@@ -184,10 +185,15 @@ def law_to_learn(
     return None if within is None else (key.name, duration_text(within))
 
 
+def _is_among(name: str, ordered: Sequence[str]) -> bool:
+    """Whether a name is one of these, of which there may be millions."""
+    place = bisect_left(ordered, name)
+    return place < len(ordered) and ordered[place] == name
+
+
 def _joined_pair(inputs: EventInputs, types: Sequence[str], key: JoinKey) -> _Pair | None:
     """The two types that have most values of the key in common, mostly in one order."""
-    joined = frozenset(key.types)
-    tried = list(islice((name for name in types if name in joined), _TYPES_TRIED))
+    tried = list(islice((name for name in types if _is_among(name, key.types)), _TYPES_TRIED))
     table = inputs.read([key.name], tried)
     frame = pl.DataFrame(
         {

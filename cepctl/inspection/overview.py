@@ -18,7 +18,7 @@ value                      attribute, as a number; null where it is none
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -150,10 +150,10 @@ class Inspection:
     last: int | None
     uncertain: int
     ties: Ties
-    types: tuple[TypeFacts, ...]
+    types: Sequence[TypeFacts]
     attributes: tuple[AttributeColumn, ...]
     orders: tuple[FileOrder, ...]
-    grains: tuple[Grain, ...]
+    grains: Sequence[Grain]
     series: tuple[SampledSeries, ...]
     clocks: tuple[ClockBound, ...]
     clock_graph: ClockGraph = field(default_factory=ClockGraph)
@@ -186,6 +186,8 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     unit, together = inputs.schema.time_unit, simultaneous(events)
     shown = partial(beside, passing=INPUT_ERRORS)
     series = shown(SideFigure.SERIES, lambda: sampled_series(events, unit), ())
+    # Of millions of types this takes the most memory, so it comes before what is kept.
+    grains = shown(SideFigure.GRAINS, lambda: granularities(events, unit), ())
     first, last, uncertain = events.select(
         pl.col("lower").min(),
         pl.col("upper").max(),
@@ -205,7 +207,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     found = compared = None
     graph = shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph())
     drifting = shown(SideFigure.DRIFTING_CLOCKS, lambda: drifting_clocks(inputs), DriftingClocks())
-    by_count = [each.event_type for each in types]
+    by_count = types.columns.get_column("event_type").to_list()
     return Inspection(
         events=events.height,
         time_unit=str(unit),
@@ -216,7 +218,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         types=types,
         attributes=attributes,
         orders=shown(SideFigure.FILE_ORDERS, lambda: file_orders(events, unit), ()),
-        grains=shown(SideFigure.GRAINS, lambda: granularities(events, unit), ()),
+        grains=grains,
         series=series,
         clocks=shown(SideFigure.CLOCK_BOUNDS, lambda: clock_bounds(events, unit), ()),
         clock_graph=replace(graph, contradictions=graph.contradictions + drifting.contradictions),

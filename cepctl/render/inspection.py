@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TextIO
 
 from rich.markup import escape
@@ -158,7 +158,9 @@ def inspection_json(inspection: Inspection) -> str:
 
 def inspection_facts(inspection: Inspection) -> dict[str, Any]:
     """All of it as JSON has it; lengths of time are microseconds, first and last are ticks."""
-    content = asdict(inspection)
+    content = asdict(replace(inspection, types=(), grains=()))
+    content["types"] = [asdict(each) for each in inspection.types]
+    content["grains"] = [asdict(each) for each in inspection.grains]
     if inspection.recorded_clocks is None:
         del content["recorded_clocks"]
     for clock, facts in zip(inspection.clocks, content["clocks"], strict=True):
