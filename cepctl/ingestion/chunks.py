@@ -76,7 +76,7 @@ _RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
 _CLOCK_COLUMNS = {CLOCK: RAW_CLOCK, CLOCK_OFFSET: RAW_OFFSET}
 _NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys() | {CLOCK_OFFSET}) - {ZONE_ATTRIBUTE, END_TIME}
 
-_NO_ATTRIBUTES = (
+NO_ATTRIBUTES = (
     RAW_COLUMNS.keys()
     | END_COLUMNS.keys()
     | FIXED_COLUMNS.keys()
@@ -106,6 +106,15 @@ class AttributeFacts:
     values: int
     text: bool = False
     beyond_floats: int = 0
+
+    def with_others(self, more: AttributeFacts) -> AttributeFacts:
+        """Of the values in both."""
+        return AttributeFacts(
+            self.kinds | more.kinds,
+            self.values + more.values,
+            self.text or more.text,
+            self.beyond_floats + more.beyond_floats,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +175,9 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         if field.name in LENGTH_COLUMNS:
             columns[field.name] = batch.column(field.name).cast(LENGTH_COLUMNS[field.name])
             fields.append(pa.field(field.name, LENGTH_COLUMNS[field.name]))
-        elif field.name not in _NO_ATTRIBUTES | columns.keys():
+        elif field.name not in NO_ATTRIBUTES | columns.keys():
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
-            attribute = _attribute(field.name)
+            attribute = attribute_name(field.name)
             columns[attribute] = values
             fields.append(simple_field(attribute, field, values))
     return pa.table(list(columns.values()), schema=pa.schema(fields))
@@ -187,7 +196,7 @@ def _end_columns(batch: pa.RecordBatch) -> dict[str, pa.Array]:
     return columns
 
 
-def _attribute(column: str) -> str:
+def attribute_name(column: str) -> str:
     """Readers also prefix what collides with a raw column; in the event table it does not."""
     bare = column.removeprefix(ATTRIBUTE_PREFIX)
     return bare if bare in _NO_COLUMNS_OF_EVENTS else column
@@ -225,13 +234,22 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
 def attribute_facts(table: pa.Table) -> dict[str, AttributeFacts]:
     """The facts of the attributes of a chunk."""
     return {
-        field.name: _facts(field, table.column(place))
+        field.name: facts_of(field, table.column(place))
         for place, field in enumerate(table.schema)
         if is_attribute(field.name)
     }
 
 
-def _facts(field: pa.Field, column: pa.ChunkedArray) -> AttributeFacts:
+def joined_facts(
+    facts: Mapping[str, AttributeFacts], more: Mapping[str, AttributeFacts]
+) -> dict[str, AttributeFacts]:
+    """The facts of attributes in both of two sets of events."""
+    joined = {name: each.with_others(facts[name]) if name in facts else each for name, each in more.items()}
+    return {**facts, **joined}
+
+
+def facts_of(field: pa.Field, column: pa.ChunkedArray) -> AttributeFacts:
+    """The facts of one attribute."""
     text = is_inferred(field)
     kinds = kinds_in_text(column) if text else kinds_of(field, column)
     # Of text that is known to be text, no value is a number.

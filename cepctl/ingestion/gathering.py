@@ -21,23 +21,26 @@ from cepctl.ingestion.chunks import (
     attribute_facts,
     bytes_of_values,
     joined,
+    joined_facts,
     sorted_events,
 )
 from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
 from cepctl.ingestion.intervals import with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs
-from cepctl.ingestion.needed import Unneeded, keep_ids, needed_events
+from cepctl.ingestion.needed import HashedIds, Unneeded, needed_events
 from cepctl.ingestion.results import TimesSeen
 from cepctl.ingestion.room import is_little
+from cepctl.ingestion.sieve import ChunkSieve, Sifted
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
-from cepctl.ingestion.written_units import Ends, WrittenOtherwiseError
+from cepctl.ingestion.written_units import EXACT, Ends, WrittenOtherwiseError
 from cepctl.io.contract.reader import ReadReport
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
 
 _FEWER_ROWS_OF_GROUP = 8_192
+_CELL_BYTES = 8
 
 
 @dataclass
@@ -48,9 +51,13 @@ class Gathered:
     kinds: KindsRead
     report: ReadReport
     writing: Writing
+    sieve: ChunkSieve | None = None
     ids_given: bool = False
     may_leave_behind: bool = False
     pending: list[pa.Table] = field(default_factory=list)
+    _columns: set[str] = field(default_factory=set)
+    _rows: int = 0
+    _bytes: int = 0
     chunks: list[Chunk] = field(default_factory=list)
     times: TimesSeen = field(default_factory=TimesSeen)
     units: Counter[int] = field(default_factory=Counter)
@@ -61,6 +68,25 @@ class Gathered:
 
     def __post_init__(self) -> None:
         self.written, self.whole = self.task.written, self.task.written.whole
+        self._ids = HashedIds(self.task.scratch) if self.sieve is None else self.sieve.ids
+
+    @property
+    def holds_some(self) -> bool:
+        """Whether something waits to be written, or to be told."""
+        return any(map(len, self.pending)) or (self.sieve is not None and self.sieve.holds_some)
+
+    def add(self, table: pa.Table) -> None:
+        """Take in more events."""
+        if len(table) or not self.pending:
+            self.pending.append(table)
+        self._columns.update(table.column_names)
+        self._rows += len(table)
+        self._bytes += table.nbytes
+
+    def fill_a_chunk(self, most_rows: int, most_bytes: int) -> bool:
+        """Whether what waits makes a chunk; every column takes memory in all rows, also without a value."""
+        cells = self._rows * len(self._columns)
+        return self._rows >= most_rows or max(self._bytes, cells * _CELL_BYTES) >= most_bytes
 
     def settle(self) -> None:
         """At the end of the file, let it be read again where its chunks were written otherwise than it is.
@@ -73,12 +99,15 @@ class Gathered:
         if self.flushed and self.written.whole != self.whole:
             known = replace(self.written, settled=self.written.whole)
             raise WrittenOtherwiseError(known, [chunk.path for chunk in self.chunks])
+        self.unneeded = self.unneeded.with_others(self._ids.written())
 
     def flush(self) -> None:
         """Write what waits."""
         task, report = self.task, self.report
         table = joined(self.pending)
         self.pending.clear()
+        self._columns.clear()
+        self._rows = self._bytes = 0
         known = self.written.after(table)
         if self.flushed and known.unit != self.written.unit:
             raise WrittenOtherwiseError(known.anew(), [chunk.path for chunk in self.chunks])
@@ -105,15 +134,26 @@ class Gathered:
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
         table = possible(table, known.unit, report, task.file.name)
-        if not len(table):
+        sifted = None if self.sieve is None else self.sieve.take()
+        if not len(table) and sifted is None:
             return
         report.notes.update(end_notes(table))
         self.times.add(table)
         facts = attribute_facts(table)
+        if sifted is not None:
+            facts = joined_facts(facts, sifted.facts)
+            self._add(sifted.unneeded)
         kept = self._needed(table, facts)
         self.size += bytes_of_values(kept)
         in_arrow = task.in_arrow and self.size <= MOST_ARROW_BYTES
-        self.chunks.append(_write(task, kept, len(self.chunks), table, facts, in_arrow=in_arrow))
+        chunk = _write(task, kept, len(self.chunks), table, facts, in_arrow=in_arrow)
+        self.chunks.append(chunk if sifted is None else _with_ends_of(chunk, table, sifted))
+
+    def _add(self, sifted: Unneeded) -> None:
+        """Take account of rows that never became events."""
+        self.unneeded = self.unneeded.with_others(sifted)
+        self.units[EXACT] += sifted.events
+        self.ids_given = self.ids_given or sifted.identified > 0
 
     def _needed(self, table: pa.Table, facts: Mapping[str, AttributeFacts]) -> pa.Table:
         """The events of a chunk that are not left behind."""
@@ -121,10 +161,17 @@ class Gathered:
             return table
         kept, unneeded = needed_events(table, facts, self.written.unit, self.task.needed)
         if self.ids_given:
-            filesystem, directory = self.task.scratch.resolve()
-            unneeded = unneeded.with_others(keep_ids(table.column("event_id"), filesystem, directory))
+            unneeded = unneeded.with_others(self._ids.add(table.column("event_id")))
         self.unneeded = self.unneeded.with_others(unneeded)
         return kept
+
+
+def _with_ends_of(chunk: Chunk, table: pa.Table, sifted: Sifted) -> Chunk:
+    """A chunk of these events that also tells the ends of those that never came to it."""
+    first, last = sifted.first, sifted.unneeded.last_tick
+    if not len(table):
+        return replace(chunk, first=first, last=last)
+    return replace(chunk, first=min(chunk.first, first), last=max(chunk.last, last))
 
 
 def _write(

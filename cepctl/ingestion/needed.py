@@ -24,9 +24,11 @@ from cepctl.arrays import Hashes
 from cepctl.datasets.kinds import Kind, kind_of_texts, unified
 from cepctl.datasets.left_behind import LeftBehind
 from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
+from cepctl.io.source.locations import Location
 from cepctl.schema import TICK_MIN, TimeUnit
 
 _HASH_BYTES = 8
+_FILE_BYTES = 8 << 20
 Kinds = Mapping[str, Kind]
 
 
@@ -91,7 +93,7 @@ def needed_events(
     clocks = table.column(RAW_CLOCK)
     if has_writers(table) or clocks.null_count < len(clocks):
         return table, Unneeded()
-    kinds = {name: found for name, each in facts.items() if (found := _kind(each)) is not None}
+    kinds = {name: found for name, each in facts.items() if (found := kind_in(each)) is not None}
     lasting = has_ends(table) or bool(lengths_in(table))
     judged = needed.judged(table, kinds, unit, lasting=lasting)
     if judged is None:
@@ -112,23 +114,41 @@ def needed_events(
     return table.filter(judged.needed), left
 
 
-def _kind(facts: AttributeFacts) -> Kind | None:
+def kind_in(facts: AttributeFacts) -> Kind | None:
     """The kind of an attribute as its values in a chunk have it; None where it has none."""
     if not facts.kinds:
         return None
     return unified({kind_of_texts(facts.kinds)} if facts.text else facts.kinds)
 
 
-def keep_ids(ids: pa.ChunkedArray, filesystem: fs.FileSystem, directory: str) -> Unneeded:
-    """Write hashes of the ids of all events of a chunk."""
-    import polars as pl  # takes a while to import, which most logs do without
+@dataclass
+class HashedIds:
+    """Hashes of the ids of events, in files of a scratch directory."""
 
-    path = f"{directory}/{uuid4().hex}.ids"
-    series = pl.from_arrow(ids)
-    assert isinstance(series, pl.Series)
-    with filesystem.open_output_stream(path) as stream:
-        stream.write(series.hash().to_numpy().tobytes())
-    return Unneeded(ids=(path,), identified=len(ids))
+    scratch: Location
+    _waiting: list[Hashes] = field(default_factory=list)
+
+    def add(self, ids: pa.Array | pa.ChunkedArray) -> Unneeded:
+        """Those of more events; what comes of a few waits until it is worth a file."""
+        import polars as pl  # takes a while to import, which most logs do without
+
+        series = pl.from_arrow(ids)
+        assert isinstance(series, pl.Series)
+        self._waiting.append(series.hash().to_numpy())
+        many = sum(map(len, self._waiting)) * _HASH_BYTES >= _FILE_BYTES
+        return (self.written() if many else Unneeded()).with_others(Unneeded(identified=len(ids)))
+
+    def written(self) -> Unneeded:
+        """The file of those that wait."""
+        if not self._waiting:
+            return Unneeded()
+        filesystem, directory = self.scratch.resolve()
+        path = f"{directory}/{uuid4().hex}.ids"
+        with filesystem.open_output_stream(path) as stream:
+            for hashes in self._waiting:
+                stream.write(hashes.tobytes())
+        self._waiting.clear()
+        return Unneeded(ids=(path,))
 
 
 def read_as_they_are(found: Sequence[Unneeded], kinds: Kinds) -> bool:
@@ -141,9 +161,11 @@ def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSy
     identified = sum(each.identified for each in found)
     if identified < events or events * _HASH_BYTES > room:
         return False
-    hashes = np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)])
-    hashes.sort()
-    return not bool((hashes[1:] == hashes[:-1]).any())
+    import polars as pl  # takes a while to import, which most logs do without
+
+    hashes = pl.Series(np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)]))
+    ordered = hashes.sort(in_place=True).to_numpy()  # on all cores
+    return not bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _hashes(found: Sequence[Unneeded], filesystem: fs.FileSystem) -> Iterator[Hashes]:

@@ -25,6 +25,7 @@ from cepctl.ingestion.other_times import OtherTimesSeen
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult
 from cepctl.ingestion.room import chunk_bytes, return_freed
+from cepctl.ingestion.sieve import sieve_of
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.type_names import renamed
 from cepctl.ingestion.written_units import WrittenOtherwiseError
@@ -37,7 +38,6 @@ from cepctl.memory import size_text
 from cepctl.runners.apart import OUT_OF_MEMORY
 
 CHUNK_EVENTS = 200_000
-_CELL_BYTES = 8
 UNREADABLE = "unreadable"
 
 
@@ -161,9 +161,12 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
             whole = task.file.part is None
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",) if whole else ())
         known = format_of(log.head, task.file.name, task.input_format, task.options)
-        batches = known.read(log.stream, task.file.name, task.reading, report)
+        writing = replace(task.writing, of_lines=task.writing.of_lines and known.appended)
+        gathered = Gathered(task, kinds, report, writing, sieve_of(task, known, writing))
+        reading = replace(task.reading, sieve=gathered.sieve)
+        batches = known.read(log.stream, task.file.name, reading, report)
         try:
-            result = _written(task, known, kinds, batches, report)
+            result = _written(gathered, known, batches)
         except (LogFormatError, EventSchemaError) as problem:
             if isinstance(problem, TooManyRejectsError):
                 raise
@@ -187,12 +190,9 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
     )
 
 
-def _written(
-    task: ReadTask, known: LogFormat, kinds: KindsRead, batches: Iterator[pa.RecordBatch], report: ReadReport
-) -> FileResult:
+def _written(gathered: Gathered, known: LogFormat, batches: Iterator[pa.RecordBatch]) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
-    writing = replace(task.writing, of_lines=task.writing.of_lines and known.appended)
-    gathered = Gathered(task, kinds, report, writing)
+    task, kinds, report = gathered.task, gathered.kinds, gathered.report
     most_bytes = chunk_bytes(task.memory)
     day_grained = known.whole_days and not task.options.exact_times
     named: dict[str, frozenset[Kind]] = {}
@@ -210,12 +210,12 @@ def _written(
         if others is not None:
             others.add(table)
         day_grained = day_grained and at_local_midnight(table)
-        gathered.pending.append(table)
+        gathered.add(table)
         # Whole days get their intervals at the end, and what may be shown again is told from all.
         gathered.may_leave_behind = not day_grained and known.repeats is None
-        if _fills_a_chunk(gathered.pending, most_bytes):
+        if gathered.fill_a_chunk(CHUNK_EVENTS, most_bytes):
             gathered.flush()
-    if any(map(len, gathered.pending)):
+    if gathered.holds_some:
         gathered.flush()
     gathered.settle()
     if kinds.problem is not None and not kinds.differ:
@@ -247,11 +247,3 @@ def _written(
         read_as=kinds.of_file,
         other_times={} if others is None else others.by_name,
     )
-
-
-def _fills_a_chunk(pending: Sequence[pa.Table], most_bytes: int) -> bool:
-    """Whether the tables make a chunk; every column takes memory in all rows, also where it has no value."""
-    rows = sum(map(len, pending))
-    columns = len({name for table in pending for name in table.column_names})
-    size = max(sum(table.nbytes for table in pending), rows * columns * _CELL_BYTES)
-    return rows >= CHUNK_EVENTS or size >= most_bytes

@@ -187,13 +187,7 @@ class FileResult:
         facts = dict.fromkeys(self.named, _NO_FACTS)
         for chunk in self.chunks:
             for name, more in chunk.attributes.items():
-                known = facts.get(name, _NO_FACTS)
-                facts[name] = AttributeFacts(
-                    known.kinds | more.kinds,
-                    known.values + more.values,
-                    known.text or more.text,
-                    known.beyond_floats + more.beyond_floats,
-                )
+                facts[name] = facts.get(name, _NO_FACTS).with_others(more)
         return facts
 
 

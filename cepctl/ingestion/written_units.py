@@ -31,8 +31,8 @@ from cepctl.uncertainty.model import Rule
 _FORM = "{} fractions"
 _NANO_DIGITS, _SECOND = 9, 1_000_000
 _BEHIND = RAW_PREFIX + "behind"
-LOST_ZEROS = -2
-"""Marks times without a fraction that are exact, among others that have one."""
+EXACT, LOST_ZEROS = -1, -2
+"""Mark times that are exact: not for their digits, or without a fraction among others that have one."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def in_whole_units(
     )
     behind = table.column(_BEHIND).to_numpy()
     table = table.drop_columns([_BEHIND])
-    units = np.full(len(table), -1)
+    units = np.full(len(table), EXACT)
     for column in _COLUMNS:
         if not has_column(table, column.grain):
             continue
@@ -236,8 +236,8 @@ def in_whole_units(
         promised = np.where(covers, (counts > 0) & (after >= counts), after > 0)
         if column.times == "time":
             coarse = np.where(covers, np.where(promised, -grain, grain), LOST_ZEROS)
-            units = np.where(grain > 0, coarse, np.where(promised, -1, grain))
-            units = np.where(_assigned(table, column), units, -1)
+            units = np.where(grain > 0, coarse, np.where(promised, EXACT, grain))
+            units = np.where(_assigned(table, column), units, EXACT)
         reach = np.where(covers, np.maximum(after, counts), np.where(grain > 0, 0, after))
         place = table.column_names.index(column.after)
         table = table.set_column(place, table.schema.field(place), pa.array(reach))

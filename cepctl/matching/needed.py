@@ -50,7 +50,7 @@ class NeededByQuery:
         if shape not in self._known:
             self._known[shape] = self._relevance(*shape)
         relevance = self._known[shape]
-        if relevance is None:
+        if relevance is None or not relevance.columns <= set(chunk.column_names):
             return None
         columns = {name: chunk.column(name) for name in chunk.column_names if name not in kinds}
         read = {name: kinds[name] for name in sorted(relevance.columns & kinds.keys())}

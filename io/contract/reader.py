@@ -47,6 +47,7 @@ import pyarrow as pa
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.message_template import MessageTemplate
+from cepctl.io.contract.sieve import Sieve
 from cepctl.io.contract.times import named_zone
 from cepctl.io.contract.zone_words import ZoneWords, said_words
 from cepctl.schema import END_TIME, MILLISECOND, TimeUnit
@@ -245,6 +246,7 @@ class ReadOptions:
     `row_groups` are the first that is read of a Parquet file and that behind the last, None for all.
     `modified` is when the file was last changed, in microseconds since 1970, from which years that are not
     written are counted back, and `neighbour` the name of another file of its set, with a date.
+    Rows of tables that the `sieve` holds back become no events.
     """
 
     time_zone: str | None = None
@@ -266,6 +268,7 @@ class ReadOptions:
     neighbour: str | None = None
     strict: bool = False
     row_groups: tuple[int, int] | None = None
+    sieve: Sieve | None = field(default=None, compare=False)
 
 
 def zones_said(options: ReadOptions) -> tuple[ZoneInfo | None, ZoneWords]:

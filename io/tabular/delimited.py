@@ -51,6 +51,7 @@ from cepctl.io.tabular.open_quotes import OpenQuotes
 from cepctl.io.tabular.preamble import BEFORE_HEADER, lines_before_header
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
+from cepctl.io.tabular.sifting import sifted
 from cepctl.io.tabular.transcript import Transcript
 from cepctl.io.tabular.wide import wide_rows
 
@@ -186,6 +187,7 @@ class DelimitedReader:
                 numbers = places.take(len(block))
                 rows = _text_rows(block, numbers, places, transcript, gaps)
                 note_decimal_commas(rows, delimiter, report)
+                rows = sifted(rows, options, report, inferred=True)
                 with among_rejects(report, skipped(places.taken)):
                     events = raw_batch(rows, source, options, report)
                 transcript.forget_before(places.forget(places.taken))

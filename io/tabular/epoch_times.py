@@ -96,7 +96,7 @@ def _of_floats(column: pa.Array) -> Counts:
 
 
 def _of_texts(column: pa.Array) -> Counts:
-    integers = _integers_of_texts(column)
+    integers = integers_of_texts(column)
     if integers is not None:
         return _of_integers(integers)
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
@@ -135,7 +135,7 @@ def _of_powers(column: pa.Array, rows: Flags) -> Counts:
     return replace(_of_texts(plain), spacing=spacing)
 
 
-def _integers_of_texts(column: pa.Array) -> pa.Array | None:
+def integers_of_texts(column: pa.Array) -> pa.Array | None:
     """Texts as integers where all of them are, which takes a tenth of a look at each by a pattern."""
     try:
         integers = column.cast(pa.int64())

@@ -27,6 +27,7 @@ from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, bytes_of_group, open_parquet, rows_of_groups
 from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
+from cepctl.io.tabular.sifting import sifted
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, RECORD, TimeUnit
 
 _KEPT_OF_DATASETS = (*ORIGIN_COLUMNS, "zone_seconds")
@@ -76,6 +77,7 @@ class ParquetReader:
                 for piece in cut:
                     columns = {name: _valid_text(column, report) for name, column in piece.columns.items()}
                     rows = Rows(columns, taken + 1 + piece.places, None, clocks=clocks)
+                    rows = sifted(rows, own_options, report)
                     events = raw_batch(rows, source, own_options, report)
                     table = pa.Table.from_batches([events])
                     if own_unit is not None and RECORD not in held:  # an earlier version wrote the dataset

@@ -38,6 +38,7 @@ from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
+from cepctl.io.tabular.sifting import sifted
 from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
 
 _NOT_AN_OBJECT = "the line is not a JSON object"
@@ -117,7 +118,7 @@ class JsonLinesReader:
         for lines in lines_in(chunks):
             rows = table.rows_alike(lines)
             if rows is not None:
-                yield raw_batch(rows, source, options, report)
+                yield raw_batch(sifted(rows, options, report), source, options, report)
                 continue
             found = records_of(lines, source, many, record_of, _NOT_AN_OBJECT, None)
             report.records += len(found.bad)

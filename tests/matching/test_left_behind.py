@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 import cepctl
 from cepctl.errors import CepctlError
 from cepctl.ingestion import read_tasks, reading
+from cepctl.io.tabular import delimited, json_lines
+from cepctl.io.tabular import files as plain_files
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.matching.needed import NeededByQuery
@@ -68,6 +70,10 @@ def chunks_of(events: int, least: int) -> Iterator[None]:
     with (
         patch.object(reading, "CHUNK_EVENTS", events),
         patch.object(read_tasks, "LEAST_LEFT_BEHIND", least),
+        # A block with a row that is no event is read as ever, so there are several.
+        patch.object(plain_files, "BLOCK_ROWS", 5),
+        patch.object(delimited, "_BLOCK_BYTES", 256),
+        patch.object(json_lines, "_BLOCK_BYTES", 600),
     ):
         yield
 

@@ -1,0 +1,231 @@
+"""Rows of a table that a query cannot need, told before they become events, with all that is told of them.
+
+That is done where each row brings its ticks, and nothing that is said elsewhere changes them: of a file that
+no rule, writer or other name touches.  A block with a row that is no event, or that has more than a type, an
+id, an interval and attributes, goes the way of all others; there it is told in which row something is wrong.
+
+    what is told of a row          from
+    its type, and whether needed   the block
+    kinds of attributes            all rows of the block, also those that are needed
+    its id                         a hash, as of those that are needed (needed.py)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Numbers
+from cepctl.datasets.kinds import simple, simple_field
+from cepctl.ingestion.chunks import (
+    NO_ATTRIBUTES,
+    RAW_PREFIX,
+    AttributeFacts,
+    attribute_name,
+    facts_of,
+    joined_facts,
+)
+from cepctl.ingestion.needed import HashedIds, Judged, Needed, Unneeded, kind_in
+from cepctl.ingestion.task import ReadTask
+from cepctl.ingestion.writer_names import Writing
+from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.tabular.epoch_times import integers_of_texts
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
+
+_OF_EVENTS = ("event_type", "event_id", "lower", "upper")
+_PLAIN_TYPES = frozenset(
+    [
+        *(pa.null(), pa.bool_(), pa.string(), pa.float32(), pa.float64()),
+        *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()),
+    ]
+)
+"""Types whose values have the same kind in every block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What is known of rows that never became events: as of events left behind, and what a chunk tells.
+
+    `first` is the first tick of all.
+    """
+
+    unneeded: Unneeded
+    facts: Mapping[str, AttributeFacts]
+    first: int
+
+    def with_others(self, more: Sifted) -> Sifted:
+        """Those of two blocks."""
+        return Sifted(
+            self.unneeded.with_others(more.unneeded),
+            joined_facts(self.facts, more.facts),
+            min(self.first, more.first),
+        )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block of rows all of which are events: their types, ids, ticks and attributes."""
+
+    types: pa.Array
+    ids: pa.Array | None
+    lower: pa.Array
+    upper: pa.Array
+    attributes: Mapping[str, pa.ChunkedArray]
+    fields: Mapping[str, pa.Field]
+
+    @property
+    def table(self) -> pa.Table:
+        """Its events as far as they are known."""
+        ids = {} if self.ids is None else {"event_id": self.ids}
+        ticks = {"lower": self.lower, "upper": self.upper}
+        return pa.table({"event_type": self.types, **ids, **ticks, **self.attributes})
+
+    def facts(self, rows: pa.Array | None = None) -> dict[str, AttributeFacts]:
+        """Those of the attributes, of some rows or all."""
+        return {
+            name: facts_of(self.fields[name], column if rows is None else column.filter(rows))
+            for name, column in self.attributes.items()
+        }
+
+
+@dataclass
+class ChunkSieve:
+    """Holds back rows that are not needed; what is known of those since the last chunk can be taken."""
+
+    query: Needed
+    unit: TimeUnit
+    ids: HashedIds
+    _sifted: Sifted | None = field(default=None, init=False)
+
+    def take(self) -> Sifted | None:
+        """What is known of the rows that were held back for the chunk that ends here."""
+        sifted, self._sifted = self._sifted, None
+        return sifted
+
+    @property
+    def holds_some(self) -> bool:
+        """Whether rows were held back since the last chunk."""
+        return self._sifted is not None
+
+    def needed(self, columns: Mapping[str, pa.Array], *, inferred: bool) -> Flags | None:
+        """Which rows of a block are to become events, shape (n,); None for all."""
+        block = _block(columns, inferred=inferred)
+        if block is None:
+            return None
+        facts = block.facts()
+        kinds = {name: found for name, each in facts.items() if (found := kind_in(each)) is not None}
+        judged = self.query.judged(block.table, kinds, self.unit, lasting=False)
+        if judged is None:
+            return None
+        needed: Flags = pc.fill_null(judged.needed, True).to_numpy(zero_copy_only=False)
+        if needed.all():
+            return None
+        sifted = _sifted(block, facts, needed, judged)
+        if block.ids is not None:
+            hashed = self.ids.add(block.ids.filter(pa.array(~needed)))
+            sifted = Sifted(sifted.unneeded.with_others(hashed), sifted.facts, sifted.first)
+        self._sifted = sifted if self._sifted is None else self._sifted.with_others(sifted)
+        return needed
+
+
+def sieve_of(task: ReadTask, known: LogFormat, writing: Writing) -> ChunkSieve | None:
+    """What holds back rows of a file; None where it is not known of single rows what events they are."""
+    untold = task.needed is None or known.repeats is not None or known.whole_days
+    changed = bool(task.type_names or task.model.rules or writing.rules or writing.of_lines)
+    if untold or changed or task.reading.time_unit != task.written.unit or task.needed is None:
+        return None
+    return ChunkSieve(task.needed, task.written.unit, HashedIds(task.scratch))
+
+
+def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:
+    """The rows as events; None where some may be none, or it would take more to tell of them."""
+    types, ids = columns.get("event_type"), columns.get("event_id")
+    if types is None or not _are_texts(types) or not (ids is None or _are_texts(ids)):
+        return None
+    names = [name for name in columns if name not in _OF_EVENTS]
+    if any(name in NO_ATTRIBUTES or name.startswith(RAW_PREFIX) for name in names):
+        return None
+    if not all(columns[name].type in _PLAIN_TYPES for name in names):
+        return None
+    lower, upper = (_ticks(columns.get(name)) for name in ("lower", "upper"))
+    if lower is None or upper is None or not _are_intervals(lower.to_numpy(), upper.to_numpy()):
+        return None
+    metadata = INFERRED if inferred else None
+    attributes, fields = {}, {}
+    for name in names:
+        values = simple(pa.chunked_array([columns[name]]))
+        own = attribute_name(name)
+        attributes[own] = values
+        fields[own] = simple_field(own, pa.field(own, columns[name].type, metadata=metadata), values)
+    return _Block(types, ids, lower, upper, attributes, fields) if len(fields) == len(names) else None
+
+
+def _are_texts(column: pa.Array) -> bool:
+    """Whether every row has a text."""
+    if not pa.types.is_string(column.type) or column.null_count:
+        return False
+    return bool(pc.min(pc.binary_length(column)).as_py())
+
+
+def _are_intervals(lower: Numbers, upper: Numbers) -> bool:
+    """Whether every row has an interval within the ends of time."""
+    if not len(lower) or lower.min() < EARLIEST_TICK or upper.max() > LATEST_TICK:
+        return False
+    return not bool((lower > upper).any())
+
+
+def _ticks(column: pa.Array | None) -> pa.Array | None:
+    """A column as ticks; None where some row has none, or writes it otherwise than as an integer."""
+    if column is None or column.null_count or column.type not in _PLAIN_TYPES:
+        return None
+    if pa.types.is_string(column.type):
+        column = integers_of_texts(column)
+    if column is None or not pa.types.is_integer(column.type):
+        return None
+    return column.cast(pa.int64())
+
+
+def _sifted(block: _Block, facts: Mapping[str, AttributeFacts], needed: Flags, judged: Judged) -> Sifted:
+    """What is to be known of the rows of a block that are not needed; `facts` are those of all its rows."""
+    kept = pa.array(needed)
+    types = _counts(block.types) - _counts(block.types.filter(kept))
+    left = ~needed
+    lower, upper = block.lower.to_numpy(), block.upper.to_numpy()
+    wide = left & (upper > lower)
+    inexact = (
+        types.keys()
+        if np.count_nonzero(wide) == np.count_nonzero(left)
+        else pc.unique(block.types.filter(pa.array(wide))).to_pylist()
+    )
+    unneeded = Unneeded(
+        types,
+        frozenset(inexact),
+        int(upper[left].max()),
+        read_as={name: frozenset({kind}) for name, kind in judged.read_as.items()},
+    )
+    return Sifted(unneeded, _without(facts, block.facts(kept)), int(lower[left].min()))
+
+
+def _counts(types: pa.Array) -> Counter[str]:
+    return Counter({each["values"]: each["counts"] for each in pc.value_counts(types).to_pylist()})
+
+
+def _without(
+    facts: Mapping[str, AttributeFacts], kept: Mapping[str, AttributeFacts]
+) -> dict[str, AttributeFacts]:
+    """Facts without the values of rows that are told of later; the kinds are those of all."""
+    return {
+        name: AttributeFacts(
+            each.kinds,
+            each.values - kept[name].values,
+            each.text,
+            each.beyond_floats - kept[name].beyond_floats,
+        )
+        for name, each in facts.items()
+    }

@@ -1,0 +1,24 @@
+"""Rows of tables that never become events: what whoever reads a file cannot need of it.
+
+Readers of tables ask before they make events of a block, which takes several times as long as to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import pyarrow as pa
+
+from cepctl.arrays import Flags
+
+
+class Sieve(Protocol):
+    """Tells which rows are needed, and keeps account of the others."""
+
+    def needed(self, columns: Mapping[str, pa.Array], *, inferred: bool) -> Flags | None:
+        """Which rows of a block are to become events, shape (n,); None for all.
+
+        `columns` are those of raw events and attributes; `inferred`: the attributes are text whose type is
+        yet to be told.  The rows that are not needed are valid events, and taken account of.
+        """

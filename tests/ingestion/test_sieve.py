@@ -1,0 +1,212 @@
+"""Rows that never become events: all that a file tells is as if they had."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cepctl.ingestion import reading
+from cepctl.ingestion.chunk_files import read_chunk
+from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.read_tasks import read_tasks
+from cepctl.ingestion.reading import read_file
+from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.sieve import ChunkSieve
+from cepctl.ingestion.task import ReadTask
+from cepctl.io.source.locations import Location, list_inputs
+from cepctl.io.tabular import delimited, files, json_lines
+from cepctl.language.parser import parse
+from cepctl.matching.needed import NeededByQuery
+from cepctl.memory import reading_budget
+from cepctl.plan.analyze import analyze
+from cepctl.uncertainty.model import UncertaintyModel, parse_model
+
+QUERIES = (
+    "PATTERN SEQ(A a, B b) WHERE a.x > 1 WITHIN 8 ticks",
+    "PATTERN SEQ(A a, !C c, B b) WHERE [word] AND c.x >= 2 WITHIN 9 ticks",
+    "PATTERN SEQ(A a, A b) WHERE a.price < 1.5 AND b.good = true WITHIN 9 ticks",
+    "PATTERN SEQ(* a, * b) WHERE a.x = 3 AND b.word = 'p' AND b.lower > 7 WITHIN 3 ticks",
+)
+TYPES = {
+    **{"event_type": pa.string(), "event_id": pa.string(), "lower": pa.int64(), "upper": pa.int64()},
+    **{"x": pa.int64(), "price": pa.float64(), "word": pa.string(), "good": pa.bool_()},
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Rows most of which are events: in every tenth table some have no type, no id or no interval."""
+    odd = draw(st.integers(0, 9)) == 0
+    rows = st.fixed_dictionaries(
+        {
+            "event_type": st.sampled_from(["A", "B", "C", "D", *([None, ""] if odd else [])]),
+            "lower": st.integers(-5, 30),
+            "wide": st.sampled_from([0, 0, 2, 5, *([-1, 2**62] if odd else [])]),
+            "x": st.sampled_from([None, 1, 2, 3, -4, 2**53 + 1]),
+            "price": st.sampled_from([None, 0.5, 1.25, 2.75]),
+            "word": st.sampled_from([None, "p", "q r", "007x"]),
+            "good": st.sampled_from([None, True, False]),
+        }
+    )
+    found: list[dict[str, Any]] = draw(st.lists(rows, min_size=1, max_size=60))
+    without_id = draw(st.sampled_from([1, 100, *([7] if odd else [])]))
+    for n, row in enumerate(found, 1):
+        row["upper"] = row["lower"] + row.pop("wide")
+        row["event_id"] = f"e{n % 50}" if n % without_id else None
+    return found
+
+
+def written(rows: Sequence[dict[str, Any]], form: str, path: Path) -> Path:
+    if form == "jsonl":
+        named = [name for name in TYPES if any(row[name] is not None for row in rows)]
+        path.write_text("".join(json.dumps({name: row[name] for name in named}) + "\n" for row in rows))
+        return path
+    names = [name for name in TYPES if name != "event_id" or any(row[name] for row in rows)]
+    table = pa.Table.from_pylist(rows, schema=pa.schema(TYPES)).select(names)
+    if form == "csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pq.write_table(table, path, row_group_size=23)
+    return path
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    with ExitStack() as patched:
+        patched.enter_context(patch.object(reading, "CHUNK_EVENTS", 17))
+        patched.enter_context(patch.object(files, "BLOCK_ROWS", 5))
+        patched.enter_context(patch.object(delimited, "_BLOCK_BYTES", 512))
+        patched.enter_context(patch.object(json_lines, "_BLOCK_BYTES", 600))
+        yield
+
+
+def task_for(path: Path, query: str, **options: Any) -> ReadTask:
+    needed = NeededByQuery(lambda schema: analyze(parse(query), schema), "groups")
+    scratch = Location.of(str(path.parent))
+    tasks = read_tasks(list_inputs([str(path)]), scratch, IngestOptions(**options), reading_budget())
+    return replace(tasks[0], needed=needed)
+
+
+def read(task: ReadTask, *, sieved: bool) -> FileResult:
+    with small_blocks(), ExitStack() as patched:
+        if not sieved:
+            patched.enter_context(patch.object(reading, "sieve_of", lambda *_: None))
+        return read_file(task)
+
+
+def _without_nulls(row: dict[str, Any]) -> str:
+    return json.dumps({name: value for name, value in row.items() if value is not None}, default=str)
+
+
+PLAINLY = (
+    *("records", "rejected", "rejects", "warnings", "ids_given", "first", "last", "units", "ends", "size"),
+    *("named", "other_times", "time_forms", "events"),
+)
+
+
+def told(result: FileResult, task: ReadTask) -> dict[str, Any]:
+    """All that is known of a file and of its events, however they are cut into chunks."""
+    filesystem, _ = task.scratch.resolve()
+    chunks = [read_chunk(chunk.path, filesystem).to_pylist() for chunk in result.chunks]
+    hashes = [Path(path).read_bytes() for path in result.unneeded.ids]
+    plain = (
+        "records",
+        "rejected",
+        "rejects",
+        "warnings",
+        "ids_given",
+        "first",
+        "last",
+        "units",
+        "ends",
+        "size",
+    )
+    return {
+        **{name: getattr(result, name) for name in (*plain, "named", "other_times", "time_forms", "events")},
+        "notes": +result.notes,
+        "written": result.written,
+        "unneeded": replace(result.unneeded, ids=()),
+        "hashes": sorted(np.frombuffer(b"".join(hashes), np.uint64).tolist()),
+        "attributes": {name: facts for name, facts in result.attributes().items() if facts.values},
+        "texts": result.texts(),
+        "chunks": [(chunk.zoned, chunk.ended, chunk.clocks, chunk.written) for chunk in result.chunks[:1]],
+        "rows": sorted(_without_nulls(row) for chunk in chunks for row in chunk),
+    }
+
+
+@given(rows=tables(), form=st.sampled_from(["parquet", "csv", "jsonl"]), query=st.sampled_from(QUERIES))
+@settings(max_examples=60, deadline=None)
+def test_a_file_tells_what_it_would_if_all_its_rows_became_events(
+    rows: list[dict[str, Any]], form: str, query: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        task = task_for(written(rows, form, Path(folder, f"a.{form}")), query)
+        sieved, whole = (told(read(task, sieved=each), task) for each in (True, False))
+        assert sieved == whole
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch, task: ReadTask) -> int:
+    """How many rows never became events."""
+    rows = 0
+    needed = ChunkSieve.needed
+
+    def counting(self: ChunkSieve, columns: Any, *, inferred: bool) -> Any:
+        nonlocal rows
+        found = needed(self, columns, inferred=inferred)
+        rows += 0 if found is None else int(np.count_nonzero(~found))
+        return found
+
+    monkeypatch.setattr(ChunkSieve, "needed", counting)
+    read(task, sieved=True)
+    return rows
+
+
+PLAIN: list[dict[str, Any]] = [
+    {
+        **dict.fromkeys(TYPES),
+        "event_type": "ABCD"[n % 4],
+        "event_id": f"e{n}",
+        "lower": n,
+        "upper": n,
+        "x": n % 3,
+    }
+    for n in range(40)
+]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
+def test_rows_that_fit_no_component_do_not_become_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    task = task_for(written(PLAIN, form, tmp_path / f"a.{form}"), QUERIES[0])
+    assert held_back(monkeypatch, task) == 27  # 20 of C and D, 7 of A
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"model": parse_model('[[rule]]\ninterval = { before = "1 ms", after = "0 s" }', "m.toml")},
+        {"type_names": (("C", "A"),)},
+        {"model": UncertaintyModel(), "writers": ()},
+    ],
+    ids=["rules", "names", "none"],
+)
+def test_what_changes_events_keeps_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    task = task_for(written(PLAIN, "csv", tmp_path / "a.csv"), QUERIES[0], **options)
+    assert (held_back(monkeypatch, task) > 0) == ("writers" in options)
