@@ -229,21 +229,31 @@ class _Bytes(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         # Filled as far as it goes: the head must be whole for the format to be told from it.
-        filled = 0
+        filled, room = 0, memoryview(buffer)
         while filled < len(buffer) and self.damage is None:
-            piece = self._piece(len(buffer) - filled)
-            if not piece:
+            count = self._put(room[filled:]) if not self._compressed else self._put_piece(room[filled:])
+            if not count:
                 break
-            buffer[filled : filled + len(piece)] = piece
-            filled += len(piece)
+            filled += count
         return filled
+
+    def _put(self, buffer: memoryview) -> int:
+        try:
+            return int(self._inner.readinto(buffer))
+        except _DAMAGE as problem:
+            raise LogFormatError(f"cannot read {self.label}: {problem}") from problem
+
+    def _put_piece(self, buffer: memoryview) -> int:
+        piece = self._piece(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
     def _piece(self, size: int) -> bytes:
         try:
             return bytes(self._read(size))
         except _DAMAGE as problem:
             # A decompressor raises OSError without the number that the system always gives.
-            if not self._compressed or getattr(problem, "errno", None) is not None:
+            if getattr(problem, "errno", None) is not None:
                 raise LogFormatError(f"cannot read {self.label}: {problem}") from problem
             self.damage = str(problem) or "the compressed data ends too early"
             return b""

@@ -142,18 +142,18 @@ class Gathered:
         facts = attribute_facts(table)
         if sifted is not None:
             facts = joined_facts(facts, sifted.facts)
-            self._add(sifted.unneeded)
+            self._add(sifted)
         kept = self._needed(table, facts)
         self.size += bytes_of_values(kept)
         in_arrow = task.in_arrow and self.size <= MOST_ARROW_BYTES
         chunk = _write(task, kept, len(self.chunks), table, facts, in_arrow=in_arrow)
         self.chunks.append(chunk if sifted is None else _with_ends_of(chunk, table, sifted))
 
-    def _add(self, sifted: Unneeded) -> None:
+    def _add(self, sifted: Sifted) -> None:
         """Take account of rows that never became events."""
-        self.unneeded = self.unneeded.with_others(sifted)
-        self.units[EXACT] += sifted.events
-        self.ids_given = self.ids_given or sifted.identified > 0
+        self.unneeded = self.unneeded.with_others(sifted.unneeded)
+        self.units[EXACT] += sifted.unneeded.events
+        self.ids_given = self.ids_given or sifted.ids_given
 
     def _needed(self, table: pa.Table, facts: Mapping[str, AttributeFacts]) -> pa.Table:
         """The events of a chunk that are not left behind."""

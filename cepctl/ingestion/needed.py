@@ -20,11 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.arrays import Hashes
+from cepctl.arrays import Flags, Hashes
 from cepctl.datasets.kinds import Kind, kind_of_texts, unified
 from cepctl.datasets.left_behind import LeftBehind
 from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
 from cepctl.io.source.locations import Location
+from cepctl.runners.apart import run_apart
 from cepctl.schema import TICK_MIN, TimeUnit
 
 _HASH_BYTES = 8
@@ -128,15 +129,16 @@ class HashedIds:
     scratch: Location
     _waiting: list[Hashes] = field(default_factory=list)
 
-    def add(self, ids: pa.Array | pa.ChunkedArray) -> Unneeded:
-        """Those of more events; what comes of a few waits until it is worth a file."""
+    def add(self, ids: pa.Array | pa.ChunkedArray, rows: Flags | None = None) -> Unneeded:
+        """Those of more events, of these rows or all; a few wait until there are enough for a file."""
         import polars as pl  # takes a while to import, which most logs do without
 
         series = pl.from_arrow(ids)
         assert isinstance(series, pl.Series)
-        self._waiting.append(series.hash().to_numpy())
+        hashes = series.hash().to_numpy()
+        self._waiting.append(hashes if rows is None else hashes[rows])
         many = sum(map(len, self._waiting)) * _HASH_BYTES >= _FILE_BYTES
-        return (self.written() if many else Unneeded()).with_others(Unneeded(identified=len(ids)))
+        return self.written() if many else Unneeded()
 
     def written(self) -> Unneeded:
         """The file of those that wait."""
@@ -144,11 +146,11 @@ class HashedIds:
             return Unneeded()
         filesystem, directory = self.scratch.resolve()
         path = f"{directory}/{uuid4().hex}.ids"
-        with filesystem.open_output_stream(path) as stream:
-            for hashes in self._waiting:
-                stream.write(hashes.tobytes())
+        hashes = np.concatenate(self._waiting)
         self._waiting.clear()
-        return Unneeded(ids=(path,))
+        with filesystem.open_output_stream(path) as stream:
+            stream.write(hashes)
+        return Unneeded(ids=(path,), identified=len(hashes))
 
 
 def read_as_they_are(found: Sequence[Unneeded], kinds: Kinds) -> bool:
@@ -161,17 +163,22 @@ def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSy
     identified = sum(each.identified for each in found)
     if identified < events or events * _HASH_BYTES > room:
         return False
-    import polars as pl  # takes a while to import, which most logs do without
-
-    hashes = pl.Series(np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)]))
-    ordered = hashes.sort(in_place=True).to_numpy()  # on all cores
-    return not bool((ordered[1:] == ordered[:-1]).any())
+    hashes = np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)])
+    # Polars sorts on all cores; a process in which it has threads cannot be forked any more.
+    return run_apart(_all_differ, [hashes], lambda *_: False)[0]
 
 
 def _hashes(found: Sequence[Unneeded], filesystem: fs.FileSystem) -> Iterator[Hashes]:
     for path in (path for each in found for path in each.ids):
         with filesystem.open_input_stream(path) as stream:
             yield np.frombuffer(stream.read(), np.uint64)
+
+
+def _all_differ(hashes: Hashes) -> bool:
+    import polars as pl  # takes a while to import, which most logs do without
+
+    ordered = pl.Series(hashes).sort().to_numpy()
+    return not bool((ordered[1:] == ordered[:-1]).any())
 
 
 def all_unneeded(found: Iterable[Unneeded]) -> Unneeded:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -52,12 +52,13 @@ _PLAIN_TYPES = frozenset(
 class Sifted:
     """What is known of rows that never became events: as of events left behind, and what a chunk tells.
 
-    `first` is the first tick of all.
+    `first` is the first tick of all; `ids_given`: whether they bring ids.
     """
 
     unneeded: Unneeded
     facts: Mapping[str, AttributeFacts]
     first: int
+    ids_given: bool
 
     def with_others(self, more: Sifted) -> Sifted:
         """Those of two blocks."""
@@ -65,6 +66,7 @@ class Sifted:
             self.unneeded.with_others(more.unneeded),
             joined_facts(self.facts, more.facts),
             min(self.first, more.first),
+            self.ids_given or more.ids_given,
         )
 
 
@@ -128,8 +130,8 @@ class ChunkSieve:
             return None
         sifted = _sifted(block, facts, needed, judged)
         if block.ids is not None:
-            hashed = self.ids.add(block.ids.filter(pa.array(~needed)))
-            sifted = Sifted(sifted.unneeded.with_others(hashed), sifted.facts, sifted.first)
+            hashed = self.ids.add(block.ids, ~needed)
+            sifted = replace(sifted, unneeded=sifted.unneeded.with_others(hashed))
         self._sifted = sifted if self._sifted is None else self._sifted.with_others(sifted)
         return needed
 
@@ -148,10 +150,12 @@ def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:
     types, ids = columns.get("event_type"), columns.get("event_id")
     if types is None or not _are_texts(types) or not (ids is None or _are_texts(ids)):
         return None
+    if ids is not None and pa.types.is_dictionary(ids.type):
+        ids = ids.cast(pa.string())
     names = [name for name in columns if name not in _OF_EVENTS]
     if any(name in NO_ATTRIBUTES or name.startswith(RAW_PREFIX) for name in names):
         return None
-    if not all(columns[name].type in _PLAIN_TYPES for name in names):
+    if not all(columns[name].type in _PLAIN_TYPES or _is_of_texts(columns[name]) for name in names):
         return None
     lower, upper = (_ticks(columns.get(name)) for name in ("lower", "upper"))
     if lower is None or upper is None or not _are_intervals(lower.to_numpy(), upper.to_numpy()):
@@ -159,18 +163,29 @@ def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:
     metadata = INFERRED if inferred else None
     attributes, fields = {}, {}
     for name in names:
-        values = simple(pa.chunked_array([columns[name]]))
-        own = attribute_name(name)
+        own, values = attribute_name(name), pa.chunked_array([columns[name]])
+        if _is_of_texts(columns[name]):
+            fields[own] = pa.field(own, pa.string())
+        else:
+            values = simple(values)
+            fields[own] = simple_field(own, pa.field(own, columns[name].type, metadata=metadata), values)
         attributes[own] = values
-        fields[own] = simple_field(own, pa.field(own, columns[name].type, metadata=metadata), values)
     return _Block(types, ids, lower, upper, attributes, fields) if len(fields) == len(names) else None
 
 
+def _is_of_texts(column: pa.Array) -> bool:
+    """Whether a column holds each text once, in a dictionary."""
+    return bool(pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type))
+
+
 def _are_texts(column: pa.Array) -> bool:
-    """Whether every row has a text."""
-    if not pa.types.is_string(column.type) or column.null_count:
+    """Whether every row has a text, and none is empty."""
+    if column.null_count:
         return False
-    return bool(pc.min(pc.binary_length(column)).as_py())
+    texts = column.dictionary if _is_of_texts(column) else column
+    if not pa.types.is_string(texts.type) or texts.null_count:
+        return False
+    return bool(pc.min(pc.binary_length(texts)).as_py())
 
 
 def _are_intervals(lower: Numbers, upper: Numbers) -> bool:
@@ -193,9 +208,8 @@ def _ticks(column: pa.Array | None) -> pa.Array | None:
 
 def _sifted(block: _Block, facts: Mapping[str, AttributeFacts], needed: Flags, judged: Judged) -> Sifted:
     """What is to be known of the rows of a block that are not needed; `facts` are those of all its rows."""
-    kept = pa.array(needed)
-    types = _counts(block.types) - _counts(block.types.filter(kept))
-    left = ~needed
+    kept, left = pa.array(needed), ~needed
+    types = _counts(block.types, needed)
     lower, upper = block.lower.to_numpy(), block.upper.to_numpy()
     wide = left & (upper > lower)
     inexact = (
@@ -209,11 +223,24 @@ def _sifted(block: _Block, facts: Mapping[str, AttributeFacts], needed: Flags, j
         int(upper[left].max()),
         read_as={name: frozenset({kind}) for name, kind in judged.read_as.items()},
     )
-    return Sifted(unneeded, _without(facts, block.facts(kept)), int(lower[left].min()))
+    own = _without(facts, block.facts(kept))
+    return Sifted(unneeded, own, int(lower[left].min()), ids_given=block.ids is not None)
 
 
-def _counts(types: pa.Array) -> Counter[str]:
-    return Counter({each["values"]: each["counts"] for each in pc.value_counts(types).to_pylist()})
+def _counts(types: pa.Array, needed: Flags) -> Counter[str]:
+    """How many rows that are not needed have each type."""
+    if _is_of_texts(types):
+        found = np.bincount(types.indices.to_numpy()[~needed], minlength=len(types.dictionary))
+        counts = Counter[str]()
+        for name, count in zip(types.dictionary.to_pylist(), found.tolist(), strict=True):
+            counts[name] += count  # A damaged dictionary may hold a text twice.
+        return +counts
+    kept = types.filter(pa.array(needed))
+    every, of_kept = (
+        Counter({each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()})
+        for column in (types, kept)
+    )
+    return every - of_kept
 
 
 def _without(

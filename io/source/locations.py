@@ -70,11 +70,11 @@ class PartBytes(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         if self._before:
             piece, self._before = self._before[: len(buffer)], self._before[len(buffer) :]
-        else:
-            piece = bytes(self._file.read(min(len(buffer), self._left)))
-            self._left -= len(piece)
-        buffer[: len(piece)] = piece
-        return len(piece)
+            buffer[: len(piece)] = piece
+            return len(piece)
+        count = int(self._file.readinto(memoryview(buffer)[: self._left]))
+        self._left -= count
+        return count
 
 
 _OF_THIS_PROCESS = ("/dev/fd/", "/dev/stdin", "/proc/")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -26,7 +27,7 @@ from cepctl.io.tabular.known_tables import as_known
 from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, bytes_of_group, open_parquet, rows_of_groups
-from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
+from cepctl.io.tabular.parquet_pieces import LONGEST_ROW, ROW_TOO_LONG, pieces
 from cepctl.io.tabular.sifting import sifted
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, RECORD, TimeUnit
 
@@ -69,15 +70,18 @@ class ParquetReader:
             # Threads would take half as much processor time again, and files are read beside each other.
             batches = file.iter_batches(BLOCK_ROWS, row_groups=groups, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
-                too_long, cut = pieces(dict(zip(names, batch.columns, strict=True)))
+                numbers = taken + 1 + np.arange(len(batch), dtype=np.int64)
+                block = Rows(dict(zip(names, batch.columns, strict=True)), numbers, None, clocks=clocks)
+                block = sifted(block, own_options, report) if _is_plain(block) else block
+                too_long, cut = pieces(block.columns)
                 report.records += len(too_long)
                 report.rejects += [
-                    Reject(source, None, ROW_TOO_LONG, f"record {taken + 1 + place:,}") for place in too_long
+                    Reject(source, None, ROW_TOO_LONG, f"record {block.numbers[place]:,}")
+                    for place in too_long
                 ]
                 for piece in cut:
                     columns = {name: _valid_text(column, report) for name, column in piece.columns.items()}
-                    rows = Rows(columns, taken + 1 + piece.places, None, clocks=clocks)
-                    rows = sifted(rows, own_options, report)
+                    rows = replace(block, columns=columns, numbers=block.numbers[piece.places])
                     events = raw_batch(rows, source, own_options, report)
                     table = pa.Table.from_batches([events])
                     if own_unit is not None and RECORD not in held:  # an earlier version wrote the dataset
@@ -116,6 +120,19 @@ def _unit(written: bytes, source: str) -> TimeUnit:
         return TimeUnit.parse(written.decode())
     except UncertaintyModelError as problem:
         raise LogFormatError(f"{source}: damaged Parquet: its time unit is not valid: {problem}") from problem
+
+
+def _is_plain(rows: Rows) -> bool:
+    """Whether all text of a block is text, and no row of it can be too long."""
+    columns = rows.columns.values()
+    if sum(column.nbytes for column in columns) > LONGEST_ROW:
+        return False
+    try:
+        for column in columns:
+            (column.dictionary if pa.types.is_dictionary(column.type) else column).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:

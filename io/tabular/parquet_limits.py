@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ BLOCK_ROWS = 65_536
 _FEWEST_ROWS_OF_GROUP = 4_096
 """Of smaller row groups, a look at the dictionaries of each costs more than it spares."""
 _CELL_BYTES = 8
+_FEW = 1_000
 _BOUNDED = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}
 """Encodings of text in which a value takes no more than its page, or is one of a dictionary."""
 
@@ -78,7 +79,7 @@ def open_parquet(stream: IO[bytes], source: str, groups: range | None = None) ->
         return file
     texts = [field.name for field in file.schema_arrow if is_text(field.type)]
     file = _opened(stream, metadata=metadata, read_dictionary=every)
-    small = _small_texts(file, texts, read) if texts else set()
+    small = _small_texts(file, texts, read) if texts else frozenset[str]()
     if not small:
         return file
     others = [name for name in every if name not in small]
@@ -90,8 +91,10 @@ def _width(leaf: pq.ColumnSchema) -> int:
     return leaf.length if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
 
 
-def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> set[str]:
+def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> frozenset[str]:
     """The columns of text of which any block of rows takes, all together, no more than PIECE_BYTES.
+
+    Those of few values are left as they are, with dictionaries.
 
     A value is one of the dictionary of its row group, no longer than the longest of them, or takes its room
     in the pages of that group.
@@ -102,11 +105,13 @@ def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> 
         rows_of_groups(metadata, numbers) < _FEWEST_ROWS_OF_GROUP * len(numbers)
         or len(places) < metadata.num_columns
     ):
-        return set()
+        return frozenset()
     try:
-        longest = [_longest_in_dictionaries(file, number, texts) for number in numbers]
+        found = [_dictionaries(file, number, texts) for number in numbers]
     except (pa.ArrowException, OSError):
-        return set()  # reading will say what is wrong
+        return frozenset()  # reading will say what is wrong
+    longest = [[each.longest for each in group] for group in found]
+    few = {name for name, *of in zip(texts, *found, strict=True) if all(each.values <= _FEW for each in of)}
     groups = [metadata.row_group(number) for number in numbers]
     rows = np.array([group.num_rows for group in groups], np.float64)
     begins = np.cumsum(rows) - rows
@@ -121,15 +126,23 @@ def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> 
             needed[name] = in_dictionaries + max(pages[beyond] - pages[:-1], default=0)
     smallest = sorted(needed, key=needed.__getitem__)
     fit = np.searchsorted(np.cumsum([needed[name] for name in smallest]), PIECE_BYTES, "right")
-    return set(smallest[:fit])
+    return frozenset(smallest[:fit]) - few
 
 
-def _longest_in_dictionaries(file: pq.ParquetFile, number: int, texts: Sequence[str]) -> list[int]:
-    """The length of the longest text in the dictionary of each column of a row group."""
+class _Dictionary(NamedTuple):
+    """How many values the dictionary of a column has in a row group, and the length of the longest."""
+
+    values: int
+    longest: int
+
+
+def _dictionaries(file: pq.ParquetFile, number: int, texts: Sequence[str]) -> list[_Dictionary]:
+    """The dictionary of each column of a row group."""
     first = next(file.iter_batches(1, row_groups=[number], columns=texts, use_threads=False), None)
     if first is None:
-        return [0] * len(texts)
-    return [pc.max(pc.binary_length(column.dictionary)).as_py() or 0 for column in first.columns]
+        return [_Dictionary(0, 0)] * len(texts)
+    held = [column.dictionary for column in first.columns]
+    return [_Dictionary(len(each), pc.max(pc.binary_length(each)).as_py() or 0) for each in held]
 
 
 def _remedy(metadata: pq.FileMetaData, number: int, size: int) -> str:

@@ -90,8 +90,12 @@ class Transcript(io.RawIOBase):
             if self._patient:
                 gone, self._pieces = self._pieces[:count], self._pieces[count:]
                 # The line that goes on behind what is gone stays.
-                begun = b"".join(piece.text for piece in gone).rpartition(b"\n")[2]
-                self._pieces.insert(0, _Piece(begun, 0))
+                begun: list[bytes] = []
+                for piece in reversed(gone):
+                    begun.insert(0, piece.text[piece.text.rfind(b"\n") + 1 :])
+                    if piece.breaks:
+                        break
+                self._pieces.insert(0, _Piece(b"".join(begun), 0))
                 self._first += int(ended[count - 1])
                 self._whole = None
             self._forgetting.notify_all()
