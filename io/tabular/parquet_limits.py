@@ -9,7 +9,7 @@ dictionary is most of the work of reading a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import IO, NamedTuple
 
@@ -111,7 +111,6 @@ def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> 
     except (pa.ArrowException, OSError):
         return frozenset()  # reading will say what is wrong
     longest = [[each.longest for each in group] for group in found]
-    few = {name for name, *of in zip(texts, *found, strict=True) if all(each.values <= _FEW for each in of)}
     groups = [metadata.row_group(number) for number in numbers]
     rows = np.array([group.num_rows for group in groups], np.float64)
     begins = np.cumsum(rows) - rows
@@ -126,7 +125,19 @@ def _small_texts(file: pq.ParquetFile, texts: Sequence[str], numbers: range) -> 
             needed[name] = in_dictionaries + max(pages[beyond] - pages[:-1], default=0)
     smallest = sorted(needed, key=needed.__getitem__)
     fit = np.searchsorted(np.cumsum([needed[name] for name in smallest]), PIECE_BYTES, "right")
-    return frozenset(smallest[:fit]) - few
+    return frozenset(smallest[:fit]) - _of_few_values(groups, found, {name: places[name] for name in texts})
+
+
+def _of_few_values(
+    groups: Sequence[pq.RowGroupMetaData], found: Sequence[Sequence[_Dictionary]], places: Mapping[str, int]
+) -> set[str]:
+    """The columns of text whose dictionaries hold few values; `places` are those of columns in the file."""
+    return {
+        name
+        for place, (name, column) in enumerate(places.items())
+        if all(group.column(column).has_dictionary_page for group in groups)
+        and all(group[place].values <= _FEW for group in found)
+    }
 
 
 class _Dictionary(NamedTuple):
