@@ -229,24 +229,24 @@ class _Bytes(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         # Filled as far as it goes: the head must be whole for the format to be told from it.
-        filled, room = 0, memoryview(buffer)
+        filled = 0
         while filled < len(buffer) and self.damage is None:
-            count = self._put(room[filled:]) if not self._compressed else self._put_piece(room[filled:])
+            if not self._compressed:
+                count = self._put(memoryview(buffer)[filled:])
+            else:
+                piece = self._piece(len(buffer) - filled)
+                count = len(piece)
+                buffer[filled : filled + count] = piece
             if not count:
                 break
             filled += count
         return filled
 
-    def _put(self, buffer: memoryview) -> int:
+    def _put(self, room: memoryview) -> int:
         try:
-            return int(self._inner.readinto(buffer))
+            return int(self._inner.readinto(room))
         except _DAMAGE as problem:
             raise LogFormatError(f"cannot read {self.label}: {problem}") from problem
-
-    def _put_piece(self, buffer: memoryview) -> int:
-        piece = self._piece(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
 
     def _piece(self, size: int) -> bytes:
         try:

@@ -27,7 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 FORMATS = list(known_formats())
 OF_LINES = [known.name for known in FORMATS if known.lines is not None]
 # Asked of every reader, or not by the reader alone.
-NOT_DECLARED = {"time_unit", "patterns", "templates", "modified", "strict"}
+NOT_DECLARED = {"time_unit", "patterns", "templates", "modified", "strict", "sieve"}
 
 every_format = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 
