@@ -23,10 +23,11 @@ from cepctl.language.ast import (
 )
 from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.messages import name_list
+from cepctl.language.strategies import Absent
 from cepctl.language.traversal import walk
 from cepctl.plan.checking import Checker
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
-from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan, ReturnColumn
+from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Alternative, Plan, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.returns import column_type
 from cepctl.plan.value_types import ValueType
@@ -60,6 +61,24 @@ def keys_are_partitions(plan: Plan) -> bool:
     """Whether matches of one key share the key that events are split by."""
     keys = {each.expression.name for each in plan.group_by or () if isinstance(each.expression, Attribute)}
     return bool(plan.partition_by) and set(plan.partition_by) <= keys
+
+
+def follows_in_any(plan: Plan, alternative: Alternative) -> bool:
+    """Whether a key has a match in the worlds in which a fitting event follows another of it at all.
+
+    So it is under next match of two events: where some event follows, the nearest that fits makes a match.
+    The key must not say which of them that is.
+    """
+    first = alternative.components[0].variable
+    read = (part for key in plan.group_by or () for part in walk(key.expression))
+    return (
+        plan.strategy.absent is Absent.NEARER
+        and alternative.blocks == ((0,), (1,))
+        and not any(each.negated or each.kleene for each in alternative.components)
+        and not (alternative.timings or alternative.choices or alternative.passes_over)
+        and all(part.variable == first for part in read if isinstance(part, Attribute))
+        and not any(isinstance(part, Variable) for part in read)
+    )
 
 
 def ungrouped(plan: Plan) -> Plan:

@@ -30,6 +30,7 @@ from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
 from cepctl.language.strategies import Absent
 from cepctl.plan.evaluation_order import evaluation_order
+from cepctl.plan.grouping import follows_in_any
 from cepctl.plan.plan import Alternative, Plan
 
 if TYPE_CHECKING:
@@ -356,14 +357,22 @@ class PreparedAlternative:
             for problems in coupled_problems(matches):
                 yield replace(problems, match=problems.match + begin)
 
-    def union_problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
-        """Problems of matches for a union of them: those of one match need not exclude each other."""
+    def union_problems(self, bound: dict[int, Bindings], *, whole: bool = False) -> Iterator[Problems]:
+        """Problems of matches for a union of them: those of one match need not exclude each other.
+
+        `whole`: of all matches of a key, for which may stand what holds where one of them does.
+        """
+        from cepctl.engines.confidence.coupled.assembly import coupled_problems
         from cepctl.engines.confidence.coupled.matches import CoupledMatches
         from cepctl.engines.confidence.coupled.pairwise import is_pairwise, pairwise_problems
 
         if is_pairwise(self.shape):
             groups = self.measure.groups(bound)
             yield pairwise_problems(CoupledMatches(self.shape, self.events.masses, groups, []))
+        elif whole and follows_in_any(self.plan, self.alternative):
+            groups = self.measure.groups(bound)
+            shape = replace(self.shape, rules=())
+            yield from coupled_problems(CoupledMatches(shape, self.events.masses, groups, []))
         else:
             yield from self.problems(bound)
 

@@ -63,13 +63,14 @@ def rows_may_lack_occurrence(plan: Plan, options: MatchOptions) -> bool:
 
 @dataclass(frozen=True)
 class WantedGroups:
-    """The matches of some groups, to be measured together."""
+    """The matches of some groups, to be measured together; `whole`: all matches of some keys."""
 
     prepared: Sequence[PreparedAlternative]
     found: Sequence[Sequence[MatchBatch]]
     sources: Sequence[tuple[PreparedAlternative, MatchBatch]]
     rows: GroupedRows
     ordered: pl.DataFrame
+    whole: bool = False
 
     @classmethod
     def of_rows(cls, prepared: Sequence[PreparedAlternative], parts: Sequence[MatchBatch]) -> WantedGroups:
@@ -113,8 +114,11 @@ class WantedGroups:
         problems, _ = self.problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
         return RowProblems(problems, self.rows.sizes[groups], self.rows.confidence[chosen])
 
-    def problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
-        """The problems of rows by the number of each, -1 for none; and whether some variable is limited."""
+    def problems(self, of_row: Indexes, *, whole: bool = False) -> tuple[list[Problems], bool]:
+        """The problems of rows by the number of each, -1 for none; and whether some variable is limited.
+
+        `whole`: the numbers are of keys, and only whether a key has a match is asked.
+        """
         problems: list[Problems] = []
         limited = False
         for source, batch, group in self.parts(of_row):
@@ -124,7 +128,7 @@ class WantedGroups:
             limited |= any(None in (each.left, each.right) for each in timings)
             # A hidden event may have to stay out of what begins or ends at a tick.
             limited |= bool(source.shape.together) and source.shape.knows_constants
-            for each in source.union_problems(bound):
+            for each in source.union_problems(bound, whole=whole):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         return problems, limited
 
@@ -173,7 +177,7 @@ class AskedKeys:
     @cached_property
     def _problems(self) -> tuple[list[Problems], bool]:
         deciding = self.wanted.ordered.get_column("fewest").to_numpy()
-        return self.wanted.problems(np.where(deciding, self.of_row, -1))
+        return self.wanted.problems(np.where(deciding, self.of_row, -1), whole=self.wanted.whole)
 
     def clauses(self, tied: Sequence[Tied] = ()) -> Clauses:
         """The same as clauses, with what is `tied` to the events of each problem."""
@@ -225,17 +229,11 @@ def _given_at_offsets(keys: AskedKeys) -> Occurrences:
 
 def _given(keys: AskedKeys) -> Occurrences:
     """Rows together with what is given of their events, in its share of the worlds."""
-    from cepctl.engines.confidence.coupled.clauses import with_present
-    from cepctl.engines.confidence.given.groups import GroupComponents
-    from cepctl.engines.confidence.given.known_order import without_known_order
+    from cepctl.engines.confidence.given.keys import tied_occurrences
 
-    source, ties = keys.source, keys.none.ties
-    clauses = without_known_order(keys.clauses(), ties, source.events.masses)
-    components = GroupComponents.of(clauses, ties, source.events.masses)
-    clauses = with_present(clauses, components.tied(clauses.group_of_problems))
-    found = measured_clauses(source, source.events, clauses, components.weighted(ties, keys.count))
-    share = components.probability(ties, source.events.masses, keys.count)
-    return replace(found, probability=found.probability / share)
+    source = keys.source
+    measuring = partial(measured_clauses, source, source.events)
+    return tied_occurrences(keys.clauses(), keys.none.ties, source.events.masses, measuring)
 
 
 def _of_points(keys: AskedKeys) -> Occurrences:

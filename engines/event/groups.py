@@ -64,7 +64,7 @@ def group_batches(
     keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
-    wanted = WantedGroups(prepared, found, sources, rows, ordered)
+    wanted = WantedGroups(prepared, found, sources, rows, ordered, whole=True)
     of_keys = ordered[rows.first].select(keys)
     answers = group_answers(plan, wanted, of_keys)
     schema = _schema(plan, prepared[0].options, judge, answers.why)

@@ -228,6 +228,6 @@ class _RowsByTick(WantedGroups):
         found = [replace(each, match=np.searchsorted(rows, each.match)) for each in problems.by(rows, tick)]
         return cls(problems.sources, [], [], grouped, pl.DataFrame({"fewest": ones > 0}), decided=found)
 
-    def problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
+    def problems(self, of_row: Indexes, *, whole: bool = False) -> tuple[list[Problems], bool]:
         """All of them, since all are asked for; some variables are limited."""
         return self.decided, True

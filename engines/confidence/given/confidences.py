@@ -23,6 +23,7 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
+from cepctl.engines.confidence.given.interleaved import by_interleaving
 from cepctl.engines.confidence.given.known_order import contradict_order, without_known_order
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
@@ -140,7 +141,9 @@ def _of_problems(
     # What the order decides alone asks for nothing, or for what no world has.
     open_still = np.flatnonzero((np.diff(rows.clauses.clause_offsets) > 0) & ~impossible)
     if len(open_still):
-        confidence[open_still] = _of_open(masses, ties, rows.clauses.of_groups(open_still), affordable)
+        confidence[open_still] = open_confidences(
+            masses, ties, rows.clauses.of_groups(open_still), affordable
+        )
     if affordable is None:
         refused_beyond(confidence, problems)
     if spans is not None:
@@ -153,8 +156,17 @@ def _of_problems(
     return np.where(start == NEVER, 0.0, confidence), start, end
 
 
-def _of_open(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
+def open_confidences(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
     """The probability of each group, of one problem, that asks for something, in the worlds that remain."""
+    found, rest = by_interleaving(clauses, ties, masses)
+    summed = np.flatnonzero(np.diff(rest.clause_offsets) > 0)
+    if len(summed):
+        found[summed] *= _summed(masses, ties, rest.of_groups(summed), affordable)
+    return found
+
+
+def _summed(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
+    """The same by sums over ticks."""
     counted, count = counted_of(clauses, ties), clauses.groups
     components = GroupComponents.of(counted.clauses, ties, masses)
     tied = Rows(masses, with_present(counted.clauses, components.tied(np.arange(count))))

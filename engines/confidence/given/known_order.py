@@ -23,6 +23,39 @@ def without_known_order(clauses: Clauses, ties: EventTies, masses: Masses) -> Cl
     return _nearest(_open_still(clauses, ties, masses), ties)
 
 
+def without_implied_rows(clauses: Clauses, ties: EventTies) -> Clauses:
+    """Without problems that ask for one difference, where another of the group holds whenever it does.
+
+    t_x <= t_y + c holds with that of a later x, or of an earlier y.
+    """
+    alone = np.flatnonzero(np.diff(clauses.clause_offsets) == 1)
+    clause = clauses.clause_offsets[alone]
+    fit = ~clauses.absent[clause] & (np.diff(clauses.difference_offsets)[clause] == 1)
+    problem, at = alone[fit], clauses.difference_offsets[clause[fit]]
+    left, right = (_in_order(event[at], ties) for event in (clauses.left, clauses.right))
+    keys = clauses.group_of_problems[problem], left[0], right[0], clauses.bound[at]
+    order = np.lexsort((-right[1], left[1], *keys))
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = ~np.logical_and.reduce([np.diff(each[order]) == 0 for each in keys])
+    rank, run = right[1][order], np.cumsum(fresh)
+    # The latest y so far of the same: a running maximum, which each of these begins anew.
+    above = run * (int(rank.max(initial=0)) + 2) + rank
+    implied = np.zeros(len(order), dtype=bool)
+    implied[1:] = np.maximum.accumulate(above)[:-1] >= above[1:]
+    kept = np.ones(len(clauses.clause_offsets) - 1, dtype=bool)
+    kept[problem[order[implied]]] = False
+    offsets = np.concatenate([[0], np.cumsum(kept)])[clauses.problem_offsets]
+    return clauses.of_problems(np.flatnonzero(kept), offsets)
+
+
+def _in_order(event: Indexes, ties: EventTies) -> tuple[Indexes, Indexes]:
+    """The order that each event is of, one of its own for those of none; and its place there."""
+    component = np.where(event == NO_EVENT, -1, ties.component[np.maximum(event, 0)])
+    ordered = (component >= 0) & ties.in_order[np.maximum(component, 0)]
+    number = np.where(ordered, component, len(ties.in_order) + 1 + event)
+    return number, np.where(ordered, ties.rank[np.maximum(event, 0)], 0)
+
+
 def contradict_order(clauses: Clauses) -> Flags:
     """Which problems are said to have no world, because they contradict the order."""
     never = (clauses.bound == -UNBOUNDED) & (clauses.right == NO_EVENT)

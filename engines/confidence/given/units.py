@@ -16,8 +16,8 @@ from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 
-LEAST_OF_UNIT, MOST_OF_UNIT = 3, 1_500
-"""Records of a unit that is summed: of two a pass says as much, of more some weight may exceed all floats."""
+LEAST_OF_UNIT, MOST_OF_UNIT = 2, 1_500
+"""Records of a unit that is summed: of more some weight may exceed all floats."""
 
 
 def units_of(ties: EventTies, masses: Masses) -> Units:

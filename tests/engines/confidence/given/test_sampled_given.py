@@ -116,6 +116,7 @@ def test_worlds_of_two_writers_are_drawn_in_the_order_of_their_records(
     plan = analyze(parse(f"PATTERN {pattern} GIVEN {IN_WRITTEN_ORDER}"), SCHEMA)
     exact = {str(row["signature"]): row for row in match_events(plan, table).to_pylist()}
     monkeypatch.setattr("cepctl.engines.confidence.coupled.sampling._PRODUCTS_OF_WORLD", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.interleaved.MOST_OF_TWO", 0)
     found = match_events(plan, table, MatchOptions(approximate=0.02)).to_pylist()
     assert {str(row["signature"]) for row in found} == set(exact)
     assert sum(row["confidence_error"] > 0 for row in found) >= 8

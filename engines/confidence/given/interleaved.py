@@ -1,0 +1,207 @@
+"""Of problems the parts whose records are all of one unit: they ask how records of writers interleave.
+
+Such a part asks nothing of ticks but which comes first.  It is measured by counting
+(`occurrence.interleavings`) and leaves the problem; what is left is summed as ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import distinct_rows
+from cepctl.engines.columns.ties import EventTies, connected
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, gathered
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.occurrence.interleavings import Interleaved, interleaved_as_asked
+
+MOST_MEETINGS = 64
+"""Records that may be on the tick of another."""
+MOST_OF_TWO, MOST_OF_MORE = 100_000_000, 2_000_000
+"""Steps on the lattice of two writers, and of more: beyond these a sum over ticks takes less."""
+_NEVER = 1e-30
+"""What so many meetings add to a probability is less."""
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where events stand in their units; all of one shape.
+
+    `unit`: its number, that of an event by itself is one of its own; `records`: how many it has, 0 where they
+    are not evenly on its `ticks` from `begin` on.
+    """
+
+    unit: Indexes
+    rank: Indexes
+    records: Indexes
+    begin: Ticks
+    ticks: Ticks
+
+    @classmethod
+    def of(cls, event: Indexes, ties: EventTies, masses: Masses) -> _Placed:
+        known = np.maximum(event, 0)
+        component = ties.component[known]
+        tied, units = component >= 0, series_of(ties).units
+        of = np.maximum(component, 0)
+        alone = (np.diff(masses.starts)[known] == 1) & ~tied
+        lower, upper = masses.lower[known], masses.upper[known]
+        if not len(units.records):
+            tied = np.zeros(len(event), dtype=bool)
+            return cls(known, 0 * known, np.where(alone, 1, 0), lower, upper - lower + 1)
+        records = np.where(tied, units.records[of], alone)
+        return cls(
+            np.where(tied, component, len(units.records) + known),
+            np.where(tied, ties.rank[known], 0),
+            np.where(event == NO_EVENT, 0, records),
+            np.where(tied, units.begin[of], lower),
+            np.where(tied, units.records[of] + units.spare[of], upper - lower + 1),
+        )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of problems that share no unit: `of_clauses`, shape (k,), and `of_units`, shape (u,).
+
+    `left`, `right`, shape (d,): the units of the events of each difference, numbered for each problem;
+    `records`: how many a unit has.
+    """
+
+    of_clauses: Indexes
+    of_units: Indexes
+    left: Indexes
+    right: Indexes
+    records: Indexes
+
+    @classmethod
+    def of(cls, clauses: Clauses, left: _Placed, right: _Placed) -> _Parts:
+        one, other = (
+            np.where(event == NO_EVENT, beside.unit, own.unit)
+            for event, own, beside in ((clauses.left, left, right), (clauses.right, right, left))
+        )
+        problem = np.tile(clauses.problem_of_differences, 2)
+        units = distinct_rows(np.stack([problem, np.concatenate([one, other])], axis=1))
+        one, other = np.split(units.which, 2)
+        first = one[clauses.difference_offsets[:-1]]
+        of_clause = first[clauses.clause_of_differences]
+        label = connected(len(units.first), np.concatenate([one, one]), np.concatenate([other, of_clause]))
+        part = np.unique(label, return_inverse=True)[1].reshape(-1)
+        records = np.concatenate([left.records, right.records])[units.first]
+        return cls(part[first], part, one, other, records)
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return int(self.of_units.max(initial=-1)) + 1
+
+    def sums(self, values: Reals | Indexes) -> Reals:
+        """The sum of values of units for each part."""
+        return np.bincount(self.of_units, weights=values, minlength=self.count).astype(np.float64)
+
+
+def by_interleaving(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
+    """The probability of what interleaving decides, of each group of one problem; and all other clauses."""
+    product = np.ones(clauses.groups)
+    left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
+    record = _records(clauses)
+    fit = _fit(clauses, left, right) & (record != NO_EVENT)
+    if not fit.any():
+        return product, clauses
+    parts = _Parts.of(clauses, left, right)
+    ticks = np.ones(parts.count, dtype=np.int64)
+    ticks[parts.of_units[parts.left]] = left.ticks
+    meetings = _meetings(parts, ticks)
+    chosen = _cheap(parts, ticks, meetings)
+    chosen[parts.of_clauses[~fit]] = False
+    # Of one record beside another a sum over the ticks of one takes less.
+    chosen &= np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) > 1
+    if not chosen.any():
+        return product, clauses
+    part = np.flatnonzero(chosen)
+    asked = _asked(clauses, record, (left, right), parts, part, ticks[part], meetings[part])
+    problem = np.empty(parts.count, dtype=np.int64)
+    problem[parts.of_clauses] = clauses.problem_of_clauses
+    np.multiply.at(product, problem[part], interleaved_as_asked(asked))
+    rest = clauses.taken(np.flatnonzero(~chosen[parts.of_clauses]))
+    return product, gathered([rest], clauses.group_of_problems, clauses.groups)
+
+
+def _records(clauses: Clauses) -> Indexes:
+    """The event of each clause that all its differences speak of, NO_EVENT where there is none."""
+    of, sizes = clauses.clause_of_differences, np.diff(clauses.difference_offsets)
+    found = np.full(len(sizes), NO_EVENT)
+    for event in (clauses.right, clauses.left):
+        one = event[clauses.difference_offsets[:-1]]
+        spoken = (clauses.left == one[of]) | (clauses.right == one[of])
+        common = np.bincount(of[spoken], minlength=len(sizes)) == sizes
+        found[common] = one[common]
+    return found
+
+
+def _fit(clauses: Clauses, left: _Placed, right: _Placed) -> Flags:
+    """Clauses that ask only which of two records of different writers, of one unit of time, comes first."""
+    fit = (left.records > 0) & (right.records > 0) & (left.unit != right.unit)
+    fit &= (left.begin == right.begin) & (left.ticks == right.ticks)
+    fit &= (clauses.bound == 0) | (clauses.bound == -1)
+    found: Flags = np.bincount(clauses.clause_of_differences[~fit], minlength=len(clauses.absent)) == 0
+    return found
+
+
+def _meetings(parts: _Parts, ticks: Ticks) -> Indexes:
+    """How many records of each part may be on the tick of another; MOST_MEETINGS for more.
+
+    On average at most `pairs` / `ticks` are, and k at once at most as often as that to the power of k / k!.
+    """
+    records, most = parts.sums(parts.records), np.zeros(parts.count, dtype=np.int64)
+    np.maximum.at(most, parts.of_units, parts.records)
+    average = (records**2 - parts.sums(parts.records**2)) / (2.0 * ticks)
+    found, share = np.zeros(parts.count, dtype=np.int64), np.ones(parts.count)
+    for count in range(1, MOST_MEETINGS + 1):
+        found[share > _NEVER] = count
+        share *= average / count
+    others: Indexes = records.astype(np.int64) - most
+    return np.minimum(found, others)
+
+
+def _cheap(parts: _Parts, ticks: Ticks, meetings: Indexes) -> Flags:
+    """Parts of few steps on the lattice, whose records have room side by side."""
+    writers = np.bincount(parts.of_units, minlength=parts.count)
+    steps = np.exp(parts.sums(np.log1p(parts.records))) * 2.0**writers * (meetings + 1)
+    found: Flags = (steps <= np.where(writers == 2, MOST_OF_TWO, MOST_OF_MORE)) & (meetings < MOST_MEETINGS)
+    return found & (parts.sums(parts.records) <= ticks)
+
+
+def _asked(
+    clauses: Clauses,
+    record: Indexes,
+    placed: tuple[_Placed, _Placed],
+    parts: _Parts,
+    part: Indexes,
+    ticks: Ticks,
+    meetings: Indexes,
+) -> Interleaved:
+    """What some parts, ascending, ask; of the writers of each the one of most records is the first."""
+    left, right = placed
+    unit = np.lexsort((-parts.records, parts.of_units))
+    begins = np.searchsorted(parts.of_units[unit], np.arange(parts.count + 1))
+    writer = np.empty(len(unit), dtype=np.int64)
+    writer[unit] = np.arange(len(unit)) - begins[parts.of_units[unit]]
+    of_parts, offsets = owned(begins, part)
+    order = np.argsort(parts.of_clauses, kind="stable")
+    clause_begins = np.searchsorted(parts.of_clauses[order], np.arange(parts.count + 1))
+    own, clause_offsets = owned(clause_begins, part)
+    clause = order[own]
+    first = clauses.difference_offsets[clause]
+    on_left = clauses.left[first] == record[clause]
+    at, difference_offsets = owned(clauses.difference_offsets, clause)
+    of_left = clauses.left[at] == record[clauses.clause_of_differences[at]]
+    return Interleaved(
+        offsets, ticks, meetings, parts.records[unit[of_parts]], clause_offsets,
+        writer[np.where(on_left, parts.left[first], parts.right[first])],
+        np.where(on_left, left.rank[first], right.rank[first]), clauses.absent[clause], difference_offsets,
+        writer[np.where(of_left, parts.right[at], parts.left[at])],
+        np.where(of_left, right.rank[at], left.rank[at]), np.where(of_left, 1, -1), clauses.bound[at],
+    )  # fmt: skip

@@ -1,0 +1,154 @@
+"""How probable it is that records of a few writers, all of one unit, stand among each other as is asked.
+
+Of n records of a writer on the m ticks of a unit every choice of n ticks is equally probable.  So is, of all
+writers, every way in which their records stand among each other on the same number t of ticks that have some:
+C(m, t) choices of ticks give it.  Such a way is a path on a lattice: each step takes the next record of one
+writer, or of several at once, which are then on one tick.  What is asked of a record and those of others
+forbids some of its steps; the paths that are left are counted by their number of ticks.  No tick is summed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.kernels.kernel import inner, kernel
+
+
+class Interleaved(NamedTuple):
+    """Questions about the order of records of some writers; question i owns writers from offsets[i] on.
+
+    `ticks`: how many the unit has; `meetings`: how many records may be on the tick of another, what is beyond
+    being too improbable to matter; shape (q,).  `records`: how many each writer has.
+
+    Question i owns the clauses from clause_offsets[i] on, which stand by `writer` and `rank`, those of a
+    record that the clause compares with others.  `difference_offsets`: those of a clause, which must not all
+    hold where it is `absent`: `t_record - t_other <= bound` where `side` is 1, `t_other - t_record <= bound`
+    where it is -1, with a bound of 0 or -1.  Writers count from 0 in each question, ranks likewise.
+    """
+
+    offsets: Indexes
+    ticks: Ticks
+    meetings: Indexes
+    records: Indexes
+    clause_offsets: Indexes
+    writer: Indexes
+    rank: Indexes
+    absent: Flags
+    difference_offsets: Indexes
+    other_writer: Indexes
+    other_rank: Indexes
+    side: Indexes
+    bound: Ticks
+
+
+@kernel
+def interleaved_as_asked(asked):
+    """Of each question the probability that all its clauses hold; shape (q,)."""
+    found = np.empty(len(asked.ticks))
+    for question in range(len(asked.ticks)):
+        begin, end = asked.offsets[question], asked.offsets[question + 1]
+        records = asked.records[begin:end]
+        paths = _paths(asked, question, records)
+        found[question] = _weighed(paths, records, asked.ticks[question])
+    return found
+
+
+@inner
+def _paths(asked, question, records):
+    """Paths to the end by how many records are on the tick of another; each step weighs a writer's share."""
+    writers, places = len(records), asked.meetings[question] + 1
+    strides, layer = np.ones(writers, np.int64), 1
+    for w in range(writers - 1, 0, -1):
+        strides[w] = layer
+        layer *= records[w] + 1
+    share = records / _sum(records)
+    # The first writer has the number of the layer, and reaches back by one.
+    before, here = np.zeros((layer, places)), np.zeros((layer, places))
+    count = np.zeros(writers, np.int64)
+    for first in range(records[0] + 1):
+        here[:] = 0.0
+        count[:] = 0
+        count[0] = first
+        for place in range(layer):
+            if first == 0 and place == 0:
+                here[0, 0] = 1.0
+            for step in range(1, 1 << writers):
+                if _allowed(asked, question, step, count):
+                    back, weight, met = place, 1.0, -1
+                    for w in range(writers):
+                        if step >> w & 1:
+                            met += 1
+                            weight *= share[w]
+                            back -= strides[w] if w else 0
+                    source = before if step & 1 else here
+                    for d in range(met, places):
+                        here[place, d] += weight * source[back, d - met]
+            for w in range(writers - 1, 0, -1):
+                count[w] += 1
+                if count[w] <= records[w]:
+                    break
+                count[w] = 0
+        before, here = here, before
+    return before[layer - 1]
+
+
+@inner
+def _allowed(asked, question, step, count):
+    """Whether a step of some writers may lead to so many records of each."""
+    for w in range(len(count)):
+        if step >> w & 1 and count[w] == 0:
+            return False
+    for clause in range(asked.clause_offsets[question], asked.clause_offsets[question + 1]):
+        own = asked.writer[clause]
+        if not step >> own & 1 or count[own] - 1 != asked.rank[clause]:
+            continue
+        all_hold = True
+        for i in range(asked.difference_offsets[clause], asked.difference_offsets[clause + 1]):
+            other, rank = asked.other_writer[i], asked.other_rank[i]
+            steps = step >> other & 1
+            if rank < count[other] - steps:
+                after = -1
+            elif steps and rank == count[other] - 1:
+                after = 0
+            else:
+                after = 1
+            all_hold &= asked.side[i] * after + asked.bound[i] >= 0
+        if all_hold == asked.absent[clause]:
+            return False
+    return True
+
+
+@inner
+def _weighed(paths, records, ticks):
+    """The probability of all paths, by the choices of ticks that those with so many have."""
+    total, weight = 0, 1.0
+    # Their number without meetings, and what a step weighs, both grow as all records together do.
+    count = np.zeros(len(records), np.int64)
+    together = _sum(records)
+    for taken in range(1, together + 1):
+        least = 0
+        for w in range(1, len(records)):
+            if (count[w] + 1) * records[least] < (count[least] + 1) * records[w]:
+                least = w
+        count[least] += 1
+        weight /= taken / count[least] * (records[least] / together)
+    for w in range(len(records)):
+        for i in range(records[w]):
+            weight *= (ticks - total - i) / (ticks - i)
+        total += records[w]
+    probability = 0.0
+    for met in range(len(paths)):
+        probability += paths[met] * weight
+        weight *= (total - met) / (ticks - total + met + 1.0)
+    return probability
+
+
+@inner
+def _sum(records):
+    total = 0
+    for each in records:
+        total += each
+    return total

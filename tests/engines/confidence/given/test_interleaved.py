@@ -1,0 +1,183 @@
+"""Records of writers in one unit are counted by how they interleave, and the judge agrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.confidence.given import interleaved, keys
+from cepctl.engines.confidence.occurrence import interleavings
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.plan.plan import Plan
+from cepctl.schema import IN_WRITTEN_ORDER, RECORD, WRITER
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.confidence.given.test_written_order import SCHEMA
+from tests.engines.confidence.occurrence.groups_agree import assert_same_groups
+from tests.plans import Event, event_table
+
+TICKS = 6
+PATTERNS = (
+    "SEQ(A a, B b)",
+    "SEQ(A a, B b) STRATEGY skip_till_next_match",
+    "SEQ(A a, B b, C c) STRATEGY skip_till_next_match",
+    "SEQ(A a, B b) STRATEGY strict_contiguity",
+    "SEQ(A a, !C n, B b)",
+    "SEQ(A a, B b, C c)",
+    "SEQ(A a, B b, !C n, A c)",
+    "AND(A a, B b) WITHIN 3 ticks",
+    "SEQ(A a, AND(B b, C c))",
+    "SEQ(A a, B+ b, C c)",
+)
+GROUPED = ("SEQ(A a, B b)", "SEQ(A a, B b) STRATEGY skip_till_next_match", "SEQ(A a, !C n, B b)")
+
+
+def of_one_unit(lines: list[tuple[str, str]], ticks: int = TICKS) -> pa.Table:
+    """Events of such types and writers, each of which may be on any of the ticks."""
+    events = [
+        Event(f"e{i:03}", kind, 0, ticks - 1, k="pq"[i % 2], x=i % 3) for i, (kind, _) in enumerate(lines)
+    ]
+    table = event_table(events).append_column(WRITER, pa.array([writer for _, writer in lines]))
+    return table.append_column(RECORD, pa.array(range(1, len(lines) + 1), pa.int64()))
+
+
+def plan(pattern: str) -> Plan:
+    pattern, _, group = pattern.partition(" GROUP BY ")
+    asked = f"PATTERN {pattern} GIVEN {IN_WRITTEN_ORDER}{group and f' GROUP BY {group}'}"
+    return replace(analyze(parse(asked), SCHEMA), returns=())
+
+
+@st.composite
+def drawn(draw: st.DrawFn, patterns: tuple[str, ...]) -> tuple[str, pa.Table]:
+    writers = draw(st.sampled_from(("wv", "wv", "wvu")))
+    lines = draw(
+        st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from(writers)), min_size=3, max_size=6)
+    )
+    return draw(st.sampled_from(patterns)), of_one_unit(lines)
+
+
+def rows_agree(case: tuple[str, pa.Table]) -> None:
+    pattern, table = case
+    assert_same_rows(match_table(plan(pattern), table), match_events(plan(pattern), table))
+
+
+def keys_agree(case: tuple[str, pa.Table]) -> None:
+    pattern, table = case
+    for group in ("()", "a.k", "b.k", "a.x, b.k"):
+        grouped = plan(f"{pattern} GROUP BY {group}")
+        assert_same_groups(grouped, group_table(grouped, table), match_events(grouped, table))
+
+
+def test_rows_are_those_of_the_judge() -> None:
+    check(drawn(PATTERNS), rows_agree, FEW_EXAMPLES)
+
+
+def test_keys_are_those_of_the_judge() -> None:
+    check(drawn(GROUPED), keys_agree, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+def test_rows_and_keys_are_those_of_the_judge_in_many_cases() -> None:
+    check(drawn(PATTERNS), rows_agree, MANY_EXAMPLES)
+    check(drawn(GROUPED), keys_agree, MANY_EXAMPLES)
+
+
+def log(writers: str, lines: int) -> pa.Table:
+    random = Random(writers)
+    return of_one_unit([(random.choice("ABC"), random.choice(writers)) for _ in range(lines)], 100_000)
+
+
+@pytest.mark.parametrize("pattern", (*PATTERNS[:2], *PATTERNS[3:5]))
+@pytest.mark.parametrize(("writers", "lines"), [("wv", 30), ("wvu", 21)])
+def test_counting_says_what_sums_over_ticks_say(
+    writers: str, lines: int, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, asked, counted = log(writers, lines), plan(pattern), list[int]()
+    count = interleavings.interleaved_as_asked
+
+    def counting(questions: Any) -> Any:
+        counted.append(len(questions.ticks))
+        return count(questions)
+
+    monkeypatch.setattr(interleaved, "interleaved_as_asked", counting)
+    found = match_events(asked, table)
+    assert sum(counted) > 10 or pattern == PATTERNS[0]
+    monkeypatch.setattr(interleaved, "MOST_OF_TWO", 0)
+    monkeypatch.setattr(interleaved, "MOST_OF_MORE", 0)
+    summed = match_events(asked, table)
+    assert found.column("signature") == summed.column("signature")
+    one, other = (each.column("confidence").to_numpy() for each in (found, summed))
+    assert np.allclose(one, other, rtol=1e-9, atol=1e-13)
+
+
+def _no_meetings(parts: Any, ticks: Any) -> Any:
+    return np.zeros(parts.count, dtype=np.int64)
+
+
+def _of_the_next_record(*arguments: Any) -> Any:
+    asked = _asked(*arguments)
+    return asked._replace(other_rank=asked.other_rank + 1)
+
+
+def _all_present(*arguments: Any) -> Any:
+    asked = _asked(*arguments)
+    return asked._replace(absent=np.zeros(len(asked.absent), dtype=bool))
+
+
+def _the_other_way(*arguments: Any) -> Any:
+    asked = _asked(*arguments)
+    return asked._replace(side=-asked.side)
+
+
+_asked = interleaved._asked
+TWO_EACH = [("A", "w"), ("B", "v"), ("C", "u"), ("B", "w"), ("B", "v"), ("A", "u"), ("C", "w")]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("_meetings", _no_meetings),
+        ("_asked", _of_the_next_record),
+        ("_asked", _all_present),
+        ("_asked", _the_other_way),
+    ],
+    ids=["records never meet", "the next record", "rivals must be there", "the other way round"],
+)
+def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = "SEQ(A a, B b) STRATEGY skip_till_next_match", of_one_unit(TWO_EACH, 5)
+    rows_agree(case)
+    monkeypatch.setattr(interleaved, name, fault)
+    with pytest.raises(AssertionError):
+        rows_agree(case)
+
+
+def test_a_key_of_many_rows_asks_for_the_first_and_the_last() -> None:
+    """Of two hosts with 60 lines each in a second 900 pairs stand for one: the first A and the last B."""
+    lines = [("C", "wv"[i % 2]) for i in range(60)] + [("A", "w")] * 30 + [("B", "v")] * 30
+    lines = [lines[i] for i in Random(7).sample(range(len(lines)), len(lines))]
+    table = of_one_unit(lines, 1_000_000)
+    kinds = [kind for kind, _ in lines]
+    ends = f"e{kinds.index('A'):03}", f"e{len(kinds) - 1 - kinds[::-1].index('B'):03}"
+    rows = match_events(plan("SEQ(A a, B b)"), table).to_pylist()
+    (pair,) = [row for row in rows if tuple(each for (each,) in row["signature"]) == ends]
+    for pattern in PATTERNS[:2]:
+        (key,) = match_events(plan(f"{pattern} GROUP BY ()"), table).to_pylist()
+        assert key["occurrence"] == pytest.approx(pair["confidence"], rel=1e-12)
+
+
+def test_a_key_that_is_certain_needs_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One host has an A and then a B: some B follows in every world, whatever the nearest is."""
+    for measuring in ("open_confidences", "GroupComponents"):
+        monkeypatch.setattr(keys, measuring, None)
+    lines = [(kind, writer) for kind in "ABC" for writer in "wv"] * 4
+    (row,) = match_events(plan(f"{PATTERNS[1]} GROUP BY ()"), of_one_unit(lines, 1_000)).to_pylist()
+    assert row["occurrence"] == 1.0
