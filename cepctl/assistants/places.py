@@ -37,4 +37,7 @@ class Places:
             raise UsageError(f"{path} is outside of the folders that may be read: {allowed}")
         if not found.exists():
             raise UsageError(f"there is no {path} in {self.folders[0]}")
+        if not (found.is_file() or found.is_dir()):
+            # Nobody would write into a pipe, so a server that opened one would answer nothing any more.
+            raise UsageError(f"{path} is neither a file nor a folder; name one of these")
         return str(found)

@@ -110,6 +110,17 @@ def test_what_lies_outside_of_the_folders_is_refused(path: str, samples: Path) -
         assert "outside of the folders that may be read" in found.content[0].text
 
 
+def test_a_pipe_is_refused_and_not_waited_for(samples: Path) -> None:
+    os.mkfifo(samples / "pipe.csv")
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("match", {"query": "PATTERN A a", "events": ["pipe.csv"]}),
+        ("inspect", {"events": ["logs"], "uncertainty": "pipe.csv"}),
+    ]
+    for found in asked(samples, calls):
+        assert found.is_error
+        assert "pipe.csv is neither a file nor a folder" in found.content[0].text
+
+
 def test_what_a_user_can_mend_is_told_as_it_is(samples: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("match", {"query": "PATTERN SEQ(", "events": ["logs"]}),
