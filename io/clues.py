@@ -92,6 +92,7 @@ _WORD = re.compile(r"[^\W\d_][\w .-]*")
 # What a shell would not leave as it is.
 _UNSAFE = re.compile(r"[^\w@%+=:,./<>-]")
 _LISTED = 12
+_MOST_LINES_BEFORE, _FEWEST_TIMED = 20, 3
 _LONGEST_NAME = 60
 # A run of as many zeros is none of UTF-16 or UTF-32.
 _ZEROS = bytes(16)
@@ -138,21 +139,42 @@ def clue_to(head: bytes) -> str:
     shown = [line for line in lines[:_LISTED] if line]
     if shown and sum(_COMPOSE.match(line) is not None for line in shown) > _MOSTLY * len(shown):
         return _WITHOUT_TIMES
+    for at in range(min(_MOST_LINES_BEFORE, len(lines)) + 1):
+        if at == 0 or _begins_rows(lines[at:]):
+            table = _of_table(lines[at:], "first line" if at == 0 else f"line {at + 1}")
+            if table is not None:
+                return table
+    return _of_text(lines)
+
+
+def _begins_rows(lines: Sequence[str]) -> bool:
+    """Whether below a line there are others divided like it, most of them with a time as one value."""
+    for delimiter in _DELIMITERS:
+        count = lines[0].count(delimiter) if lines else 0
+        rows = [line.split(delimiter) for line in lines[1:_LISTED] if line.count(delimiter) == count]
+        timed = sum(any(_INSTANT.match(cell.strip().strip('"')) for cell in row) for row in rows)
+        if count and timed >= _FEWEST_TIMED and 2 * timed > len(lines[1:_LISTED]):
+            return True
+    return False
+
+
+def _of_table(lines: Sequence[str], where: str) -> str | None:
+    """Of lines that are a table without usual names of its columns: what it is, and how it is read."""
     unnamed = _names_for(lines)
     if unnamed:
         return (
-            "its first line holds values and no names of columns: name them, event_type and time among them: "
+            f"its {where} holds values and no names of columns: name them, event_type and time among them: "
             f"--columns-of {','.join(unnamed)}"
         )
     columns = _columns(lines)
-    if columns:
-        near = "tsv" if "\t" in lines[0] else "csv"
-        seen = f"its first line has the columns {_listed(columns)}, so the nearest format is {near}"
-        delimiter = next(each for each in _DELIMITERS if lines[0].count(each) == len(columns) - 1)
-        rows = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in lines[1:_LISTED]]
-        cells = [dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(columns)]
-        return f"{seen}; {_mapping(columns, cells)}"
-    return _of_text(lines)
+    if not columns:
+        return None
+    near = "tsv" if "\t" in lines[0] else "csv"
+    seen = f"its {where} has the columns {_listed(columns)}, so the nearest format is {near}"
+    delimiter = next(each for each in _DELIMITERS if lines[0].count(each) == len(columns) - 1)
+    rows = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in lines[1:_LISTED]]
+    cells = [dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(columns)]
+    return f"{seen}; {_mapping(columns, cells)}"
 
 
 def _of_json(text: str) -> str:
