@@ -5,6 +5,9 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+_DEEPEST = 100
+"""Brackets and dotted keys nest; who looks at what they hold may go down so far."""
+
 
 def toml_document(text: str) -> dict[str, Any]:
     """The tables of a document.
@@ -15,6 +18,19 @@ def toml_document(text: str) -> dict[str, Any]:
         If it is not valid, or nested too deeply to be read.
     """
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    if _is_too_deep(document):
+        raise tomllib.TOMLDecodeError("it is nested too deeply")
+    return document
+
+
+def _is_too_deep(document: dict[str, Any]) -> bool:
+    level: list[Any] = [document]
+    for _ in range(_DEEPEST):
+        inner = [each for value in level for each in (value.values() if isinstance(value, dict) else value)]
+        level = [each for each in inner if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True

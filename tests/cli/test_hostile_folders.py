@@ -14,7 +14,12 @@ from cepctl.cli.commands import demo
 from cepctl.errors import JobError, UsageError
 from tests.calls import called
 
-DEEP = {"arrays": "a = " + "[" * 50_000, "tables": "[[rule]]\nx = " + "{a=" * 5_000}
+DEEP = {
+    "arrays": "a = " + "[" * 50_000,
+    "tables": "[[rule]]\nx = " + "{a=" * 5_000,
+    "dotted keys": ".".join(["a"] * 20_000) + " = 1",
+    "headers": "[" + ".".join(["a"] * 20_000) + "]",
+}
 
 
 @pytest.fixture
@@ -31,6 +36,17 @@ def test_toml_that_is_nested_without_end_is_refused(
 ) -> None:
     Path("deep.toml").write_text(text)
     _, told = called(capsys, "ingest", log, "-o", "events", option, "deep.toml", code=2)
+    assert "nested too deeply" in told
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+@pytest.mark.parametrize("named", [True, False])
+def test_options_that_are_nested_without_end_are_refused(
+    log: str, text: str, named: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cepctl.toml").write_text(text)
+    chosen = ["--config", "cepctl.toml"] if named else []
+    _, told = called(capsys, *chosen, "inspect", log, code=2)
     assert "nested too deeply" in told
 
 

@@ -138,12 +138,14 @@ FAR = "".join(
         (
             b"a banner\nwhat,when\n" + b"Paid,2026-06-14T08:15:00Z\n" * 3,
             "its line 2 has the columns what, when, so the nearest format is csv; say which are what: --map "
-            "event_type=what,time=when (with it 3 of its first 4 records would become events of 1 type: Paid)",
+            "event_type=what,time=when (with it 3 of its first 4 records would become events of 1 type: "
+            "Paid)",
         ),
         (
             b"a banner\n" + b"Paid,2026-06-14T08:15:00Z\n" * 4,
             "its line 2 holds values and no names of columns: name them, event_type and time among them: "
-            "--columns-of event_type,time (with it 4 of its first 5 records would become events of 1 type: Paid)",
+            "--columns-of event_type,time (with it 4 of its first 5 records would become events of 1 type: "
+            "Paid)",
         ),
     ],
 )
