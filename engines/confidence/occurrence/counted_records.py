@@ -16,6 +16,8 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner
 
 _NOTHING, _ROUNDED = 1e-290, 1e-20
+_FEW = 300
+"""Of so many records the ways to stand before, in and after a range are floats as they are."""
 
 
 class CountedRecords(NamedTuple):
@@ -131,6 +133,8 @@ def outside_of_ranges(counted, k, first, last, begins, ends, count):
     if ticks < n:
         return 0.0
     ranks = counted.rank[counted.rank_offsets[k] : counted.rank_offsets[k + 1]]
+    if count == 1 and n <= _FEW and first <= begins[0] <= ends[0] <= last:
+        return _outside_of_range(n, ranks, begins[0] - first, ends[0] + 1 - begins[0], last - ends[0])
     ways, more, chance = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1)
     ways[0], at, least = 1.0, first, 0
     for f in range(count):
@@ -154,6 +158,31 @@ def outside_of_ranges(counted, k, first, last, begins, ends, count):
         total += ways[n - d] * chance[d]
     _place_chances(ticks, ticks, chance)
     return total / chance[n]
+
+
+@inner
+def _outside_of_range(n, ranks, before, within, after):
+    """The same of one range, by its ticks: the sum of C(before, c) C(within, d) C(after, n - c - d)."""
+    ticks = before + within + after
+    odds = n / (ticks + 1.0 - n)
+    ways_within, ways_after = np.empty(n + 1), np.empty(n + 1)
+    ways_within[0] = ways_after[0] = every = 1.0
+    for d in range(n):
+        share = odds / (d + 1.0)
+        ways_within[d + 1] = ways_within[d] * (max(within - d, 0) * share)
+        ways_after[d + 1] = ways_after[d] * (max(after - d, 0) * share)
+        every *= (ticks - d) * share
+    total, ways, upto = 0.0, 1.0, 0
+    for c in range(n + 1):
+        while upto < len(ranks) and ranks[upto] < c:
+            upto += 1
+        most = ranks[upto] if upto < len(ranks) else n
+        found = 0.0
+        for d in range(most - c + 1):
+            found += ways_within[d] * ways_after[n - c - d]
+        total += ways * found
+        ways *= max(before - c, 0) * (odds / (c + 1.0))
+    return total / every
 
 
 @inner
