@@ -190,18 +190,23 @@ def _asked(
     writer = np.empty(len(unit), dtype=np.int64)
     writer[unit] = np.arange(len(unit)) - begins[parts.of_units[unit]]
     of_parts, offsets = owned(begins, part)
-    order = np.argsort(parts.of_clauses, kind="stable")
-    clause_begins = np.searchsorted(parts.of_clauses[order], np.arange(parts.count + 1))
-    own, clause_offsets = owned(clause_begins, part)
-    clause = order[own]
-    first = clauses.difference_offsets[clause]
-    on_left = clauses.left[first] == record[clause]
+    records = parts.records[unit[of_parts]]
+    record_offsets = np.concatenate([[0], np.cumsum(records)])
+    first = clauses.difference_offsets[:-1]
+    on_left = clauses.left[first] == record
+    question = np.searchsorted(part, parts.of_clauses)
+    own = offsets[question] + writer[np.where(on_left, parts.left[first], parts.right[first])]
+    number = record_offsets[np.minimum(own, len(records))] + np.where(
+        on_left, left.rank[first], right.rank[first]
+    )
+    clause = np.flatnonzero(np.isin(parts.of_clauses, part))
+    clause = clause[np.argsort(number[clause], kind="stable")]
+    clause_offsets = np.searchsorted(number[clause], np.arange(record_offsets[-1] + 1)).astype(np.int64)
     at, difference_offsets = owned(clauses.difference_offsets, clause)
     of_left = clauses.left[at] == record[clauses.clause_of_differences[at]]
     return Interleaved(
-        offsets, ticks, meetings, parts.records[unit[of_parts]], clause_offsets,
-        writer[np.where(on_left, parts.left[first], parts.right[first])],
-        np.where(on_left, left.rank[first], right.rank[first]), clauses.absent[clause], difference_offsets,
+        offsets, ticks, meetings, records, record_offsets, clause_offsets, clauses.absent[clause],
+        difference_offsets,
         writer[np.where(of_left, parts.right[at], parts.left[at])],
         np.where(of_left, right.rank[at], left.rank[at]), np.where(of_left, 1, -1), clauses.bound[at],
     )  # fmt: skip

@@ -23,19 +23,18 @@ class Interleaved(NamedTuple):
     `ticks`: how many the unit has; `meetings`: how many records may be on the tick of another, what is beyond
     being too improbable to matter; shape (q,).  `records`: how many each writer has.
 
-    Question i owns the clauses from clause_offsets[i] on, which stand by `writer` and `rank`, those of a
-    record that the clause compares with others.  `difference_offsets`: those of a clause, which must not all
-    hold where it is `absent`: `t_record - t_other <= bound` where `side` is 1, `t_other - t_record <= bound`
-    where it is -1, with a bound of 0 or -1.  Writers count from 0 in each question, ranks likewise.
+    The records of writer w are those from record_offsets[w] on, and clauses from clause_offsets[r] on compare
+    record r with others.  `difference_offsets`: those of a clause, which must not all hold where it is
+    `absent`: `t_record - t_other <= bound` where `side` is 1, `t_other - t_record <= bound` where it is -1,
+    with a bound of 0 or -1.  Other writers count from 0 in each question, ranks in each writer.
     """
 
     offsets: Indexes
     ticks: Ticks
     meetings: Indexes
     records: Indexes
+    record_offsets: Indexes
     clause_offsets: Indexes
-    writer: Indexes
-    rank: Indexes
     absent: Flags
     difference_offsets: Indexes
     other_writer: Indexes
@@ -101,22 +100,28 @@ def _allowed(asked, question, step, count):
     for w in range(len(count)):
         if step >> w & 1 and count[w] == 0:
             return False
-    for clause in range(asked.clause_offsets[question], asked.clause_offsets[question + 1]):
-        own = asked.writer[clause]
-        if not step >> own & 1 or count[own] - 1 != asked.rank[clause]:
-            continue
-        all_hold = True
-        for i in range(asked.difference_offsets[clause], asked.difference_offsets[clause + 1]):
-            other, rank = asked.other_writer[i], asked.other_rank[i]
-            steps = step >> other & 1
-            if rank < count[other] - steps:
-                after = -1
-            elif steps and rank == count[other] - 1:
-                after = 0
-            else:
-                after = 1
-            all_hold &= asked.side[i] * after + asked.bound[i] >= 0
-        if all_hold == asked.absent[clause]:
+    for w in range(len(count)):
+        record = asked.record_offsets[asked.offsets[question] + w] + count[w] - 1
+        if step >> w & 1:
+            for clause in range(asked.clause_offsets[record], asked.clause_offsets[record + 1]):
+                if _all_hold(asked, clause, step, count) == asked.absent[clause]:
+                    return False
+    return True
+
+
+@inner
+def _all_hold(asked, clause, step, count):
+    """Whether all differences of a clause hold where its record has just been taken."""
+    for i in range(asked.difference_offsets[clause], asked.difference_offsets[clause + 1]):
+        other, rank = asked.other_writer[i], asked.other_rank[i]
+        steps = step >> other & 1
+        if rank < count[other] - steps:
+            after = -1
+        elif steps and rank == count[other] - 1:
+            after = 0
+        else:
+            after = 1
+        if asked.side[i] * after + asked.bound[i] < 0:
             return False
     return True
 
