@@ -12,7 +12,7 @@ Pieces of the two streams may take turns.  What the path tells are attributes to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import IO, NamedTuple
@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.io.containers.origin import container_origin
 from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.log_format import LogFormat
@@ -31,7 +32,7 @@ from cepctl.io.contract.times import LogTime, parse_time
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit, taken_lines
 from cepctl.io.source.json_objects import flat_value, json_object
-from cepctl.io.source.line_blocks import Groups, Layout, Lines
+from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
 from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
 from cepctl.io.templates.attribute import TemplatedReader
@@ -95,12 +96,14 @@ class ContainerLog:
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
         pieces = _Pieces(batches, container_origin(source), self.piece_of)
         told = partial(_whole_lines, pieces.origin, self.unescape)
-        known = partial(self._layouts, pieces, [Layout(self.whole, told)])
+        known = partial(self._known, pieces, Layout(self.whole, told))
         return taken_lines(stream, batches, pieces.take_line, known, _AROUND, pieces.end)
 
-    def _layouts(self, pieces: _Pieces, layouts: Sequence[LineLayout], lines: Lines) -> Sequence[LineLayout]:
-        """The layouts of lines among which none is a piece of one."""
-        return () if pieces.are_open or self.has_pieces(lines) else layouts
+    def _known(
+        self, pieces: _Pieces, layout: LineLayout, lines: Lines
+    ) -> Iterator[tuple[Numbers, LineColumns]] | None:
+        """What lines among which none is a piece of one tell by a layout; None of other lines."""
+        return None if pieces.are_open or self.has_pieces(lines) else told_by([layout], lines, _AROUND)
 
 
 def _has_pieces_of_cri(lines: Lines) -> bool:

@@ -17,7 +17,7 @@ are attributes; all others keep the type that the reader gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, NamedTuple
@@ -93,6 +93,8 @@ EventOf = Callable[[str], LineEvent | str]
 
 Take = Callable[[int, bytes], None]
 """Takes a line with its number."""
+Known = Callable[[Lines], Iterable[tuple[Numbers, LineColumns]] | None]
+"""What many lines tell in columns, with the rows of those that it understands; None where there are none."""
 
 
 @dataclass
@@ -233,32 +235,37 @@ class LineBatches:
 
 
 def line_events(
-    stream: IO[bytes], batches: LineBatches, event_of: EventOf, layouts: Sequence[LineLayout] = ()
+    stream: IO[bytes],
+    batches: LineBatches,
+    event_of: EventOf,
+    layouts: Sequence[LineLayout] = (),
+    known: Known | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the events of a log, in its order; lines that one of the layouts fits are read many at a time."""
-    return taken_lines(stream, batches, partial(_take, batches, event_of), lambda _: layouts)
+    """Yield the events of a log, in its order; what fits a layout, or is `known`, is read many at a time."""
+    known = partial(told_by, layouts) if layouts else known
+    return taken_lines(stream, batches, partial(_take, batches, event_of), known)
 
 
 def taken_lines(
     stream: IO[bytes],
     batches: LineBatches,
     take: Take,
-    layouts: Callable[[Lines], Sequence[LineLayout]],
+    known: Known | None,
     blanks: bytes = BLANKS,
     end: Callable[[], None] = lambda: None,
 ) -> Iterator[pa.RecordBatch]:
     """As `line_events`, of lines that are taken with their number, without `blanks` around them.
 
-    `layouts`: those that may fit some lines.  `end` is called behind the last of them.
+    `known`: tells of many lines at once.  `end` is called behind the last of them.
     """
     chunks = Chunks(utf8_stream(stream))
     for number, text in line_blocks(chunks):
         for lines in lines_of(number, text):
-            known = layouts(lines) if are_many(lines) else ()
-            if known:
+            told = known(lines) if known is not None and are_many(lines) else None
+            if told is not None:
                 if len(batches):
                     yield batches.take()
-                batch = _events_of(lines, batches, take, known, blanks)
+                batch = _events_of(lines, batches, take, told, blanks)
                 if batch is not None:
                     yield batch
                 continue
@@ -273,12 +280,16 @@ def taken_lines(
 
 
 def _events_of(
-    lines: Lines, batches: LineBatches, take: Take, layouts: Sequence[LineLayout], blanks: bytes
+    lines: Lines,
+    batches: LineBatches,
+    take: Take,
+    found: Iterable[tuple[Numbers, LineColumns]],
+    blanks: bytes,
 ) -> pa.RecordBatch | None:
     """The events of some lines, in their order; None where there is none."""
     told = []
     waiting = np.ones(len(lines), np.bool_)
-    for rows, columns in told_by(layouts, lines, blanks):
+    for rows, columns in found:
         usable = columns.usable & (lines.ends[rows] - lines.starts[rows] <= LONGEST_LINE)
         if usable.any():
             told.append((rows[usable], columns.where(usable)))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.unicode_text import NotUnicodeError, is_unicode
-from cepctl.io.source.line_blocks import Lines, is_text
+from cepctl.io.source.line_blocks import BLANKS, Lines, is_text
 
 
 def json_object(line: bytes | str) -> dict[str, Any] | None:
@@ -71,6 +74,61 @@ def all_fields(lines: Lines, types: Mapping[str, pa.DataType]) -> dict[str, pa.A
     return _fields(lines, types, "error")
 
 
+@dataclass
+class TextObjects:
+    """The objects of a file all of whose values are text, in blocks; with no more than `most` fields.
+
+    What fields they have, and whether there are others among them, is mostly as in the blocks before.
+    """
+
+    most: int
+    _names: set[str] = field(default_factory=set)
+    _are_all: bool = True
+
+    def of(self, lines: Lines) -> tuple[Numbers, dict[str, pa.Array]] | None:
+        """The rows of lines that are such objects, and their fields; None where each has to be asked."""
+        fields = self._fields_of(lines) if self._are_all else None
+        if fields is not None:
+            return np.arange(len(lines)), fields
+        rows, some = _plainly_of_text(lines)
+        self._are_all = len(rows) == len(lines)
+        fields = self._fields_of(some) if len(rows) else None
+        return None if fields is None else (rows, fields)
+
+    def _fields_of(self, lines: Lines) -> dict[str, pa.Array] | None:
+        found = self._known_fields_of(lines) if self._names else None
+        if found is None:
+            names = {name.decode() for name in set(_NAME.findall(lines.block())) if is_text(name)}
+            if names <= self._names or len(names | self._names) > self.most:
+                return None
+            self._names |= names
+            found = self._known_fields_of(lines)
+        return found
+
+    def _known_fields_of(self, lines: Lines) -> dict[str, pa.Array] | None:
+        found = all_fields(lines, {name: pa.string() for name in sorted(self._names)})
+        if found is None:
+            return None
+        return {name: values for name, values in found.items() if values.null_count < len(values)}
+
+
+def _plainly_of_text(lines: Lines) -> tuple[Numbers, Lines]:
+    """The rows of lines that can be objects of text alone, and these lines, without blanks around them."""
+    import polars as pl
+
+    texts = pl.Series(lines.strings()).str.strip_chars(f"{BLANKS.decode()}\n")
+    plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains(_NOT_PLAIN)
+    text = "".join(f"{line}\n" for line in texts.filter(plain)).encode()
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    return np.flatnonzero(plain.to_numpy()), Lines(text, 1, np.append(0, ends[:-1] + 1), ends)
+
+
+_NAME = re.compile(rb'[{,]\s*"([^"\\]*)"\s*:')
+"""In an object a quote behind one of these signs opens a name, or closes a value that no colon follows."""
+_NOT_PLAIN = r'":\s*[^"\s]|\\u[dD]|[\x00-\x1f]|[\x{D000}-\x{D7FF}]'
+"""Stands in a line with another value than text, and in one that may not be read as text everywhere."""
+
+
 def _fields(lines: Lines, types: Mapping[str, pa.DataType], others: str) -> dict[str, pa.Array] | None:
     """Columns of objects, which are not made: that takes a small part of the time that they take.
 
@@ -81,7 +139,7 @@ def _fields(lines: Lines, types: Mapping[str, pa.DataType], others: str) -> dict
 
     block, data = lines.block(), np.frombuffer(lines.text, np.uint8)
     alike = (data[lines.starts] == ord("{")).all() and (data[lines.ends - 1] == ord("}")).all()
-    if not alike or not is_text(block) or may_hold_half_pairs(block.decode()):
+    if not alike or not is_text(block) or may_hold_half_pairs(block if block.isascii() else block.decode()):
         return None
     try:
         table = pj.read_json(

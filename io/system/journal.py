@@ -31,14 +31,22 @@ from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, lin
 from cepctl.io.source.json_objects import flat_value, json_object
 from cepctl.io.source.line_messages import field_of_objects, line_messages
 from cepctl.io.source.plain_lines import plain_lines
+from cepctl.io.system.journal_columns import EntryColumns
+from cepctl.io.system.journal_fields import (
+    GIVEN,
+    MOST_DIGITS,
+    OF_ITS_OWN,
+    OWN,
+    RECEIVED,
+    UNTYPED,
+    is_of_journal,
+    short_name,
+)
 from cepctl.io.templates.attribute import TemplatedReader
 from cepctl.io.templates.first_lines import first_lines
 
 NOT_AN_ENTRY = "not an entry of a journal: a JSON object with __REALTIME_TIMESTAMP"
-_RECEIVED, _GIVEN = "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP"
-_MOST_DIGITS, _MOST_SHAPES = 18, 256
-_NAMED = {"_SYSTEMD_UNIT": "unit", "_HOSTNAME": "node_raw"}
-_OWN = ("MESSAGE", "PRIORITY")
+_MOST_SHAPES = 256
 _TAKEN = frozenset(("node", "node_raw", "program", "severity", "message", "pid", "unit"))
 _TEXTS = frozenset(("message", "program", "node", "node_raw", "unit", "severity", "cursor", "cmdline", "exe"))
 
@@ -47,14 +55,15 @@ class Journal:
     """Reader of exported journals."""
 
     def recognises(self, head: bytes) -> bool:
-        return lines_fit(head, lambda line: line.startswith("{") and f'"{_RECEIVED}"' in line)
+        return lines_fit(head, lambda line: line.startswith("{") and f'"{RECEIVED}"' in line)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         """Yield the entries of one export."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
-        return line_events(stream, batches, _Entries(options.drop_domain).event)
+        known = EntryColumns(options.drop_domain).told
+        return line_events(stream, batches, _Entries(options.drop_domain).event, known=known)
 
 
 def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
@@ -75,7 +84,7 @@ class _Entries:
 
     def event(self, line: str) -> LineEvent | str:
         entry = json_object(line)
-        if entry is None or _RECEIVED not in entry:
+        if entry is None or RECEIVED not in entry:
             return NOT_AN_ENTRY
         program = _text(entry.get("SYSLOG_IDENTIFIER")) or _text(entry.get("_COMM"))
         host = _text(entry.get("_HOSTNAME"))
@@ -86,8 +95,8 @@ class _Entries:
             "message": _text(entry.get("MESSAGE")),
             **_others(entry),
         }
-        time = _instant(entry.get(_GIVEN)) or _instant(entry.get(_RECEIVED))
-        return LineEvent(program or "Message", time, 1, attributes)
+        time = _instant(entry.get(GIVEN)) or _instant(entry.get(RECEIVED))
+        return LineEvent(program or UNTYPED, time, 1, attributes)
 
 
 def _others(entry: Mapping[str, Any]) -> dict[str, Value]:
@@ -103,11 +112,11 @@ def _attributes_of(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Each of the fields that an entry has, with its attribute: most entries of a program have the same."""
     found: dict[str, str] = {}
     # What the journal itself knows begins with an underscore, and has the short name first.
-    for name in sorted(names, key=lambda name: not name.startswith("_")):
-        if name in _OWN:
+    for name in sorted(names, key=lambda name: not is_of_journal(name)):
+        if name in OWN:
             continue
-        short = _NAMED.get(name, name.lstrip("_").lower()) or name
-        taken = short in found or short in ("node", "program", "severity", "message")
+        short = short_name(name)
+        taken = short in found or short in OF_ITS_OWN
         found[name if taken else short] = name
     return tuple((name, attribute) for attribute, name in found.items())
 
@@ -142,7 +151,7 @@ def _severity(value: Any) -> str | None:
 
 def _instant(value: Any) -> LogTime | None:
     text = str(value)
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
         return None
     micros = int(text)
     return LogTime(micros, 0) if 0 < micros < LAST_SECOND * 1_000_000 else None

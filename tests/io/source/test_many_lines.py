@@ -101,6 +101,30 @@ LINES = {
         '{"log":"raw \tsign\\n","stream":"stdout","time":"2026-06-14T08:15:08Z"}',
         "not a line",
     ],
+    "journal": [
+        '{"__REALTIME_TIMESTAMP":"1781417705612004","_SOURCE_REALTIME_TIMESTAMP":"1781417705000001",'
+        '"_HOSTNAME":"web1.example","SYSLOG_IDENTIFIER":"sshd","_PID":"2210","PRIORITY":"6",'
+        '"MESSAGE":"Failed password for ann from 10.0.0.7 port 22","_SYSTEMD_UNIT":"ssh.service"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612005","_COMM":"cron","PRIORITY":"","MESSAGE":"","_HOSTNAME":""}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612006","SYSLOG_IDENTIFIER":"","_COMM":"","PID":"7","UNIT":"a"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612007","_PID":"7","PID":"8","_SYSTEMD_UNIT":"x","UNIT":"y"}',
+        '{ "__REALTIME_TIMESTAMP" : "1781417705612008", "MESSAGE" : "a, \\"b\\":1 {\\"c\\":[]}", '
+        '"PRIORITY": "9" }',
+        '{"__REALTIME_TIMESTAMP":"1781417705612009","MESSAGE":[72,105,255],"_PID":"7"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","MESSAGE":"é \\u00e9 \\n 한","_PID":null,"PRIORITY":3}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","MESSAGE":"\\ud83d\\ude00","kernel":"x","NODE":"n"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","MESSAGE":"\\ud800","":"","_":"y","A\\u0042":"z"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","_PID":"1","_PID":"2"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","__PID":"1","_PID":"2","pid":"3"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","node":"n7","_NODE":"n8","time":"x","X":["a","b"]}',
+        '{"__REALTIME_TIMESTAMP":"late","_SOURCE_REALTIME_TIMESTAMP":"0","MESSAGE":"x"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010","_SOURCE_REALTIME_TIMESTAMP":"9999999999999999999"}',
+        '{"__REALTIME_TIMESTAMP":"00781417705612010","MESSAGE":"raw \tsign"}',
+        '{"__REALTIME_TIMESTAMP":"1781417705612010"}{"__REALTIME_TIMESTAMP":"1781417705612011"}',
+        '{"MESSAGE":"no time","_SOURCE_REALTIME_TIMESTAMP":"1781417705612010"}',
+        "{}",
+        "not an entry",
+    ],
     "compose": [
         "web-1    | 2026-06-14T08:15:04.123456789Z ready on :8080",
         "basket-1 | 2026-06-14T08:15:05.31+02:00",
