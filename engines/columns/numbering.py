@@ -101,6 +101,18 @@ class Numbering:
         return np.where(known[at] == values, at, -1)
 
 
+def occur_in(values: Indexes, others: Indexes) -> Flags:
+    """Which values occur among others: by hashes, where `np.isin` would sort both.
+
+    Examples
+    --------
+    >>> occur_in(np.array([3, 1, 3]), np.array([5, 3])).tolist()
+    [True, False, True]
+    """
+    found: Flags = pl.Series(values).is_in(pl.Series(others).implode()).to_numpy()
+    return found
+
+
 def order_of(number: Indexes, tick: Ticks) -> Indexes:
     """Rows by number, not negative, then tick, then as they are: the same as `np.lexsort((tick, number))`."""
     count = len(number)

@@ -18,6 +18,7 @@ from cepctl.engines.columns.bindings import (
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
 from cepctl.engines.columns.range_join import (
     Candidates,
@@ -111,7 +112,7 @@ def _is_bound(
         if component in spared:
             continue
         if isinstance(each, Group):
-            found |= np.isin(row * count + event, each.owner * count + each.members)
+            found |= occur_in(row * count + event, each.owner * count + each.members)
         else:
             found |= each[row] == event
     return found

@@ -87,9 +87,21 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
 def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
     from cepctl.engines.confidence.given.confidences import tied_matches
+    from cepctl.engines.confidence.given.settled_rows import rivals_left, settled_by_order
 
-    whole, measure = batch.taken(rows), batch.measure
-    return rows, tied_matches(whole.coupled, batch.ties, measure.memory, whole.spans, measure.affordable)
+    whole, measure, ties = batch.taken(rows), batch.measure, batch.ties
+    found, open_still = impossible(len(rows)), np.arange(len(rows))
+    if measure.shape.only_single and whole.spans is None and not measure.shape.hides_ends:
+        events, masses = whole.events, measure.masses
+        whole = replace(whole, rivals=rivals_left(whole.rivals, events, ties, masses))
+        settled, certain = settled_by_order(measure.shape, whole.rivals, events, ties, masses)
+        found.put(settled, certain)
+        open_still = np.delete(open_still, settled)
+    if len(open_still):
+        whole = whole.taken(open_still)
+        some = tied_matches(whole.coupled, ties, measure.memory, whole.spans, measure.affordable)
+        found.put(open_still, some)
+    return rows, found
 
 
 def given_at_offsets(batch: Batch, rows: Indexes) -> Found:

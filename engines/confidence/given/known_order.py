@@ -67,7 +67,7 @@ def contradict_order(clauses: Clauses) -> Flags:
 def _open_still(clauses: Clauses, ties: EventTies, masses: Masses) -> Clauses:
     """Without differences that the order decides; what contradicts it asks for one that no world has."""
     left, right, bound = clauses.left, clauses.right, clauses.bound
-    apart, known = _places_between(ties, left, right)
+    apart, known = places_between(ties, left, right)
     (left_least, left_most), (right_least, right_most) = (_ends(masses, event) for event in (left, right))
     always = (known & (apart > 0) & (bound >= -apart)) | (left_most - right_least <= bound)
     never = (known & (apart < 0) & (bound < -apart)) | (left_least - right_most > bound)
@@ -120,7 +120,7 @@ def _never(clauses: Clauses, failed: Flags, problems: Indexes) -> Part:
     return present(problems, event, np.full(count, NO_EVENT), np.full(count, -UNBOUNDED))
 
 
-def _places_between(ties: EventTies, left: Indexes, right: Indexes) -> tuple[Indexes, Flags]:
+def places_between(ties: EventTies, left: Indexes, right: Indexes) -> tuple[Indexes, Flags]:
     """How many places the right event of each pair stands after the left one, if both are of one order."""
     both = (left != NO_EVENT) & (right != NO_EVENT)
     one, other = np.where(both, left, 0), np.where(both, right, 0)

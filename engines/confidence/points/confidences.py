@@ -13,6 +13,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.bindings import TickSpans
+from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
@@ -100,7 +101,7 @@ def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Fla
     problem = np.searchsorted(factors.offsets, some, side="right") - 1
     bound = np.concatenate([group.owner * count + group.members for group in matches.groups])
     others = rivals_of_own[problems.match[problem]]
-    others |= ~np.isin(problems.match[problem] * count + factors.event[some], bound)
+    others |= ~occur_in(problems.match[problem] * count + factors.event[some], bound)
     found = np.zeros(len(problems.match), dtype=bool)
     found[problem[others]] = True
     return found

@@ -22,6 +22,7 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.pattern.blocks import Shape
@@ -49,7 +50,7 @@ def group_candidates(
     fresh = (rows[row] != found[:, None]).all(axis=1)
     for each in bound.values():
         if isinstance(each, Group):
-            fresh &= ~np.isin(row * len(events) + found, each.owner * len(events) + each.members)
+            fresh &= ~occur_in(row * len(events) + found, each.owner * len(events) + each.members)
     if bound and not known and search.partition_by:
         keys = partition_codes(search.partition_by, events)
         fresh &= keys[found] == keys[some_event(bound)][row]
