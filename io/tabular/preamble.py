@@ -21,13 +21,14 @@ BEFORE_HEADER = "the line stands before the header of the table"
 _MARK = "\ufeff"
 # A date or a time of day has as many; ticks may have one.
 _DIGITS = (4, 1)
+_LINES_LOOKED_AT = 64
 _TIMES = ("time", "lower", "upper", "pmf")
 # What separates values, a name that a table of events must have, and again what separates values.
 _NAMED = re.compile(
     r'(?:^|[,;|\t])[ "\ufeff]*(?:event_type|'
     + "|".join(map(re.escape, sorted(TOLD_BY)))
     + r')[ "]*(?:$|[,;|\t\r])',
-    re.MULTILINE,
+    re.ASCII,
 )
 
 
@@ -40,19 +41,27 @@ def lines_before_header(head: bytes, format_name: str, mapping: ColumnMap) -> in
     >>> [lines_before_header(text, "csv", ()) for text in (table, b"a banner\n" + table, b"A,B\n1,2\n")]
     [0, 1, 0]
     """
-    text = decoded(head)
-    lines = text.split("\n", MOST_LINES_BEFORE + 1)
-    below = lines.pop() if len(lines) > MOST_LINES_BEFORE + 1 else ""
-    if not (mapping or _NAMED.search(text, 0, sum(map(len, lines)) + len(lines))):
+    lines = decoded(head).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+    headers = [
+        (place, names)
+        for place, line in enumerate(lines[: MOST_LINES_BEFORE + 1])
+        if _may_name(line, mapping) and (names := _names_of_events(line, format_name, mapping)) is not None
+    ]
+    if all(place == 0 for place, _ in headers):
         return 0
-    found = ((place, _names_of_events(line, format_name, mapping)) for place, line in enumerate(lines))
-    headers = [(place, names) for place, names in found if names is not None]
     for digits in _DIGITS:
         for place, names in headers:
             delimiter = delimiter_of(_unmarked(lines[place]), format_name, mapping)
-            if _are_rows("\n".join([*lines[place + 1 :], below]), names, delimiter, mapping, digits):
+            if _are_rows("\n".join(lines[place + 1 :]), names, delimiter, mapping, digits):
                 return place
     return 0
+
+
+def _may_name(line: str, mapping: ColumnMap) -> bool:
+    """Whether a line has a name that a table of events must have: told at a glance, as most lines have none."""
+    if not mapping:
+        return _NAMED.search(line) is not None
+    return any(part.strip() in line for _, column in mapping for part in re.split(r"[+|]", column))
 
 
 def _names_of_events(line: str, format_name: str, mapping: ColumnMap) -> list[str] | None:
