@@ -28,7 +28,7 @@ from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
 from cepctl.ingestion.intervals import with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs
-from cepctl.ingestion.needed import HashedIds, Unneeded, needed_events
+from cepctl.ingestion.needed import ToldIds, Unneeded, needed_events
 from cepctl.ingestion.results import TimesSeen
 from cepctl.ingestion.room import is_little
 from cepctl.ingestion.sieve import ChunkSieve, Sifted
@@ -68,7 +68,7 @@ class Gathered:
 
     def __post_init__(self) -> None:
         self.written, self.whole = self.task.written, self.task.written.whole
-        self._ids = HashedIds(self.task.scratch) if self.sieve is None else self.sieve.ids
+        self._ids = ToldIds(self.task.scratch, ascending=False) if self.sieve is None else self.sieve.ids
 
     @property
     def holds_some(self) -> bool:
@@ -77,6 +77,8 @@ class Gathered:
 
     def add(self, table: pa.Table) -> None:
         """Take in more events."""
+        if self.sieve is not None and len(table):
+            self.sieve.require_asked()
         if len(table) or not self.pending:
             self.pending.append(table)
         self._columns.update(table.column_names)

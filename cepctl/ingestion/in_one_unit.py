@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cepctl.datasets.kinds import Kind
-from cepctl.ingestion.needed import all_ids_differ, read_as_they_are
+from cepctl.ingestion.needed import all_ids_differ, need_hashes, read_as_they_are
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.reading import discard
 from cepctl.ingestion.results import FileResult
@@ -27,6 +27,12 @@ def read_in_one_unit(
     """
     results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
     unneeded = [result.unneeded for result in results]
+    if any(each.events for each in unneeded) and need_hashes(unneeded):
+        for task, result in zip(tasks, results, strict=True):
+            discard(task.scratch, result)
+        tasks = [replace(task, ids_may_ascend=False) for task in tasks]
+        results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
+        unneeded = [result.unneeded for result in results]
     kinds = {name: kind for _, name, kind in unify(results, known).attributes}
     written = any(chunk.written for result in results for chunk in result.chunks)
     stays = read_as_they_are(unneeded, kinds) and not (written and any(each.events for each in unneeded))

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.ingestion.ascending_ids import BEFORE_ALL, Place, last_ascending
 from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import Chunk
 from cepctl.ingestion.key_partitions import PLACE, ROW, key_partitions
@@ -116,25 +117,11 @@ def _ids(chunk: Chunk, filesystem: fs.FileSystem) -> Sequence[pa.Array]:
 
 
 def _ascending(ids: Iterable[pa.Array]) -> bool:
-    """Whether each id is longer than the one before, or as long and greater, as those of numbered events are.
-
-    Then all differ, and this is far cheaper to see than to look each of them up.
-    """
-    last = b""
+    """Whether each id is longer than the one before, or as long and greater."""
+    last: Place | None = BEFORE_ALL
     for piece in ids:
-        if not len(piece):
-            continue
-        first = piece[0].as_py().encode()
-        if (len(first), first) <= (len(last), last):
-            return False
-        growth = np.diff(pc.binary_length(piece).to_numpy())
-        if (growth < 0).any():
-            return False
-        falls = pc.greater_equal(piece[:-1], piece[1:])
-        if pc.any(pc.and_(falls, pa.array(growth == 0))).as_py():
-            return False
-        last = piece[-1].as_py().encode()
-    return True
+        last = None if last is None else last_ascending(piece, last)
+    return last is not None
 
 
 def _repeated(

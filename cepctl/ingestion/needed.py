@@ -23,6 +23,7 @@ from pyarrow import fs
 from cepctl.arrays import Flags, Hashes
 from cepctl.datasets.kinds import Kind, kind_of_texts, unified
 from cepctl.datasets.left_behind import LeftBehind
+from cepctl.ingestion.ascending_ids import BEFORE_ALL, Run, are_apart, last_ascending, runs_of
 from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
 from cepctl.io.source.locations import Location
 from cepctl.runners.apart import run_apart
@@ -53,7 +54,8 @@ class Unneeded:
     """What is known of the events of a file that were left behind.
 
     `types` counts them, `inexact` are the types of those of more than a tick; `read_as` the kinds in which
-    attributes were read to tell.  `ids` are files of hashes of the ids of `identified` events, needed or not.
+    attributes were read to tell.  Of the ids of `identified` events, needed or not, `ids` are files of
+    hashes, and `runs` those that ascend.
     """
 
     types: Mapping[str, int] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Unneeded:
     lasting: bool = False
     read_as: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
+    runs: tuple[Run, ...] = ()
     identified: int = 0
 
     @property
@@ -80,6 +83,7 @@ class Unneeded:
             self.lasting or more.lasting,
             {name: self.read_as.get(name, none) | more.read_as.get(name, none) for name in names},
             self.ids + more.ids,
+            self.runs + more.runs,
             self.identified + more.identified,
         )
 
@@ -122,15 +126,47 @@ def kind_in(facts: AttributeFacts) -> Kind | None:
     return unified({kind_of_texts(facts.kinds)} if facts.text else facts.kinds)
 
 
+class IdsOutOfOrderError(Exception):
+    """Ids that were taken to ascend do not; they were not kept, so their file is read again."""
+
+
 @dataclass
-class HashedIds:
-    """Hashes of the ids of events, in files of a scratch directory."""
+class ToldIds:
+    """What is kept of the ids of events, to tell whether all differ.
+
+    As long as they are `ascending` in the file, that is only where they begin and end, and how many there
+    are; else a hash of each, in files of a scratch directory.
+    """
 
     scratch: Location
+    ascending: bool
+    _runs: tuple[Run, ...] = ()
+    _count: int = 0
     _waiting: list[Hashes] = field(default_factory=list)
 
+    def follow(self, ids: pa.Array | None) -> None:
+        """Look at the ids of the next block of rows, of which some become events; None where some have none.
+
+        Raises
+        ------
+        IdsOutOfOrderError
+            If ids before these were taken to ascend, and these do not follow them.
+        """
+        if not self.ascending or (ids is not None and not len(ids)):
+            return
+        before = self._runs[-1][1] if self._runs else BEFORE_ALL
+        if ids is not None and last_ascending(ids, before) is not None:
+            self._runs = runs_of(ids, self._runs)
+        elif self._runs:
+            raise IdsOutOfOrderError
+        else:
+            self.ascending = False
+
     def add(self, ids: pa.Array | pa.ChunkedArray, rows: Flags | None = None) -> Unneeded:
-        """Those of more events, of these rows or all; a few wait until there are enough for a file."""
+        """Take in those of events, of these rows or all; a few wait until there are enough for a file."""
+        if self.ascending:
+            self._count += len(ids) if rows is None else int(np.count_nonzero(rows))
+            return Unneeded()
         import polars as pl  # takes a while to import, which most logs do without
 
         series = pl.from_arrow(ids)
@@ -141,7 +177,9 @@ class HashedIds:
         return self.written() if many else Unneeded()
 
     def written(self) -> Unneeded:
-        """The file of those that wait."""
+        """What is kept of those that wait."""
+        if self._runs:
+            return Unneeded(runs=self._runs, identified=self._count)
         if not self._waiting:
             return Unneeded()
         filesystem, directory = self.scratch.resolve()
@@ -161,11 +199,21 @@ def read_as_they_are(found: Sequence[Unneeded], kinds: Kinds) -> bool:
 def all_ids_differ(found: Sequence[Unneeded], events: int, filesystem: fs.FileSystem, room: int) -> bool:
     """Whether the ids of so many events are known to differ, by hashes that take `room` bytes at most."""
     identified = sum(each.identified for each in found)
-    if identified < events or events * _HASH_BYTES > room:
+    if identified < events or need_hashes(found):
+        return False
+    if any(each.runs for each in found):
+        return True
+    if events * _HASH_BYTES > room:
         return False
     hashes = np.concatenate([*_hashes(found, filesystem), np.empty(0, np.uint64)])
     # Polars sorts on all cores; a process in which it has threads cannot be forked any more.
     return run_apart(_all_differ, [hashes], lambda *_: False)[0]
+
+
+def need_hashes(found: Sequence[Unneeded]) -> bool:
+    """Whether ids that ascend in their file are to be compared with others, for which hashes are needed."""
+    runs = [run for each in found for run in each.runs]
+    return bool(runs) and (any(each.ids for each in found) or not are_apart(runs))
 
 
 def _hashes(found: Sequence[Unneeded], filesystem: fs.FileSystem) -> Iterator[Hashes]:

@@ -21,6 +21,7 @@ from cepctl.ingestion.gathering import Gathered, rewritten
 from cepctl.ingestion.in_time import with_times
 from cepctl.ingestion.intervals import at_local_midnight
 from cepctl.ingestion.kinds_read import KindsRead, kinds_read_by
+from cepctl.ingestion.needed import IdsOutOfOrderError
 from cepctl.ingestion.other_times import OtherTimesSeen
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult
@@ -61,6 +62,10 @@ def read_file(task: ReadTask) -> FileResult:
                 replace(task, written=found.known),
                 kinds_read_by((*task.model.rules, *task.writing.rules)),
             )
+            continue
+        except IdsOutOfOrderError:
+            task = replace(task, ids_may_ascend=False)
+            kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
             continue
         if not kinds.differ:
             return result
@@ -133,7 +138,7 @@ def _read(task: ReadTask, kinds: KindsRead) -> FileResult:
     try:
         with filesystem.open_output_stream(path) as stream:
             result = _read_with(task, kinds, RejectLog(stream, lines_before=before))
-    except WrittenOtherwiseError:
+    except (WrittenOtherwiseError, IdsOutOfOrderError):
         filesystem.delete_file(path)
         raise
     return replace(result, reject_files=(path,))

@@ -30,7 +30,7 @@ from cepctl.ingestion.chunks import (
     facts_of,
     joined_facts,
 )
-from cepctl.ingestion.needed import HashedIds, Judged, Needed, Unneeded, kind_in
+from cepctl.ingestion.needed import Judged, Needed, ToldIds, Unneeded, kind_in
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
 from cepctl.io.contract.batches import INFERRED
@@ -102,8 +102,9 @@ class ChunkSieve:
 
     query: Needed
     unit: TimeUnit
-    ids: HashedIds
+    ids: ToldIds
     _sifted: Sifted | None = field(default=None, init=False)
+    _was_asked: bool = field(default=False, init=False)
 
     def take(self) -> Sifted | None:
         """What is known of the rows that were held back for the chunk that ends here."""
@@ -115,8 +116,21 @@ class ChunkSieve:
         """Whether rows were held back since the last chunk."""
         return self._sifted is not None
 
+    def passes(self, columns: Mapping[str, pa.Array]) -> None:
+        """Take notice of a block all rows of which are to become events."""
+        self._was_asked, ids = True, columns.get("event_id")
+        plain = ids is not None and pa.types.is_string(ids.type) and _are_texts(ids)
+        self.ids.follow(ids if plain else None)
+
+    def require_asked(self) -> None:
+        """Let the ids of a file be kept otherwise where not all blocks of rows have come here."""
+        if not self._was_asked:
+            self.ids.follow(None)
+        self._was_asked = False
+
     def needed(self, columns: Mapping[str, pa.Array], *, inferred: bool) -> Flags | None:
         """Which rows of a block are to become events, shape (n,); None for all."""
+        self.passes(columns)
         block = _block(columns, inferred=inferred)
         if block is None:
             return None
@@ -142,7 +156,7 @@ def sieve_of(task: ReadTask, known: LogFormat, writing: Writing) -> ChunkSieve |
     changed = bool(task.type_names or task.model.rules or writing.rules or writing.of_lines)
     if untold or changed or task.reading.time_unit != task.written.unit or task.needed is None:
         return None
-    return ChunkSieve(task.needed, task.written.unit, HashedIds(task.scratch))
+    return ChunkSieve(task.needed, task.written.unit, ToldIds(task.scratch, task.ids_may_ascend))
 
 
 def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:

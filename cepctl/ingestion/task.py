@@ -43,6 +43,7 @@ class ReadTask:
     in_arrow: bool = False
     writing: Writing = field(default_factory=Writing)
     needed: Needed | None = None
+    ids_may_ascend: bool = True
 
     @property
     def reading(self) -> ReadOptions:

@@ -16,6 +16,9 @@ from cepctl.arrays import Flags
 class Sieve(Protocol):
     """Tells which rows are needed, and keeps account of the others."""
 
+    def passes(self, columns: Mapping[str, pa.Array]) -> None:
+        """Take notice of a block all rows of which are to become events."""
+
     def needed(self, columns: Mapping[str, pa.Array], *, inferred: bool) -> Flags | None:
         """Which rows of a block are to become events, shape (n,); None for all.
 

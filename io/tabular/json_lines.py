@@ -124,7 +124,10 @@ class JsonLinesReader:
             report.records += len(found.bad)
             records = Records.of(found.records, found.numbers, found.raw)
             with among_rejects(report, found.bad):
-                batches = [raw_batch(each, source, options, report) for each in table.rows(records)]
+                batches = [
+                    raw_batch(sifted(each, options, report), source, options, report)
+                    for each in table.rows(records)
+                ]
             yield from batches
         if chunks.damage:
             report.records += 1

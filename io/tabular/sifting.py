@@ -19,7 +19,10 @@ def sifted(rows: Rows, options: ReadOptions, report: ReadReport, *, inferred: bo
     `inferred`: the attributes are text whose type is yet to be told.
     """
     is_composed = any(composed_of(*pair) is not None for pair in options.columns)
-    if options.sieve is None or rows.mixed or rows.clocks or is_composed or not len(rows.numbers):
+    if options.sieve is None or not len(rows.numbers):
+        return rows
+    if rows.mixed or rows.clocks or is_composed:
+        options.sieve.passes({} if is_composed else rows.columns)
         return rows
     needed = options.sieve.needed(rows.columns, inferred=inferred)
     if needed is None:

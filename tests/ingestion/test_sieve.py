@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,8 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.ingestion import reading
+from cepctl.ingestion.ascending_ids import BEFORE_ALL, Place, last_ascending
 from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.needed import all_ids_differ, need_hashes
 from cepctl.ingestion.read_tasks import read_tasks
 from cepctl.ingestion.reading import read_file
 from cepctl.ingestion.results import FileResult
@@ -64,9 +67,10 @@ def tables(draw: st.DrawFn) -> list[dict[str, Any]]:
     )
     found: list[dict[str, Any]] = draw(st.lists(rows, min_size=1, max_size=60))
     without_id = draw(st.sampled_from([1, 100, *([7] if odd else [])]))
+    again = draw(st.sampled_from([20, 1_000]))
     for n, row in enumerate(found, 1):
         row["upper"] = row["lower"] + row.pop("wide")
-        row["event_id"] = f"e{n % 50}" if n % without_id else None
+        row["event_id"] = f"e{n % again}" if n % without_id else None
     return found
 
 
@@ -122,7 +126,6 @@ def told(result: FileResult, task: ReadTask) -> dict[str, Any]:
     """All that is known of a file and of its events, however they are cut into chunks."""
     filesystem, _ = task.scratch.resolve()
     chunks = [read_chunk(chunk.path, filesystem).to_pylist() for chunk in result.chunks]
-    hashes = [Path(path).read_bytes() for path in result.unneeded.ids]
     plain = (
         "records",
         "rejected",
@@ -139,13 +142,17 @@ def told(result: FileResult, task: ReadTask) -> dict[str, Any]:
         **{name: getattr(result, name) for name in (*plain, "named", "other_times", "time_forms", "events")},
         "notes": +result.notes,
         "written": result.written,
-        "unneeded": replace(result.unneeded, ids=()),
-        "hashes": sorted(np.frombuffer(b"".join(hashes), np.uint64).tolist()),
+        "unneeded": replace(result.unneeded, ids=(), runs=(), identified=0),
         "attributes": {name: facts for name, facts in result.attributes().items() if facts.values},
         "texts": result.texts(),
         "chunks": [(chunk.zoned, chunk.ended, chunk.clocks, chunk.written) for chunk in result.chunks[:1]],
         "rows": sorted(_without_nulls(row) for chunk in chunks for row in chunk),
     }
+
+
+def ids_differ(result: FileResult, task: ReadTask) -> bool:
+    filesystem, _ = task.scratch.resolve()
+    return all_ids_differ([result.unneeded], result.events, filesystem, 1 << 30)
 
 
 @given(rows=tables(), form=st.sampled_from(["parquet", "csv", "jsonl"]), query=st.sampled_from(QUERIES))
@@ -155,8 +162,12 @@ def test_a_file_tells_what_it_would_if_all_its_rows_became_events(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         task = task_for(written(rows, form, Path(folder, f"a.{form}")), query)
-        sieved, whole = (told(read(task, sieved=each), task) for each in (True, False))
+        results = [read(task, sieved=each) for each in (True, False)]
+        sieved, whole = (told(result, task) for result in results)
         assert sieved == whole
+        differ, differ_by_hashes = (ids_differ(result, task) for result in results)
+        some_have_none = any(not row["event_id"] for row in rows)
+        assert differ == differ_by_hashes or (some_have_none and not differ)
 
 
 def held_back(monkeypatch: pytest.MonkeyPatch, task: ReadTask) -> int:
@@ -210,3 +221,55 @@ def test_what_changes_events_keeps_all_rows(
 ) -> None:
     task = task_for(written(PLAIN, "csv", tmp_path / "a.csv"), QUERIES[0], **options)
     assert (held_back(monkeypatch, task) > 0) == ("writers" in options)
+
+
+IDS = st.lists(st.sampled_from(["", "a", "b", "aa", "ab", "b1", "b2", "b10", "é", "éa", "zz"]), max_size=6)
+
+
+@given(pieces=st.lists(IDS, max_size=4))
+def test_ids_that_ascend_all_differ(pieces: list[list[str]]) -> None:
+    last: Place | None = BEFORE_ALL
+    for piece in pieces:
+        last = None if last is None else last_ascending(pa.array(piece, pa.string()), last)
+    every = [each.encode() for piece in pieces for each in piece]
+    places = [(len(each), each) for each in every]
+    assert (last is not None) == all(one < other for one, other in pairwise(places))
+
+
+def read_in_parts(folder: Path, *parts: list[str]) -> tuple[list[ReadTask], list[FileResult]]:
+    """What comes of files whose rows have these ids."""
+    tasks, results = [], []
+    for number, ids in enumerate(parts):
+        rows = [{**PLAIN[0], "event_id": each} for each in ids]
+        tasks.append(task_for(written(rows, "csv", folder / f"{number}.csv"), QUERIES[0]))
+        results.append(read(tasks[-1], sieved=True))
+    return tasks, results
+
+
+@pytest.mark.parametrize(
+    ("parts", "told", "differ"),
+    [
+        ([["a1", "a2"], ["a10", "b10"]], False, True),
+        ([["a9", "a10"], ["b8", "b10"]], False, True),
+        ([["b1", "b3"], ["b2", "b4"]], True, False),
+        ([["b1", "b3"], ["a1", "a2", "b0"]], False, True),
+        ([["b3", "b1"], ["b2", "b4"]], True, False),
+        ([["b3", "b1"], ["b4", "b2"]], False, True),
+    ],
+    ids=[
+        "one behind the other",
+        "by another letter",
+        "among each other",
+        "one before the other",
+        "one ascends",
+        "none ascends",
+    ],
+)
+def test_ids_of_several_files_are_compared_by_their_ends_or_by_hashes(
+    tmp_path: Path, parts: list[list[str]], told: bool, differ: bool
+) -> None:
+    tasks, results = read_in_parts(tmp_path, *parts)
+    found = [result.unneeded for result in results]
+    filesystem, _ = tasks[0].scratch.resolve()
+    assert need_hashes(found) == told
+    assert all_ids_differ(found, sum(map(len, parts)), filesystem, 1 << 30) == differ
