@@ -189,15 +189,31 @@ def _places(count: int, serial: Flags, left: Indexes, right: Indexes) -> Indexes
 
     Each step looks twice as far back.
     """
-    back = np.arange(count)
-    back[right[serial]] = left[serial]
-    place: Indexes = (back != np.arange(count)).astype(np.int64)
+    back, place = np.arange(count), np.zeros(count, dtype=np.int64)
+    back[right[serial]], place[right[serial]] = runs_of(left[serial], right[serial])
     while True:
         farther = back[back]
         if (farther == back).all():
             return place
         place += place[back]
         back = farther
+
+
+def runs_of(left: Indexes, right: Indexes) -> tuple[Indexes, Indexes]:
+    """Of pairs the first event of the run in which each follows the one before it, and its place there.
+
+    So stand the pairs of neighbours that a writer's records make.
+
+    Examples
+    --------
+    >>> first, place = runs_of(np.array([4, 7, 2]), np.array([7, 5, 3]))
+    >>> first.tolist(), place.tolist()
+    ([4, 4, 2], [1, 2, 1])
+    """
+    fresh = np.ones(len(left), dtype=bool)
+    fresh[1:] = left[1:] != right[:-1]
+    begin = np.flatnonzero(fresh)[np.cumsum(fresh) - 1]
+    return left[begin], np.arange(len(left)) - begin + 1
 
 
 def distinct(rows: Indexes, count: int) -> Indexes:
@@ -213,6 +229,12 @@ def distinct(rows: Indexes, count: int) -> Indexes:
 def connected(count: int, left: Indexes, right: Indexes) -> Indexes:
     """For each of `count` events the smallest one that pairs connect it to, shape (count,)."""
     label = np.arange(count)
+    # All of a run is connected: most of what there is to find is found at once.
+    first = runs_of(left, right)[0]
+    for side in (left, right):
+        np.minimum.at(label, first, side)
+    for side in (left, right):
+        np.minimum.at(label, side, label[first])
     while True:
         smaller = np.minimum(label[left], label[right])
         found = label.copy()

@@ -23,7 +23,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import connected, distinct
+from cepctl.engines.columns.ties import connected, distinct, runs_of
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.edges import NO_CLAUSE, Differences, contradicted
 from cepctl.errors import ContradictionError
@@ -121,8 +121,10 @@ def _followed(
 ) -> tuple[Ticks, Ticks]:
     """The same from ends that are `known` already, round by round."""
     count = len(masses.lower)
-    sides = _Sides.of(found, count)
     ends = _Ends(*known, *(np.full(count, _NONE) for _ in "ab"))
+    if _are_left(ends, found) and not any(len(each) for each in _onto_mass(masses, ends)):
+        return known
+    sides = _Sides.of(found, count)
     most = int(np.bincount(connected(count, found.left, found.right)).max(initial=0)) + 1
     from_left, from_right = distinct(found.left, count), distinct(found.right, count)
     while len(from_left) or len(from_right):
@@ -145,6 +147,13 @@ def _followed(
     return ends.lower, ends.upper
 
 
+def _are_left(ends: _Ends, found: Differences) -> bool:
+    """Whether no difference moves an end any further."""
+    left, right, bound = found.left, found.right, found.bound
+    moves = (ends.lower[left] - bound > ends.lower[right]) | (ends.upper[right] + bound < ends.upper[left])
+    return not (moves.any() or (ends.lower > ends.upper).any())
+
+
 def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
     """Ends of intervals where differences make paths of many events, as the records of a writer do.
 
@@ -156,27 +165,18 @@ def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
     left, right, bound = (each[simple] for each in (found.left, found.right, found.bound))
     if not len(left):
         return lower, upper
-    event = distinct(np.concatenate([left, right]), count)
-    place = np.searchsorted(event, left), np.searchsorted(event, right)
-    back, behind = np.arange(len(event)), np.zeros(len(event), dtype=np.int64)
-    steps = np.zeros(len(event), dtype=np.int64)
-    back[place[1]], behind[place[1]], steps[place[1]] = place[0], -bound, 1
-    while True:
-        farther = back[back]
-        if (farther == back).all():
-            break
-        behind, steps, back = behind + behind[back], steps + steps[back], farther
-        if int(steps.max()) > len(event):
-            return lower, upper
-    ends = {"lower": lower[event], "upper": upper[event]}
-    path = pl.DataFrame({"head": back, "steps": steps, "behind": behind, "event": event, **ends})
-    path = path.sort("head", "steps")
-    path = path.with_columns(
-        low=(pl.col("lower") - pl.col("behind")).cum_max().over("head") + pl.col("behind"),
-        high=(pl.col("upper") - pl.col("behind")).cum_min(reverse=True).over("head") + pl.col("behind"),
+    begins = np.flatnonzero(runs_of(left, right)[1] == 1)
+    # Before the events that follow stands the one that each run begins with.
+    event, apart = np.insert(right, begins, left[begins]), np.cumsum(np.insert(-bound, begins, 0))
+    run = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(left))) + 1)
+    behind = apart - apart[begins + np.arange(len(begins))][run]
+    path = pl.DataFrame({"run": run, "behind": behind, "lower": lower[event], "upper": upper[event]})
+    path = path.select(
+        low=(pl.col("lower") - pl.col("behind")).cum_max().over("run") + pl.col("behind"),
+        high=(pl.col("upper") - pl.col("behind")).cum_min(reverse=True).over("run") + pl.col("behind"),
     )
-    row = path.get_column("event").to_numpy()
-    lower[row], upper[row] = path.get_column("low").to_numpy(), path.get_column("high").to_numpy()
+    np.maximum.at(lower, event, path.get_column("low").to_numpy())
+    np.minimum.at(upper, event, path.get_column("high").to_numpy())
     if (lower > upper).any():
         # No difference moves ends that have crossed: only on the way there is it seen.
         return masses.lower.copy(), masses.upper.copy()

@@ -18,6 +18,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.numbering import order_of
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.search import Search, enumeration_parts
@@ -117,16 +118,16 @@ def differences_of(
             for name in ("left", "right", "bound", "clause")
         )
     )
-    return tightest(found)
+    # Of the records of writers no two neighbours are said twice.
+    return found if len(given) == 1 and given[0].text in WRITTEN_ORDERS else tightest(found)
 
 
 def tightest(found: Differences) -> Differences:
-    """Of several between two events the tightest says all."""
+    """Of several between two events the tightest says all; they stay in their order."""
     order = np.lexsort((found.bound, found.right, found.left))
-    found = found.taken(order)
     fresh = np.ones(len(found), dtype=bool)
-    fresh[1:] = (np.diff(found.left) != 0) | (np.diff(found.right) != 0)
-    return found.taken(np.flatnonzero(fresh))
+    fresh[1:] = (np.diff(found.left[order]) != 0) | (np.diff(found.right[order]) != 0)
+    return found.taken(np.sort(order[fresh]))
 
 
 def _of_clause(
@@ -306,7 +307,7 @@ def next_records(
     known = (writer >= 0) & record.is_not_null().to_numpy()
     rows = np.flatnonzero(known if possible is None else known & possible)
     numbers = record.gather(rows).to_numpy()
-    order = np.lexsort((numbers, writer[rows]))
+    order = order_of(writer[rows], numbers)
     rows, numbers = rows[order], numbers[order]
     codes = writer[rows]
     anew = np.ones(len(rows), dtype=bool)
