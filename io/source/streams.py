@@ -87,12 +87,21 @@ class ShortenedGaps(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        filled = 0
-        while filled < len(buffer) and (piece := self._stream.read(min(_PIECE_BYTES, len(buffer) - filled))):
+        piece = self._read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def read(self, size: int = -1) -> bytes:
+        """As every stream does, without a copy of what is read."""
+        return (super().read(size) or b"") if size < 0 else self._read(size)
+
+    def _read(self, size: int) -> bytes:
+        kept, filled = list[bytes](), 0
+        while filled < size and (piece := self._stream.read(min(_PIECE_BYTES, size - filled))):
             if not self._gaps.leaves_out(piece):
-                buffer[filled : filled + len(piece)] = piece
+                kept.append(piece)
                 filled += len(piece)
-        return filled
+        return b"".join(kept)
 
 
 CHUNK_BYTES = 1 << 16

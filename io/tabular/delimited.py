@@ -178,7 +178,7 @@ class DelimitedReader:
         gaps = LongGaps(_GAP_BYTES)
         transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=1 + header)
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
-        quotes = OpenQuotes(cast(IO[bytes], transcript), delimiter, len(names))
+        quotes = OpenQuotes(cast(IO[bytes], transcript), delimiter, len(names), lambda: transcript.breaks)
         recoded = Recoded(cast(IO[bytes], quotes), "utf-8", codecs.BOM_UTF8)
         places = Places(header=header)
         skipped = partial(_skipped, places, transcript, gaps, quotes, len(names), source, report)

@@ -10,6 +10,7 @@ stretches of lines with an odd number of quotes are looked at: all others begin 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
@@ -28,9 +29,12 @@ _DAMAGED, _WAITS, _WHOLE = "damaged", "waits for its end", "whole"
 
 
 class OpenQuotes(io.RawIOBase):
-    """The rows of a delimited text of so many columns; `mended` are lines, from 0, that became no rows."""
+    """The rows of a delimited text of so many columns; `mended` are lines, from 0, that became no rows.
 
-    def __init__(self, stream: IO[bytes], delimiter: str, columns: int) -> None:
+    `breaks` tells how many line breaks have been read of the stream.
+    """
+
+    def __init__(self, stream: IO[bytes], delimiter: str, columns: int, breaks: Callable[[], int]) -> None:
         super().__init__()
         self.mended: set[int] = set()
         self._stream = stream
@@ -38,20 +42,28 @@ class OpenQuotes(io.RawIOBase):
         self._columns = columns
         self._held = b""
         self._ready = b""
-        self._lines = 0
+        self._breaks = breaks
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        part = self._read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def read(self, size: int = -1) -> bytes:
+        """As every stream does, without a copy of what is read."""
+        return (super().read(size) or b"") if size < 0 else self._read(size)
+
+    def _read(self, size: int) -> bytes:
         while not self._ready:
             piece = self._stream.read(_BLOCK_BYTES)
             self._ready = self._judged(self._held + piece, last=not piece)
             if not piece and not self._ready:
-                return 0
-        part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
+                return b""
+        part, self._ready = self._ready[:size], self._ready[size:]
+        return part
 
     def _judged(self, text: bytes, *, last: bool) -> bytes:
         """What of the text can be handed on; what may lie inside of quotes waits."""
@@ -61,31 +73,26 @@ class OpenQuotes(io.RawIOBase):
             odd = _odd_stretch(text)
             if odd is None or (b"\n" not in text and not last):
                 break
-            pieces.append(self._passed(text[:odd]))
+            pieces.append(text[:odd])
             text = text[odd:]
             begin, end, verdict = self._first_suspect(
                 text[:_LONGEST_LOOK], last and len(text) <= _LONGEST_LOOK
             )
-            pieces.append(self._passed(text[:begin]))
+            pieces.append(text[:begin])
             if verdict == _WAITS:
                 self._held = text[begin:]
                 return b"".join(pieces)
             if verdict == _DAMAGED:
-                self.mended.add(self._lines)
-                self._lines += 1
+                self.mended.add(self._breaks() - text.count(b"\n", begin))
                 pieces.append(_NO_ROW)
             else:
-                pieces.append(self._passed(text[begin:end]))
+                pieces.append(text[begin:end])
             text = text[end:]
         # The last line may go on.
         whole = len(text) if last else text.rfind(b"\n") + 1 or (len(text) > _LONGEST_LOOK) * len(text)
-        pieces.append(self._passed(text[:whole]))
+        pieces.append(text[:whole])
         self._held = text[whole:]
         return b"".join(pieces)
-
-    def _passed(self, text: bytes) -> bytes:
-        self._lines += text.count(b"\n")
-        return text
 
     def _first_suspect(self, text: bytes, last: bool) -> tuple[int, int, str]:
         """The first line whose quote swallows rows: its begin, its end, and what is known of it."""

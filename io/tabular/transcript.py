@@ -27,13 +27,14 @@ class _Piece(NamedTuple):
 
 
 class Transcript(io.RawIOBase):
-    """Bytes on their way to the parser, remembered by the numbers of their lines.
+    """Bytes on their way to the parser, remembered by the numbers of their lines; `breaks` have come so far.
 
     Lines end with a newline character; in text that has none of these nothing is remembered.
     """
 
     def __init__(self, stream: IO[bytes], first_line: int) -> None:
         super().__init__()
+        self.breaks = 0
         self._stream = stream
         self._pieces: list[_Piece] = []
         self._first = first_line
@@ -45,17 +46,27 @@ class Transcript(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        piece = self._read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def read(self, size: int = -1) -> bytes:
+        """As every stream does, without a copy of what is read."""
+        return (super().read(size) or b"") if size < 0 else self._read(size)
+
+    def _read(self, size: int) -> bytes:
         with self._forgetting:
             # Where no row is judged for so long, the parser may need more to find one.
             if not self._forgetting.wait_for(self._may_read, _PATIENCE_SECONDS):
                 self._patient = False
-        piece = self._stream.read(len(buffer))
-        buffer[: len(piece)] = piece
+        piece = self._stream.read(size)
+        breaks = piece.count(b"\n")
+        self.breaks += breaks
         with self._forgetting:
             if piece and self._size + len(piece) <= _MOST_BYTES:
-                self._pieces.append(_Piece(piece, piece.count(b"\n")))
+                self._pieces.append(_Piece(piece, breaks))
                 self._whole = None
-        return len(piece)
+        return piece
 
     @property
     def _size(self) -> int:

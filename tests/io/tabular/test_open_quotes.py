@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO, cast
 from unittest.mock import patch
 
 import pytest
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 
 from cepctl.io.tabular import open_quotes
 from cepctl.io.tabular.open_quotes import OpenQuotes
+from cepctl.io.tabular.transcript import Transcript
 
 
 def _mended(text: str, columns: int = 3) -> tuple[set[int], str]:
-    stream = OpenQuotes(io.BytesIO(text.encode()), ",", columns)
+    read = Transcript(io.BytesIO(text.encode()), first_line=1)
+    stream = OpenQuotes(cast(IO[bytes], read), ",", columns, lambda: read.breaks)
+    read.hurry()
     handed_on = io.BufferedReader(stream).read().decode()
     return stream.mended, handed_on
 
