@@ -23,7 +23,7 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
-from cepctl.engines.confidence.given.interleaved import by_interleaving
+from cepctl.engines.confidence.given.interleaved import by_units
 from cepctl.engines.confidence.given.known_order import contradict_order, without_known_order
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
@@ -158,7 +158,7 @@ def _of_problems(
 
 def open_confidences(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
     """The probability of each group, of one problem, that asks for something, in the worlds that remain."""
-    found, rest = by_interleaving(clauses, ties, masses)
+    found, rest = by_units(clauses, ties, masses)
     summed = np.flatnonzero(np.diff(rest.clause_offsets) > 0)
     if len(summed):
         found[summed] *= _summed(masses, ties, rest.of_groups(summed), affordable)

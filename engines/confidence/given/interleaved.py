@@ -1,7 +1,9 @@
-"""Of problems the parts whose records are all of one unit: they ask how records of writers interleave.
+"""Of problems the parts that records of units decide alone, and that need no sum of their own.
 
-Such a part asks nothing of ticks but which comes first.  It is measured by counting
-(`occurrence.interleavings`) and leaves the problem; what is left is summed as ever.
+One whose records are all of one unit asks nothing of ticks but which comes first: how records of writers
+interleave is counted (`occurrence.interleavings`).  One that asks for one difference between two units is
+measured with all others of these (`occurrence.pairs_of_units`).  Both leave the problem; what is left is
+summed as ever.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from cepctl.engines.columns.ties import EventTies, connected
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, gathered
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.interleavings import Interleaved, interleaved_as_asked
+from cepctl.engines.confidence.occurrence.pairs_of_units import UnitPairs, pair_probability
 
 MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
@@ -56,7 +60,7 @@ class _Placed:
         return cls(
             np.where(tied, component, len(units.records) + known),
             np.where(tied, ties.rank[known], 0),
-            np.where(event == NO_EVENT, 0, records),
+            np.where((event == NO_EVENT) | (records > MOST_OF_UNIT), 0, records),
             np.where(tied, units.begin[of], lower),
             np.where(tied, units.records[of] + units.spare[of], upper - lower + 1),
         )
@@ -102,8 +106,53 @@ class _Parts:
         return np.bincount(self.of_units, weights=values, minlength=self.count).astype(np.float64)
 
 
-def by_interleaving(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
-    """The probability of what interleaving decides, of each group of one problem; and all other clauses."""
+def by_units(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
+    """The probability of what units alone decide, of each group of one problem; and all other clauses."""
+    product = np.ones(clauses.groups)
+    left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
+    parts = _Parts.of(clauses, left, right)
+    single = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) == 1
+    placed = (left.records > 0) & (right.records > 0) & (left.unit != right.unit)
+    clause = np.flatnonzero(
+        single[parts.of_clauses] & ~clauses.absent & placed[clauses.difference_offsets[:-1]]
+    )
+    if len(clause):
+        found = _of_pairs(left, right, clauses.bound, clauses.difference_offsets[clause])
+        np.multiply.at(product, clauses.problem_of_clauses[clause], found)
+        rest = np.delete(np.arange(len(clauses.absent)), clause)
+        clauses = gathered([clauses.taken(rest)], clauses.group_of_problems, clauses.groups)
+    if not len(clauses.absent):
+        return product, clauses
+    found, clauses = _by_interleaving(clauses, ties, masses)
+    return product * found, clauses
+
+
+def _of_pairs(left: _Placed, right: _Placed, bound: Ticks, at: Indexes) -> Reals:
+    """The probability of some differences: those of two units together, units of one size in turn."""
+    both = np.stack([left.unit[at], right.unit[at], bound[at]], axis=1)
+    first, which = distinct_rows(both)
+    unit = at[first]
+    records, begin, ticks = (
+        np.stack([getattr(left, name)[unit], getattr(right, name)[unit]], axis=1)
+        for name in ("records", "begin", "ticks")
+    )
+    shift = begin[:, 0] - bound[unit] - begin[:, 1]
+    by_size = np.lexsort((shift, ticks[:, 1], ticks[:, 0], records.sum(axis=1)))
+    place = np.empty(len(unit), dtype=np.int64)
+    place[by_size] = np.arange(len(unit))
+    order = np.argsort(place[which], kind="stable")
+    offsets = np.searchsorted(place[which][order], np.arange(len(unit) + 1)).astype(np.int64)
+    pairs = UnitPairs(
+        begin[by_size], ticks[by_size], records[by_size], bound[unit][by_size], offsets,
+        left.rank[at[order]], right.rank[at[order]],
+    )  # fmt: skip
+    found = np.empty(len(at))
+    found[order] = pair_probability(pairs)
+    return found
+
+
+def _by_interleaving(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
+    """The same of what interleaving decides."""
     product = np.ones(clauses.groups)
     left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
     record = _records(clauses)
@@ -116,8 +165,6 @@ def by_interleaving(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[
     meetings = _meetings(parts, ticks)
     chosen = _cheap(parts, ticks, meetings)
     chosen[parts.of_clauses[~fit]] = False
-    # Of one record beside another a sum over the ticks of one takes less.
-    chosen &= np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) > 1
     if not chosen.any():
         return product, clauses
     part = np.flatnonzero(chosen)

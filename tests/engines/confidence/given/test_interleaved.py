@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import interleaved, keys
-from cepctl.engines.confidence.occurrence import interleavings
+from cepctl.engines.confidence.given import confidences, interleaved, keys
+from cepctl.engines.confidence.occurrence import interleavings, pairs_of_units
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
@@ -20,7 +20,7 @@ from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import Plan
 from cepctl.schema import IN_WRITTEN_ORDER, RECORD, WRITER
-from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.given.test_written_order import SCHEMA
 from tests.engines.confidence.occurrence.groups_agree import assert_same_groups
 from tests.plans import Event, event_table
@@ -65,6 +65,22 @@ def drawn(draw: st.DrawFn, patterns: tuple[str, ...]) -> tuple[str, pa.Table]:
     return draw(st.sampled_from(patterns)), of_one_unit(lines)
 
 
+@st.composite
+def over_units(draw: st.DrawFn) -> tuple[str, pa.Table]:
+    """Records of several units of five ticks, beside a window that may cut any of these."""
+    units = sorted(draw(st.lists(st.sampled_from((0, 5, 10)), min_size=3, max_size=6)))
+    kinds = st.tuples(st.sampled_from("ABC"), st.sampled_from("wwv"))
+    lines = [draw(kinds) for _ in units]
+    table = of_one_unit(lines, 5)
+    for end in ("lower", "upper"):
+        column = table.column_names.index(end)
+        moved = [tick + unit for tick, unit in zip(table.column(end).to_pylist(), units, strict=True)]
+        table = table.set_column(column, end, pa.array(moved, pa.int64()))
+    pattern, _, strategy = draw(st.sampled_from(PATTERNS[:6])).partition(" STRATEGY")
+    within = f"{pattern} WITHIN {draw(st.integers(2, 14))} ticks"
+    return f"{within} STRATEGY{strategy}" if strategy else within, table
+
+
 def rows_agree(case: tuple[str, pa.Table]) -> None:
     pattern, table = case
     assert_same_rows(match_table(plan(pattern), table), match_events(plan(pattern), table))
@@ -81,6 +97,10 @@ def test_rows_are_those_of_the_judge() -> None:
     check(drawn(PATTERNS), rows_agree, FEW_EXAMPLES)
 
 
+def test_rows_of_several_units_are_those_of_the_judge() -> None:
+    check(over_units(), rows_agree, EXAMPLES)
+
+
 def test_keys_are_those_of_the_judge() -> None:
     check(drawn(GROUPED), keys_agree, FEW_EXAMPLES)
 
@@ -88,6 +108,7 @@ def test_keys_are_those_of_the_judge() -> None:
 @pytest.mark.slow
 def test_rows_and_keys_are_those_of_the_judge_in_many_cases() -> None:
     check(drawn(PATTERNS), rows_agree, MANY_EXAMPLES)
+    check(over_units(), rows_agree, MANY_EXAMPLES)
     check(drawn(GROUPED), keys_agree, MANY_EXAMPLES)
 
 
@@ -102,21 +123,30 @@ def test_counting_says_what_sums_over_ticks_say(
     writers: str, lines: int, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, asked, counted = log(writers, lines), plan(pattern), list[int]()
-    count = interleavings.interleaved_as_asked
-
-    def counting(questions: Any) -> Any:
-        counted.append(len(questions.ticks))
-        return count(questions)
-
-    monkeypatch.setattr(interleaved, "interleaved_as_asked", counting)
+    for module, name, asks in (
+        (interleavings, "interleaved_as_asked", "ticks"),
+        (pairs_of_units, "pair_probability", "left"),
+    ):
+        monkeypatch.setattr(interleaved, name, _counting(getattr(module, name), asks, counted))
     found = match_events(asked, table)
-    assert sum(counted) > 10 or pattern == PATTERNS[0]
-    monkeypatch.setattr(interleaved, "MOST_OF_TWO", 0)
-    monkeypatch.setattr(interleaved, "MOST_OF_MORE", 0)
+    assert sum(counted) > 10
+    monkeypatch.setattr(confidences, "by_units", _by_no_unit)
     summed = match_events(asked, table)
     assert found.column("signature") == summed.column("signature")
     one, other = (each.column("confidence").to_numpy() for each in (found, summed))
     assert np.allclose(one, other, rtol=1e-9, atol=1e-13)
+
+
+def _counting(measure: Any, asks: str, counted: list[int]) -> Any:
+    def counting(questions: Any) -> Any:
+        counted.append(len(getattr(questions, asks)))
+        return measure(questions)
+
+    return counting
+
+
+def _by_no_unit(clauses: Any, ties: Any, masses: Any) -> Any:
+    return np.ones(clauses.groups), clauses
 
 
 def _no_meetings(parts: Any, ticks: Any) -> Any:
@@ -156,6 +186,23 @@ def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.Monk
     case = "SEQ(A a, B b) STRATEGY skip_till_next_match", of_one_unit(TWO_EACH, 5)
     rows_agree(case)
     monkeypatch.setattr(interleaved, name, fault)
+    with pytest.raises(AssertionError):
+        rows_agree(case)
+
+
+def _one_tick_more(pairs: Any) -> Any:
+    return pairs_of_units.pair_probability(pairs._replace(bound=pairs.bound + 1))
+
+
+def _of_the_record_before(pairs: Any) -> Any:
+    return pairs_of_units.pair_probability(pairs._replace(right=np.maximum(pairs.right - 1, 0)))
+
+
+@pytest.mark.parametrize("fault", [_one_tick_more, _of_the_record_before])
+def test_a_fault_planted_in_pairs_is_seen(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = "SEQ(A a, B b)", of_one_unit([("A", "w"), ("C", "v"), ("B", "v"), ("A", "w"), ("B", "v")], 5)
+    rows_agree(case)
+    monkeypatch.setattr(interleaved, "pair_probability", fault)
     with pytest.raises(AssertionError):
         rows_agree(case)
 
