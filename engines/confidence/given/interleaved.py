@@ -21,7 +21,11 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.interleavings import Interleaved, interleaved_as_asked
-from cepctl.engines.confidence.occurrence.pairs_of_units import UnitPairs, pair_probability
+from cepctl.engines.confidence.occurrence.pairs_of_units import (
+    UnitPairs,
+    distance_probability,
+    pair_probability,
+)
 
 MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
@@ -112,19 +116,33 @@ def by_units(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, 
     left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
     parts = _Parts.of(clauses, left, right)
     single = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) == 1
-    placed = (left.records > 0) & (right.records > 0) & (left.unit != right.unit)
+    placed = (left.records > 0) & (right.records > 0)
     clause = np.flatnonzero(
         single[parts.of_clauses] & ~clauses.absent & placed[clauses.difference_offsets[:-1]]
     )
     if len(clause):
-        found = _of_pairs(left, right, clauses.bound, clauses.difference_offsets[clause])
-        np.multiply.at(product, clauses.problem_of_clauses[clause], found)
+        at, problem = clauses.difference_offsets[clause], clauses.problem_of_clauses[clause]
+        same = left.unit[at] == right.unit[at]
+        np.multiply.at(product, problem[same], _of_distances(left, right, clauses.bound, at[same]))
+        np.multiply.at(product, problem[~same], _of_pairs(left, right, clauses.bound, at[~same]))
         rest = np.delete(np.arange(len(clauses.absent)), clause)
         clauses = gathered([clauses.taken(rest)], clauses.group_of_problems, clauses.groups)
     if not len(clauses.absent):
         return product, clauses
     found, clauses = _by_interleaving(clauses, ties, masses)
     return product * found, clauses
+
+
+def _of_distances(left: _Placed, right: _Placed, bound: Ticks, at: Indexes) -> Reals:
+    """The probability of some differences between records of one unit, by the distance of their places."""
+    apart = left.rank[at] - right.rank[at]
+    # A record that stands before the other may have to be farther from it.
+    some = np.where(apart > 0, bound[at], -bound[at] - 1)
+    asked = np.stack([left.records[at], left.ticks[at], np.abs(apart), some, apart < 0], axis=1)
+    first, which = distinct_rows(asked)
+    records, ticks, places, some, farther = asked[first].T.copy()
+    found: Reals = distance_probability(records, ticks, places, some, farther)
+    return found[which]
 
 
 def _of_pairs(left: _Placed, right: _Placed, bound: Ticks, at: Indexes) -> Reals:

@@ -1,4 +1,4 @@
-"""How probable one difference is between two records of different units, for many pairs of records at once.
+"""How probable one difference is between two records of units, for many pairs of records at once.
 
 Record i of n on m ticks is at tick s with C(s, i) C(m - 1 - s, n - 1 - i) / C(m, n), and not before a tick
 if at most i records are before it.  Both are chances of how many of some ticks are taken, so at one tick they
@@ -36,6 +36,23 @@ class UnitPairs(NamedTuple):
     offsets: Indexes
     left: Indexes
     right: Indexes
+
+
+@kernel
+def distance_probability(records, ticks, places, some, farther):
+    """How probable it is that records so many places apart are at most `some` ticks apart, or `farther`.
+
+    All of a unit, of so many records and ticks; each of shape (n,).  The ticks from one record to the next,
+    from before the first and to behind the last are exchangeable: so the distance is as that of the record at
+    the place, from 1 on, to what is before the unit, and it is small where enough are on the first ticks.
+    """
+    found = np.zeros(len(records))
+    for k in range(len(records)):
+        chance = np.empty(records[k] + 1)
+        _place_taken(records[k], ticks[k], min(max(some[k], 0), ticks[k]), chance)
+        for d in range(0 if farther[k] else places[k], places[k] if farther[k] else records[k] + 1):
+            found[k] += chance[d]
+    return found
 
 
 @kernel
