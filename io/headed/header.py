@@ -11,7 +11,7 @@ Comments may come again at any place, as where a server was started anew, and ho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import takewhile
@@ -27,7 +27,9 @@ _INSTANTS = ("date-time", "datetime", "x-timestamp", "timestamp", "ts", "x-local
 _TYPES = ("event-id", "x-event", "action", "cs-method", "s-event", "x-edge-result-type", "sc-status")
 _ZONED = re.compile(r"\s*([-+])(\d\d):?(\d\d)")
 REQUEST = "Request"
-_MOST_LINES_BEFORE = 20
+_MOST_LINES_BEFORE, _FEWEST_ROWS = 20, 5
+_WORDS = re.compile(r'"(?:[^"]|"")*"|\S+')
+_LIKE_TIMES = re.compile(r'"?(?:\d+(?:\.\d*)?|\d{4}-\d\d-\d\d|[\d:T.Z+-]{8,})"?')
 
 
 @dataclass(frozen=True)
@@ -144,24 +146,22 @@ def header_at(lines: Sequence[str]) -> CommentedHeader | None:
     """The header that a file begins with; None where it does not begin with one, or no column is a time.
 
     A few lines of something else may stand before its comments and among them: then most of the lines below
-    must be rows.
+    must be rows.  Where there are some lines, none of them a row, it is a comment in a log of another kind.
     """
+    comments = [*takewhile(lambda line: line.startswith("#"), lines)]
+    if comments:
+        of_zeek = comments[0].startswith(("#separator", "#fields\t"))
+        header = CommentedHeader(ZEEK if of_zeek else W3C)
+        for line in comments:
+            header = header.with_comment(line)
+        rows = [line for line in lines[len(comments) :] if not line.startswith("#")]
+        if _usable(header) and (len(rows) < _FEWEST_ROWS or any(_may_be_row(row, header) for row in rows)):
+            return header
     begin = next((at for at, line in enumerate(lines[:_MOST_LINES_BEFORE]) if line.startswith("#")), None)
     if begin is None:
         return None
-    of_zeek = any(line.startswith(("#separator", "#fields\t")) for line in lines[begin:])
-    header = CommentedHeader(ZEEK if of_zeek else W3C)
-    if begin == 0:
-        top = _usable(_with_comments(header, takewhile(lambda line: line.startswith("#"), lines)))
-        if top is not None:
-            return top
-    return _header_of_rows(header, lines[begin:])
-
-
-def _with_comments(header: CommentedHeader, lines: Iterable[str]) -> CommentedHeader:
-    for line in lines:
-        header = header.with_comment(line)
-    return header
+    found = (_header_of_rows(CommentedHeader(kind), lines[begin:]) for kind in (ZEEK, W3C))
+    return next((header for header in found if header is not None), None)
 
 
 def _header_of_rows(header: CommentedHeader, lines: Sequence[str]) -> CommentedHeader | None:
@@ -171,16 +171,25 @@ def _header_of_rows(header: CommentedHeader, lines: Sequence[str]) -> CommentedH
     for line in lines:
         if line.startswith("#"):
             header = header.with_comment(line)
-        elif _usable(header) is not None and _may_be_row(line, header):
+        elif _usable(header) is not None and _may_be_row(line, header, len(header.names)):
             first, rows = first or header, rows + 1
         else:
             others += 1
     return first if rows > others else None
 
 
-def _may_be_row(line: str, header: CommentedHeader) -> bool:
-    counts = (len(line.split(sign)) for sign in (header.separator.strip(" ") or None, "\t"))
-    return max(counts) >= len(header.names)
+def _may_be_row(line: str, header: CommentedHeader, most: int | None = None) -> bool:
+    """Whether a line has a value for each name, and no more than so many; those of its time as times are."""
+    times = [header.names.index(name) for name in header.time_columns]
+    values = (
+        _WORDS.findall(line) if header.separator == " " else line.split(header.separator),
+        line.split("\t"),
+    )
+    return any(
+        len(header.names) <= len(each) <= (most or len(each))
+        and all(_LIKE_TIMES.fullmatch(each[at]) for at in times)
+        for each in values
+    )
 
 
 def _usable(header: CommentedHeader) -> CommentedHeader | None:

@@ -11,6 +11,7 @@ long.  A comment in the middle of the file changes what holds for the rows below
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -32,6 +33,8 @@ from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import END_TIME
 
 _HEAD_LINES = 100
+# Also in UTF-16.
+_FIELDS = re.compile(rb"#\0?f\0?i\0?e\0?l\0?d\0?s", re.IGNORECASE)
 _MARK = "\ufeff"
 _BLOCK_LINES, _BLOCK_BYTES = 50_000, 8 << 20
 _HALF_A_DAY = 43_200
@@ -50,12 +53,9 @@ class HeadedLog:
     kind: str
 
     def recognises(self, head: bytes) -> bool:
-        text = decoded(head)
-        if "#" not in text:
+        if _FIELDS.search(head) is None:
             return False
-        lines = [line.lstrip(_MARK) for line in text.replace("\r\n", "\n").split("\n", _HEAD_LINES)]
-        lines = [line for line in lines[:_HEAD_LINES] if line.strip()]
-        header = header_at(lines)
+        header = header_at(_first_lines(head))
         return header is not None and header.kind == self.kind
 
     def read(
@@ -81,6 +81,11 @@ class HeadedLog:
                     yield from log.take()
         yield from log.take()
         chunks.tell_damage(source, report)
+
+
+def _first_lines(head: bytes) -> list[str]:
+    lines = [line.lstrip(_MARK) for line in decoded(head).replace("\r\n", "\n").split("\n", _HEAD_LINES)]
+    return [line for line in lines[:_HEAD_LINES] if line.strip()]
 
 
 @dataclass

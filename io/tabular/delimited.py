@@ -48,7 +48,7 @@ from cepctl.io.tabular.known_tables import as_known, names_of_rows, with_unnamed
 from cepctl.io.tabular.mapping import RESERVED, raw_names
 from cepctl.io.tabular.named_columns import delimiter_of_rows
 from cepctl.io.tabular.open_quotes import OpenQuotes
-from cepctl.io.tabular.preamble import BEFORE_HEADER, lines_before_header
+from cepctl.io.tabular.preamble import BEFORE_HEADER, cuts_times, lines_before_header
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.sifting import sifted
@@ -74,7 +74,8 @@ class DelimitedReader:
             return True
         line = first_line(head)
         delimiter = delimiter_of(line, self.name, ())
-        return names_events(header_names(line, delimiter), ()) and has_rows(head, delimiter)
+        named = names_events(header_names(line, delimiter), ()) and has_rows(head, delimiter)
+        return named and not cuts_times(decoded(head).partition("\n")[2], delimiter)
 
     def _names_without_header(self, head: bytes) -> tuple[str, ...]:
         """The columns of a known table that begins so, with a row; none of one with a header."""

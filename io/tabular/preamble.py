@@ -22,6 +22,11 @@ _MARK = "\ufeff"
 # A date or a time of day has as many; ticks may have one.
 _DIGITS = (4, 1)
 _LINES_LOOKED_AT = 64
+# Numbers with the signs between them, names of months, and short words such as T, PM and CEST.
+_TIME = re.compile(r"(?:[\d\s:.,/+-]|(?:[A-Z][A-Za-z]{0,8}|am|pm)(?![A-Za-z]))+")
+_TICKS = re.compile(r"\s*[-+]?\d+(?:\.\d+)?\s*")
+_TO_THE_SECOND = re.compile(r"\d:\d\d:\d\d$")
+_FRACTION = re.compile(r"(?:\d{3}|\d{6})(?!\d)")
 _TIMES = ("time", "lower", "upper", "pmf")
 # What separates values, a name that a table of events must have, and again what separates values.
 _NAMED = re.compile(
@@ -58,7 +63,7 @@ def lines_before_header(head: bytes, format_name: str, mapping: ColumnMap) -> in
 
 
 def _may_name(line: str, mapping: ColumnMap) -> bool:
-    """Whether a line has a name that a table of events must have: told at a glance, as most lines have none."""
+    """Whether a line has a name that a table of events must have: told at a glance, for most have none."""
     if not mapping:
         return _NAMED.search(line) is not None
     return any(part.strip() in line for _, column in mapping for part in re.split(r"[+|]", column))
@@ -83,8 +88,17 @@ def _are_rows(text: str, names: Sequence[str], delimiter: str, mapping: ColumnMa
     count = len(with_unnamed([*names], text))
     timed = _places_of_times(names, mapping)
     rows = [row for row in first_rows(text, delimiter) if any(map(str.strip, row))]
-    timely = [row for row in rows if len(row) == count and any(_digits(row[at]) >= digits for at in timed)]
-    return 2 * len(timely) > len(rows)
+    fitting = [row for row in rows if len(row) == count and not row[0].startswith("{")]
+    timely = [row for row in fitting if any(_is_time(row[at], digits) for at in timed)]
+    return 2 * len(timely) > len(rows) and not cuts_times(text, delimiter)
+
+
+def cuts_times(text: str, delimiter: str) -> bool:
+    """Whether in most of the first lines a delimiter may be the comma of a fraction: those of a log then."""
+    rows = (
+        [row for row in first_rows(text, delimiter) if any(map(str.strip, row))] if delimiter == "," else []
+    )
+    return 2 * sum(any(map(_is_cut_time, row, row[1:])) for row in rows) > len(rows)
 
 
 def _places_of_times(names: Sequence[str], mapping: ColumnMap) -> list[int]:
@@ -97,5 +111,12 @@ def _places_of_times(names: Sequence[str], mapping: ColumnMap) -> list[int]:
     return [place for place, name in enumerate(names) if name in columns]
 
 
-def _digits(value: str) -> int:
-    return sum(map(str.isdigit, value))
+def _is_time(value: str, digits: int) -> bool:
+    if digits == 1 and _TICKS.fullmatch(value):
+        return True
+    return sum(map(str.isdigit, value)) >= _DIGITS[0] and _TIME.fullmatch(value) is not None
+
+
+def _is_cut_time(value: str, behind: str) -> bool:
+    """Whether the comma between two values may be that of a fraction of a second."""
+    return _TO_THE_SECOND.search(value) is not None and _FRACTION.match(behind) is not None

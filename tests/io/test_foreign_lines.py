@@ -37,6 +37,15 @@ def test_no_foreign_line_of_ten_thousand_costs_another_line_anything() -> None:
         ("log4j of Hadoop", "a,b,c", 0),
         ("jsonl", '1"}', 0),
         ("console of Spark", "time,event_type,note", 0),
+        # Headers of tables that stray into logs, whose lines fall into as many values.
+        ("jsonl, epoch", "event_type,time,note", 19),
+        ("json", "event_type,time", 1),
+        ("spark", "event_type,time,a,b", 5),
+        ("ZooKeeper", "event_type,time", 0),
+        ("Kafka", "time,event_type", 2),
+        ("jsonl, epoch", "#Fields: date time", 0),
+        ("w3c", "#fields\tts\tuid", 1),
+        ("zeek", "event_type\ttime\tnote", 0),
     ],
 )
 def test_what_once_decided_for_all_decides_nothing(form: str, line: str, place: int) -> None:
