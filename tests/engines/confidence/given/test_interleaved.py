@@ -131,7 +131,7 @@ def test_counting_says_what_sums_over_ticks_say(
         monkeypatch.setattr(interleaved, name, _counting(getattr(module, name), asks, counted))
     found = match_events(asked, table)
     assert sum(counted) > 10
-    monkeypatch.setattr(confidences, "by_units", _by_no_unit)
+    monkeypatch.setattr(confidences, "by_units", by_no_unit)
     summed = match_events(asked, table)
     assert found.column("signature") == summed.column("signature")
     one, other = (each.column("confidence").to_numpy() for each in (found, summed))
@@ -146,7 +146,8 @@ def _counting(measure: Any, asks: str, counted: list[int]) -> Any:
     return counting
 
 
-def _by_no_unit(clauses: Any, ties: Any, masses: Any) -> Any:
+def by_no_unit(clauses: Any, ties: Any, masses: Any) -> Any:
+    """What is left where units decide nothing alone: everything."""
     return np.ones(clauses.groups), clauses
 
 

@@ -13,6 +13,7 @@ from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.schema import IN_WRITTEN_ORDER
 from tests.engines.confidence.given.test_hidden_events import written
+from tests.engines.confidence.given.test_interleaved import by_no_unit
 from tests.engines.confidence.given.test_written_order import SCHEMA
 from tests.engines.confidence.given.worked_given import (
     IN_LOGGED_ORDER,
@@ -33,6 +34,7 @@ TIED = [each for each in WORKED if "GIVEN" in each.query and not each.clocks and
 def nothing_tied_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.engines.confidence.given.work.MOST_TIED", 0)
     monkeypatch.setattr("cepctl.engines.confidence.given.counted.MOST_COUNTED", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.confidences.by_units", by_no_unit)
 
 
 @pytest.mark.usefixtures("nothing_tied_is_summed")
@@ -116,7 +118,7 @@ def test_worlds_of_two_writers_are_drawn_in_the_order_of_their_records(
     plan = analyze(parse(f"PATTERN {pattern} GIVEN {IN_WRITTEN_ORDER}"), SCHEMA)
     exact = {str(row["signature"]): row for row in match_events(plan, table).to_pylist()}
     monkeypatch.setattr("cepctl.engines.confidence.coupled.sampling._PRODUCTS_OF_WORLD", 0)
-    monkeypatch.setattr("cepctl.engines.confidence.given.interleaved.MOST_OF_TWO", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.given.confidences.by_units", by_no_unit)
     found = match_events(plan, table, MatchOptions(approximate=0.02)).to_pylist()
     assert {str(row["signature"]) for row in found} == set(exact)
     assert sum(row["confidence_error"] > 0 for row in found) >= 8
