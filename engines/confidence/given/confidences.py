@@ -23,8 +23,8 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents, ties_of_problems
-from cepctl.engines.confidence.given.interleaved import by_units
 from cepctl.engines.confidence.given.known_order import contradict_order, without_known_order
+from cepctl.engines.confidence.given.parts_of_units import by_units
 from cepctl.engines.confidence.given.work import refused_beyond, searched
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER

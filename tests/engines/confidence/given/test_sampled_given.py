@@ -13,7 +13,7 @@ from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.schema import IN_WRITTEN_ORDER
 from tests.engines.confidence.given.test_hidden_events import written
-from tests.engines.confidence.given.test_interleaved import by_no_unit
+from tests.engines.confidence.given.test_parts_of_units import by_no_unit
 from tests.engines.confidence.given.test_written_order import SCHEMA
 from tests.engines.confidence.given.worked_given import (
     IN_LOGGED_ORDER,

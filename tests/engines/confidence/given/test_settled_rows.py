@@ -12,7 +12,7 @@ from cepctl.engines.confidence.given import confidences, settled_rows
 from cepctl.engines.confidence.given.known_order import places_between
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, check
-from tests.engines.confidence.given.test_interleaved import of_one_unit, plan, rows_agree
+from tests.engines.confidence.given.test_parts_of_units import of_one_unit, plan, rows_agree
 
 IN_ORDER = (
     "SEQ(A a, B b) STRATEGY skip_till_next_match",

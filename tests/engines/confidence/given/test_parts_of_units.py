@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import confidences, interleaved, keys
+from cepctl.engines.confidence.given import confidences, keys, parts_of_units
 from cepctl.engines.confidence.occurrence import interleavings, pairs_of_units
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
@@ -128,7 +128,7 @@ def test_counting_says_what_sums_over_ticks_say(
         (interleavings, "interleaved_as_asked", "ticks"),
         (pairs_of_units, "pair_probability", "left"),
     ):
-        monkeypatch.setattr(interleaved, name, _counting(getattr(module, name), asks, counted))
+        monkeypatch.setattr(parts_of_units, name, _counting(getattr(module, name), asks, counted))
     found = match_events(asked, table)
     assert sum(counted) > 10
     monkeypatch.setattr(confidences, "by_units", by_no_unit)
@@ -170,7 +170,7 @@ def _the_other_way(*arguments: Any) -> Any:
     return asked._replace(side=-asked.side)
 
 
-_asked = interleaved._asked
+_asked = parts_of_units._asked
 TWO_EACH = [("A", "w"), ("B", "v"), ("C", "u"), ("B", "w"), ("B", "v"), ("A", "u"), ("C", "w")]
 
 
@@ -187,7 +187,7 @@ TWO_EACH = [("A", "w"), ("B", "v"), ("C", "u"), ("B", "w"), ("B", "v"), ("A", "u
 def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     case = "SEQ(A a, B b) STRATEGY skip_till_next_match", of_one_unit(TWO_EACH, 5)
     rows_agree(case)
-    monkeypatch.setattr(interleaved, name, fault)
+    monkeypatch.setattr(parts_of_units, name, fault)
     with pytest.raises(AssertionError):
         rows_agree(case)
 
@@ -204,7 +204,7 @@ def _of_the_record_before(pairs: Any) -> Any:
 def test_a_fault_planted_in_pairs_is_seen(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     case = "SEQ(A a, B b)", of_one_unit([("A", "w"), ("C", "v"), ("B", "v"), ("A", "w"), ("B", "v")], 5)
     rows_agree(case)
-    monkeypatch.setattr(interleaved, "pair_probability", fault)
+    monkeypatch.setattr(parts_of_units, "pair_probability", fault)
     with pytest.raises(AssertionError):
         rows_agree(case)
 
