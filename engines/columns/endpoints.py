@@ -41,13 +41,14 @@ def cut_masses(masses: Masses, event: Indexes, first: Ticks, last: Ticks) -> tup
     row, lo, hi, density = row[kept], lo[kept], hi[kept], masses.density[bucket[kept]]
     mass = density * ticks_between(lo, hi)
     whole: Reals = np.bincount(row, weights=mass, minlength=len(event)).astype(np.float64)
-    row = np.concatenate([row, bare])
-    lo, hi = (np.concatenate([each, masses.lower[event[bare]]]) for each in (lo, hi))
     # What is not cut keeps its digits.
     whole[(first <= masses.lower[event]) & (masses.upper[event] <= last)] = 1.0
-    density = np.concatenate([density, np.ones(len(bare))]) / np.where(whole > 0, whole, 1.0)[row]
-    order = np.argsort(row, kind="stable")
-    row, lo, hi, density = row[order], lo[order], hi[order], density[order]
+    if len(bare):
+        row = np.concatenate([row, bare])
+        order = np.argsort(row, kind="stable")
+        row, density = row[order], np.concatenate([density, np.ones(len(bare))])[order]
+        lo, hi = (np.concatenate([each, masses.lower[event[bare]]])[order] for each in (lo, hi))
+    density = density / np.where(whole > 0, whole, 1.0)[row]
     starts = np.searchsorted(row, np.arange(len(event) + 1))
     return Masses.of_buckets(starts, lo, hi, density), whole
 
