@@ -31,6 +31,8 @@ MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
 MOST_OF_TWO, MOST_OF_MORE = 100_000_000, 2_000_000
 """Steps on the lattice of two writers, and of more: beyond these a sum over ticks takes less."""
+FEW_RECORDS = 4
+"""Records of two units that a sum over ticks takes as quickly: it rounds less."""
 _NEVER = 1e-30
 """What so many meetings add to a probability is less."""
 
@@ -116,7 +118,7 @@ def by_units(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, 
     left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
     parts = _Parts.of(clauses, left, right)
     single = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) == 1
-    placed = (left.records > 0) & (right.records > 0)
+    placed = (left.records > 0) & (right.records > 0) & (left.records + right.records > FEW_RECORDS)
     clause = np.flatnonzero(
         single[parts.of_clauses] & ~clauses.absent & placed[clauses.difference_offsets[:-1]]
     )

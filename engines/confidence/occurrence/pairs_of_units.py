@@ -98,15 +98,17 @@ def _add_nodes(pairs, u, begin, shift, rule, found):
     """Add where the tick of the left record says how probable it is that the right one is not before it."""
     ticks, records, (nodes, weights) = pairs.ticks[u], pairs.records[u], rule
     at, not_before = np.empty(records[0]), np.empty(records[1] + 1)
+    total = np.zeros(pairs.offsets[u + 1] - pairs.offsets[u])
     for k in range(len(nodes)):
         tick = begin + nodes[k]
         _place_taken(records[0] - 1, ticks[0] - 1, tick, at)
         _place_taken(records[1], ticks[1], tick + shift, not_before)
         for j in range(records[1]):
             not_before[j + 1] += not_before[j]
-        weight = weights[k] * records[0] / ticks[0]
         for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
-            found[p] += weight * at[pairs.left[p]] * not_before[pairs.right[p]]
+            total[p - pairs.offsets[u]] += weights[k] * at[pairs.left[p]] * not_before[pairs.right[p]]
+    for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
+        found[p] += total[p - pairs.offsets[u]] * records[0] / ticks[0]
 
 
 @inner
