@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepctl.arrays import Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -84,17 +84,27 @@ def runs_asked(
 
     if plan.strategy.asks_all:
         events = passing_by(events)
-    candidates = tuple(fitting_events(events, each) for each in reading.components)
-    if events.ends is not None:
-        candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
+    candidates, last = _candidates(reading, events)
     tied = events.endpoint_ties is not None
-    of_intervals = tied or reading.reads_ends or events.last(candidates)
+    of_intervals = tied or reading.reads_ends or last
     if of_intervals:
         require_engine(plan, "event", lasting=True)
         for component, fitting in zip(reading.components, candidates, strict=True):
             if events.last([fitting]):
                 refuse_lasting_groups(component)
     return RunsAsked(plan, reading, events, candidates, options, told, of_intervals)
+
+
+def _candidates(reading: Alternative, events: Events) -> tuple[tuple[Indexes, ...], bool]:
+    """The events that fit each component in some world; and whether one that fits lasts.
+
+    That may be one which no world has: a slice knows of those of other slices only that some last.
+    """
+    fitting = tuple(fitting_events(events, each) for each in reading.components)
+    last = events.last(fitting)
+    if events.ends is None:
+        return fitting, last
+    return tuple(each[events.ends.whole[each] > 0.0] for each in fitting), last
 
 
 def read_sets_listed(asked: RunsAsked) -> PreparedAlternative:
@@ -137,9 +147,7 @@ def prepared_alternative(
     """
     if plan.strategy.asks_all:
         events = passing_by(events)
-    candidates = tuple(fitting_events(events, each) for each in alternative.components)
-    if events.ends is not None:
-        candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
+    candidates, last = _candidates(alternative, events)
     tied = events.endpoint_ties is not None
 
     def search_of(system: Ticks) -> Search:
@@ -148,7 +156,7 @@ def prepared_alternative(
             pairs_at_once=pairs_at_once(plan, alternative, options),
         )
 
-    if not (of_intervals or tied or alternative.reads_ends or events.last(candidates)):
+    if not (of_intervals or tied or alternative.reads_ends or last):
         search = search_of(system_of(alternative, plan.window))
         return PreparedAlternative(plan, events, shape_of(plan, alternative), search, options)
     require_engine(plan, "event", lasting=True)

@@ -24,7 +24,7 @@ from tests.engines.confidence.intervals.random_intervals import (
     streams_with_rivals,
 )
 from tests.engines.runners.test_slices import groups, read_by_slice, sent_to_groups, task_of
-from tests.plans import Event, event_table, plan_of
+from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
@@ -50,6 +50,13 @@ def check(query: str, events: tuple[Event, ...], length: int, size: int, buckets
     assert read_by_slice(task, slicing).equals(wanted)
     sent = replace(slicing, buckets=buckets if plan.partition_by else 1, sent=True)
     assert sent_to_groups(task, sent).equals(wanted)
+
+
+def test_a_slice_knows_of_an_event_that_lasts_though_no_world_has_it() -> None:
+    """From 3 to 8 it would last five ticks, and at most one is possible; C by itself is 7/10, to the last bit."""
+    impossible = lasting("a", "A", (3, 3), (8, 8), length=(None, 1))
+    events = impossible, Event("c1", "C", 5, 6), Event("c2", "C", 5, 9)
+    check("PATTERN OR(A a, C+ c[]) WITHIN 3 ticks", events, length=7, size=2, buckets=3)
 
 
 _CUTS = st.tuples(st.sampled_from([1, 2, 3, 7]), st.integers(1, 4), st.integers(1, 3))
