@@ -8,17 +8,17 @@ rest of a run is left out, and lines after it keep their numbers.
 
 from __future__ import annotations
 
-import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.source.byte_stream import ByteStream
 
 _PIECE_BYTES = 1 << 18
 _LINE_ENDS = {b"\n\n": 2, b"\r\n": 1, b"\n\r": 1}
@@ -75,7 +75,7 @@ class LongGaps:
         return np.array(self._left_out, dtype=np.int64)[place]
 
 
-class ShortenedGaps(io.RawIOBase):
+class ShortenedGaps(ByteStream):
     """A text without the rest of its long gaps."""
 
     def __init__(self, stream: IO[bytes], gaps: LongGaps) -> None:
@@ -83,19 +83,7 @@ class ShortenedGaps(io.RawIOBase):
         self._stream = stream
         self._gaps = gaps
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def read(self, size: int = -1) -> bytes:
-        """As every stream does, without a copy of what is read."""
-        return (super().read(size) or b"") if size < 0 else self._read(size)
-
-    def _read(self, size: int) -> bytes:
+    def next_bytes(self, size: int) -> bytes:
         kept, filled = list[bytes](), 0
         while filled < size and (piece := self._stream.read(min(_PIECE_BYTES, size - filled))):
             if not self._gaps.leaves_out(piece):

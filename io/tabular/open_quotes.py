@@ -9,12 +9,12 @@ stretches of lines with an odd number of quotes are looked at: all others begin 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
+from cepctl.io.source.byte_stream import ByteStream
 from cepctl.io.source.quoted_lines import QuotedLines
 
 _BLOCK_BYTES = 4 << 20
@@ -28,7 +28,7 @@ _STRETCH_BYTES = 1 << 16
 _DAMAGED, _WAITS, _WHOLE = "damaged", "waits for its end", "whole"
 
 
-class OpenQuotes(io.RawIOBase):
+class OpenQuotes(ByteStream):
     """The rows of a delimited text of so many columns; `mended` are lines, from 0, that became no rows.
 
     `breaks` tells how many line breaks have been read of the stream.
@@ -44,19 +44,7 @@ class OpenQuotes(io.RawIOBase):
         self._ready = b""
         self._breaks = breaks
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        part = self._read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
-
-    def read(self, size: int = -1) -> bytes:
-        """As every stream does, without a copy of what is read."""
-        return (super().read(size) or b"") if size < 0 else self._read(size)
-
-    def _read(self, size: int) -> bytes:
+    def next_bytes(self, size: int) -> bytes:
         while not self._ready:
             piece = self._stream.read(_BLOCK_BYTES)
             self._ready = self._judged(self._held + piece, last=not piece)

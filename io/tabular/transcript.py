@@ -6,13 +6,13 @@ parser reads ahead on a thread of its own, by up to 128 MB; here it waits until 
 
 from __future__ import annotations
 
-import io
 import threading
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from cepctl.arrays import Numbers
+from cepctl.io.source.byte_stream import ByteStream
 
 _MOST_BYTES = 1 << 26
 _AHEAD_BYTES = 12 << 20
@@ -26,7 +26,7 @@ class _Piece(NamedTuple):
     breaks: int
 
 
-class Transcript(io.RawIOBase):
+class Transcript(ByteStream):
     """Bytes on their way to the parser, remembered by the numbers of their lines; `breaks` have come so far.
 
     Lines end with a newline character; in text that has none of these nothing is remembered.
@@ -42,19 +42,7 @@ class Transcript(io.RawIOBase):
         self._forgetting = threading.Condition()
         self._patient = True
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def read(self, size: int = -1) -> bytes:
-        """As every stream does, without a copy of what is read."""
-        return (super().read(size) or b"") if size < 0 else self._read(size)
-
-    def _read(self, size: int) -> bytes:
+    def next_bytes(self, size: int) -> bytes:
         with self._forgetting:
             # Where no row is judged for so long, the parser may need more to find one.
             if not self._forgetting.wait_for(self._may_read, _PATIENCE_SECONDS):

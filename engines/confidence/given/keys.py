@@ -84,13 +84,15 @@ def _of_parts(
         probability[alone] = open_confidences(masses, ties, rows, WORK_BOUND)
         figures[0, alone] = np.bincount(rows.events()[0], minlength=len(alone))
     if len(several):
-        components = GroupComponents.of(clauses.of_groups(several), ties, masses)
-        tied = np.bincount(components.group, np.diff(components.needed.tie_offsets), len(several))
-        fit = (sizes[several] <= MOST_TOGETHER) | (tied * sizes[several] <= MOST_DIFFERENCES)
-        several = several[fit]
-    if len(several):
         groups = clauses.of_groups(several)
         components = GroupComponents.of(groups, ties, masses)
+        tied = np.bincount(components.group, np.diff(components.needed.tie_offsets), len(several))
+        fit = (sizes[several] <= MOST_TOGETHER) | (tied * sizes[several] <= MOST_DIFFERENCES)
+        if not fit.all():
+            several = several[fit]
+            groups = clauses.of_groups(several)
+            components = GroupComponents.of(groups, ties, masses)
+    if len(several):
         asked = with_present(groups, components.tied(groups.group_of_problems))
         found = measuring(asked, components.weighted(ties, len(several)))
         share = components.probability(ties, masses, len(several))

@@ -1,8 +1,8 @@
 """Of problems the parts that records of units decide alone, and that need no sum of their own.
 
 One whose records are all of one unit asks nothing of ticks but which comes first: how records of writers
-interleave is counted (`occurrence.interleavings`).  One that asks for one difference between two units is
-measured with all others of these (`occurrence.pairs_of_units`).  Both leave the problem; what is left is
+interleave is counted (`interleavings`).  One that asks for one difference between two units is
+measured with all others of these (`pairs_of_units`).  Both leave the problem; what is left is
 summed as ever.
 """
 
@@ -18,14 +18,14 @@ from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, gathered
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.given.series import series_of
-from cepctl.engines.confidence.given.units import MOST_OF_UNIT
-from cepctl.engines.confidence.occurrence.interleavings import Interleaved, interleaved_as_asked
-from cepctl.engines.confidence.occurrence.pairs_of_units import (
+from cepctl.engines.confidence.given.interleavings import Interleaved, interleaved_as_asked
+from cepctl.engines.confidence.given.pairs_of_units import (
     UnitPairs,
     distance_probability,
     pair_probability,
 )
+from cepctl.engines.confidence.given.series import series_of
+from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 
 MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
@@ -59,9 +59,6 @@ class _Placed:
         of = np.maximum(component, 0)
         alone = (np.diff(masses.starts)[known] == 1) & ~tied
         lower, upper = masses.lower[known], masses.upper[known]
-        if not len(units.records):
-            tied = np.zeros(len(event), dtype=bool)
-            return cls(known, 0 * known, np.where(alone, 1, 0), lower, upper - lower + 1)
         records = np.where(tied, units.records[of], alone)
         return cls(
             np.where(tied, component, len(units.records) + known),
@@ -114,25 +111,42 @@ class _Parts:
 
 def by_units(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
     """The probability of what units alone decide, of each group of one problem; and all other clauses."""
-    product = np.ones(clauses.groups)
     left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
     parts = _Parts.of(clauses, left, right)
-    single = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) == 1
-    placed = (left.records > 0) & (right.records > 0) & (left.records + right.records > FEW_RECORDS)
-    clause = np.flatnonzero(
-        single[parts.of_clauses] & ~clauses.absent & placed[clauses.difference_offsets[:-1]]
-    )
-    if len(clause):
-        at, problem = clauses.difference_offsets[clause], clauses.problem_of_clauses[clause]
+    single = _single(clauses, left, right, parts)
+    record = _records(clauses)
+    fit = _fit(clauses, left, right) & (record != NO_EVENT)
+    interleaved = np.ones(parts.count, dtype=bool)
+    interleaved[parts.of_clauses[~fit]] = False
+    ticks = np.ones(parts.count, dtype=np.int64)
+    ticks[parts.of_units[parts.left]] = left.ticks
+    meetings = _meetings(parts, ticks)
+    interleaved &= _cheap(parts, ticks, meetings) & ~single
+    product, problem = np.ones(clauses.groups), np.empty(parts.count, dtype=np.int64)
+    problem[parts.of_clauses] = clauses.problem_of_clauses
+    if single.any():
+        clause = np.flatnonzero(single[parts.of_clauses])
+        at, whose = clauses.difference_offsets[clause], clauses.problem_of_clauses[clause]
         same = left.unit[at] == right.unit[at]
-        np.multiply.at(product, problem[same], _of_distances(left, right, clauses.bound, at[same]))
-        np.multiply.at(product, problem[~same], _of_pairs(left, right, clauses.bound, at[~same]))
-        rest = np.delete(np.arange(len(clauses.absent)), clause)
-        clauses = gathered([clauses.taken(rest)], clauses.group_of_problems, clauses.groups)
-    if not len(clauses.absent):
+        np.multiply.at(product, whose[same], _of_distances(left, right, clauses.bound, at[same]))
+        np.multiply.at(product, whose[~same], _of_pairs(left, right, clauses.bound, at[~same]))
+    if interleaved.any():
+        part = np.flatnonzero(interleaved)
+        asked = _asked(clauses, record, (left, right), parts, part, ticks[part], meetings[part])
+        np.multiply.at(product, problem[part], interleaved_as_asked(asked))
+    kept = np.flatnonzero(~(single | interleaved)[parts.of_clauses])
+    if len(kept) == len(clauses.absent):
         return product, clauses
-    found, clauses = _by_interleaving(clauses, ties, masses)
-    return product * found, clauses
+    return product, gathered([clauses.taken(kept)], clauses.group_of_problems, clauses.groups)
+
+
+def _single(clauses: Clauses, left: _Placed, right: _Placed, parts: _Parts) -> Flags:
+    """Parts that ask for one difference between two records, of units that are not too small."""
+    found = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count) == 1
+    placed = (left.records > 0) & (right.records > 0) & (left.records + right.records > FEW_RECORDS)
+    found[parts.of_clauses[clauses.absent]] = False
+    found[parts.of_clauses[clauses.clause_of_differences[~placed]]] = False
+    return np.asarray(found)
 
 
 def _of_distances(left: _Placed, right: _Placed, bound: Ticks, at: Indexes) -> Reals:
@@ -169,31 +183,6 @@ def _of_pairs(left: _Placed, right: _Placed, bound: Ticks, at: Indexes) -> Reals
     found = np.empty(len(at))
     found[order] = pair_probability(pairs)
     return found
-
-
-def _by_interleaving(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, Clauses]:
-    """The same of what interleaving decides."""
-    product = np.ones(clauses.groups)
-    left, right = (_Placed.of(event, ties, masses) for event in (clauses.left, clauses.right))
-    record = _records(clauses)
-    fit = _fit(clauses, left, right) & (record != NO_EVENT)
-    if not fit.any():
-        return product, clauses
-    parts = _Parts.of(clauses, left, right)
-    ticks = np.ones(parts.count, dtype=np.int64)
-    ticks[parts.of_units[parts.left]] = left.ticks
-    meetings = _meetings(parts, ticks)
-    chosen = _cheap(parts, ticks, meetings)
-    chosen[parts.of_clauses[~fit]] = False
-    if not chosen.any():
-        return product, clauses
-    part = np.flatnonzero(chosen)
-    asked = _asked(clauses, record, (left, right), parts, part, ticks[part], meetings[part])
-    problem = np.empty(parts.count, dtype=np.int64)
-    problem[parts.of_clauses] = clauses.problem_of_clauses
-    np.multiply.at(product, problem[part], interleaved_as_asked(asked))
-    rest = clauses.taken(np.flatnonzero(~chosen[parts.of_clauses]))
-    return product, gathered([rest], clauses.group_of_problems, clauses.groups)
 
 
 def _records(clauses: Clauses) -> Indexes:

@@ -53,7 +53,7 @@ def check(query: str, events: tuple[Event, ...], length: int, size: int, buckets
 
 
 def test_a_slice_knows_of_an_event_that_lasts_though_no_world_has_it() -> None:
-    """From 3 to 8 it would last five ticks, and at most one is possible; C by itself is 7/10, to the last bit."""
+    """From 3 to 8 it would last five ticks, where at most one is possible."""
     impossible = lasting("a", "A", (3, 3), (8, 8), length=(None, 1))
     events = impossible, Event("c1", "C", 5, 6), Event("c2", "C", 5, 9)
     check("PATTERN OR(A a, C+ c[]) WITHIN 3 ticks", events, length=7, size=2, buckets=3)

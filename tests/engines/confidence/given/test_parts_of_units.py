@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import confidences, keys, parts_of_units
-from cepctl.engines.confidence.occurrence import interleavings, pairs_of_units
+from cepctl.engines.confidence.given import confidences, interleavings, keys, pairs_of_units, parts_of_units
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
