@@ -362,7 +362,6 @@ class PreparedAlternative:
 
         `whole`: of all matches of a key, for which may stand what holds where one of them does.
         """
-        from cepctl.engines.confidence.coupled.assembly import coupled_problems
         from cepctl.engines.confidence.coupled.matches import CoupledMatches
         from cepctl.engines.confidence.coupled.pairwise import is_pairwise, pairwise_problems
 
@@ -370,9 +369,7 @@ class PreparedAlternative:
             groups = self.measure.groups(bound)
             yield pairwise_problems(CoupledMatches(self.shape, self.events.masses, groups, []))
         elif whole and follows_in_any(self.plan, self.alternative):
-            groups = self.measure.groups(bound)
-            shape = replace(self.shape, rules=())
-            yield from coupled_problems(CoupledMatches(shape, self.events.masses, groups, []))
+            yield from replace(self, shape=replace(self.shape, rules=())).problems(bound)
         else:
             yield from self.problems(bound)
 
