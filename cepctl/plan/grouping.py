@@ -70,7 +70,7 @@ def follows_in_any(plan: Plan, alternative: Alternative) -> bool:
     The key must not say which of them that is.
     """
     first = alternative.components[0].variable
-    read = (part for key in plan.group_by or () for part in walk(key.expression))
+    read = [part for key in plan.group_by or () for part in walk(key.expression)]
     return (
         plan.strategy.absent is Absent.NEARER
         and alternative.blocks == ((0,), (1,))

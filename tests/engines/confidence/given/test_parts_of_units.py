@@ -11,10 +11,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.given import confidences, interleavings, keys, pairs_of_units, parts_of_units
+from cepctl.engines.confidence.given.confidences import open_confidences
+from cepctl.engines.confidence.given.known import known_events
+from cepctl.engines.confidence.occurrence import occurrence
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
+from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import Plan
@@ -229,3 +235,41 @@ def test_a_key_that_is_certain_needs_no_sum(monkeypatch: pytest.MonkeyPatch) -> 
     lines = [(kind, writer) for kind in "ABC" for writer in "wv"] * 4
     (row,) = match_events(plan(f"{PATTERNS[1]} GROUP BY ()"), of_one_unit(lines, 1_000)).to_pylist()
     assert row["occurrence"] == 1.0
+
+
+@pytest.mark.parametrize("key", ["b.k", "b.x"])
+def test_rivals_say_what_key_a_match_has_where_it_is_that_of_the_later_event(key: str) -> None:
+    """That some B of a key follows is not enough: one of another key may be nearer."""
+    keys_agree((PATTERNS[1], of_one_unit([("A", "w"), ("B", "v"), ("B", "u"), ("B", "v")])))
+    grouped = plan(f"{PATTERNS[1]} GROUP BY {key}")
+    table = of_one_unit([("A", "w"), ("B", "w"), ("B", "w")])
+    (row,) = match_events(grouped, table).to_pylist()
+    assert row["matches"] == 1
+
+
+def test_a_key_whose_rows_ask_for_too_much_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [("A", "w"), ("C", "w"), ("A", "w"), ("B", "v"), ("C", "v"), ("B", "v")]
+    asked, table = plan("SEQ(A a, !C n, B b) GROUP BY ()"), of_one_unit(lines, 100)
+    assert match_events(asked, table).num_rows == 1
+    monkeypatch.setattr(keys, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(keys, "MOST_DIFFERENCES", 0)
+    monkeypatch.setattr(occurrence, "MOST_TOGETHER", 1)
+    with pytest.raises(QueryTooLargeError, match="rows share events, where at most 1 are taken together"):
+        match_events(asked, table)
+
+
+def test_what_must_not_hold_is_as_probable_as_what_need_not() -> None:
+    """One difference between records of two units, as a clause that is present and as one that is absent."""
+    events = known_events(
+        plan("SEQ(A a, B b)"), events_of(of_one_unit([("A", "w")] * 3 + [("B", "v")] * 2, 9))
+    )
+    ties, one = events.ties, np.array([0, 1])
+    assert ties is not None
+    holds, fails = (
+        open_confidences(
+            events.masses, ties, Clauses(one, one, np.array([absent]), one, *np.array([[1], [4], [-1]])), None
+        )
+        for absent in (False, True)
+    )
+    assert 0.1 < holds[0] < 0.9
+    assert holds[0] + fails[0] == pytest.approx(1.0, abs=1e-14)
