@@ -157,7 +157,8 @@ def _are_left(ends: _Ends, found: Differences) -> bool:
 def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
     """Ends of intervals where differences make paths of many events, as the records of a writer do.
 
-    All of a path is followed at once: what is left is the same, and found in fewer rounds.
+    All of a path whose differences stand one after the other is followed at once: what is left is the same,
+    and found in fewer rounds.
     """
     lower, upper, count = masses.lower.copy(), masses.upper.copy(), len(masses.lower)
     times = [np.bincount(side, minlength=count) for side in (found.left, found.right)]
