@@ -13,18 +13,25 @@ from cepctl.plan.plan import Scope
 
 if TYPE_CHECKING:
     from cepctl.engines.worlds.bound_events import Bound, Edge, Ticks
-    from cepctl.engines.worlds.search import Search
+    from cepctl.engines.worlds.combinations import Combinations
 
 
 def happens(
-    search: Search, ticks: Ticks, bound: Bound, block: tuple[int, ...], gap: tuple[Edge, Edge]
+    search: Combinations, ticks: Ticks, bound: Bound, block: tuple[int, ...], gap: tuple[Edge, Edge]
 ) -> bool:
     """Whether some events make up the whole between both ends, excluded, of a gap."""
     return _rest_happens(search, ticks, bound, block, *gap, in_order=block in search.alternative.sequences)
 
 
 def _rest_happens(
-    search: Search, ticks: Ticks, whole: Bound, rest: Sequence[int], lo: Edge, hi: Edge, *, in_order: bool
+    search: Combinations,
+    ticks: Ticks,
+    whole: Bound,
+    rest: Sequence[int],
+    lo: Edge,
+    hi: Edge,
+    *,
+    in_order: bool,
 ) -> bool:
     """`whole`: what is bound, the parts before these among it."""
     if not rest:

@@ -10,34 +10,32 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cepctl.engines.worlds.bound_events import Bound, Ticks, events_in, first_tick, last_tick, remembered
-from cepctl.engines.worlds.repetitions import turn_of
-from cepctl.plan.plan import Alternative
+from cepctl.engines.worlds.bound_events import (
+    Bound,
+    Ticks,
+    events_in,
+    events_of,
+    first_tick,
+    last_tick,
+    remembered,
+)
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Search
+    from cepctl.engines.worlds.combinations import Combinations
 
 
-def holds_contiguously(search: Search, ticks: Ticks, bound: Bound) -> bool:
-    """Whether the rows of contiguity hold of a finished combination."""
-    return not any(search._between(ticks, bound, *gap) for gap in _gaps(search, ticks, bound)) and all(
-        _set_holds(search, ticks, bound, place)
+def holds_contiguously(search: Combinations, ticks: Ticks, bound: Bound, *, of_key: bool) -> bool:
+    """Whether the rows of contiguity hold of a finished combination; `of_key`: of events of its partition."""
+    return not any(
+        _between(search, ticks, bound, *gap, of_key=of_key) for gap in _gaps(search, ticks, bound)
+    ) and all(
+        _set_holds(search, ticks, bound, place, of_key=of_key)
         for place, block in enumerate(search.blocks_of_rows)
         if _is_set(search, block)
     )
 
 
-def blocks_of_rows(alternative: Alternative) -> tuple[tuple[int, ...], ...]:
-    """The positive components between which rows are ordered, those of repetitions together."""
-    found = []
-    for block in alternative.positive_blocks:
-        turn = turn_of(alternative, block[0])
-        if not turn or turn[0] in block:
-            found.append(turn or block)
-    return tuple(found)
-
-
-def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
+def _gaps(search: Combinations, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
     """The ticks of what follows each other, but for sets."""
     for here, there, alone in remembered(bound, "neighbours", lambda: _neighbours(search, bound)):
         if here:
@@ -47,7 +45,7 @@ def _gaps(search: Search, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int
             yield from ((ticks.ends[one], ticks[other]) for one, other in pairwise(by_time))
 
 
-def _neighbours(search: Search, bound: Bound) -> list[tuple[Sequence[int], Sequence[int], bool]]:
+def _neighbours(search: Combinations, bound: Bound) -> list[tuple[Sequence[int], Sequence[int], bool]]:
     """The events of each block, whether it is no set, and before it those of the one before, but for sets."""
     found = []
     for before, block in pairwise(((), *search.blocks_of_rows)):
@@ -57,17 +55,24 @@ def _neighbours(search: Search, bound: Bound) -> list[tuple[Sequence[int], Seque
     return found
 
 
-def _set_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
+def _set_holds(search: Combinations, ticks: Ticks, bound: Bound, place: int, *, of_key: bool) -> bool:
     """The row "B+ under contiguity": what lies between the neighbours is the group."""
     blocks = search.blocks_of_rows
     group = set(events_in(bound, blocks[place]))
     leading, trailing = place == 0, place == len(blocks) - 1
     lo = first_tick(ticks, group) if leading else last_tick(ticks, events_in(bound, blocks[place - 1]))
     hi = last_tick(ticks, group) if trailing else first_tick(ticks, events_in(bound, blocks[place + 1]))
-    between = search._between(ticks, bound, lo, hi)
+    between = _between(search, ticks, bound, lo, hi, of_key=of_key)
     return between <= group if leading or trailing else between == group
 
 
-def _is_set(search: Search, block: Sequence[int]) -> bool:
+def _between(search: Combinations, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool) -> set[int]:
+    """Events of the input (of the match's partition) strictly between two ticks, of any type."""
+    keys = search.stream.keys
+    key = keys[next(iter(events_of(bound)))]
+    return {e for e, tick in enumerate(ticks) if lo < tick < hi and (not of_key or keys[e] == key)}
+
+
+def _is_set(search: Combinations, block: Sequence[int]) -> bool:
     components = [search.alternative.components[j] for j in block]
     return any(each.kleene and not each.ordered for each in components)

@@ -19,15 +19,15 @@ from cepctl.engines.worlds.bound_events import (
 )
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Search
+    from cepctl.engines.worlds.combinations import Combinations
 
 
-def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
+def holds(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
     """Whether the rows of next match hold of a finished combination, or of the first components of one."""
     order = tuple(i for i in search.alternative.positive if i in bound)
     used = events_of(bound)
     for place, component in enumerate(order):
-        before = search._blocks_before[component]
+        before = search.blocks_before[component]
         kleene_before = any(search.alternative.components[j].kleene for j in before)
         if search.alternative.components[component].kleene:
             if not _group_holds(search, ticks, bound, place):
@@ -43,23 +43,23 @@ def holds(search: Search, ticks: Ticks, bound: Bound) -> bool:
     return True
 
 
-def up_to(search: Search, bound: Bound, components: tuple[int, ...]) -> Binding:
+def up_to(search: Combinations, bound: Bound, components: tuple[int, ...]) -> Binding:
     """What some components bind, without those after them."""
     return remembered(bound, components, lambda: search.binding({j: bound[j] for j in components}))
 
 
-def _after(search: Search, ticks: Ticks, bound: Bound, component: int) -> Edge:
+def _after(search: Combinations, ticks: Ticks, bound: Bound, component: int) -> Edge:
     """The tick after which a single component takes its first fitting event."""
     block = next(each for each in search.alternative.positive_blocks if component in each)
-    in_branch = [i for i, j in search.alternative.orders if j == component and i not in search._negated]
+    in_branch = [i for i, j in search.alternative.orders if j == component and i not in search.negated]
     if in_branch:
         return last_tick(ticks, events_in(bound, in_branch))
-    before = events_in(bound, search._blocks_before[component])
+    before = events_in(bound, search.blocks_before[component])
     # Of an AND that begins the pattern at or after its first tick, of a single event anywhere.
     return last_tick(ticks, before) if before else first_tick(ticks, events_in(bound, block)) - 1
 
 
-def _group_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool:
+def _group_holds(search: Combinations, ticks: Ticks, bound: Bound, place: int) -> bool:
     """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
     order = search.alternative.positive
     earlier = up_to(search, bound, order[:place])
@@ -69,7 +69,7 @@ def _group_holds(search: Search, ticks: Ticks, bound: Bound, place: int) -> bool
     if place == 0:
         b1 = first_tick(ticks, group)
     else:
-        previous = last_tick(ticks, events_in(earlier, search._blocks_before[order[place]]))
+        previous = last_tick(ticks, events_in(earlier, search.blocks_before[order[place]]))
         b1 = min(ticks[e] for e in fitting if ticks[e] > previous)
     if place + 1 < len(order):
         following = order[place + 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cepctl.engines.worlds import next_match
@@ -13,7 +14,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.search import Search
+    from cepctl.engines.worlds.combinations import Combinations
 
 Counted: TypeAlias = Literal["fitting", "key", "all"]
 
@@ -26,25 +27,25 @@ class Reading:
     taken may depend on what was.
     """
 
-    holds: Callable[[Search, Ticks, Bound], bool]
+    holds: Callable[[Combinations, Ticks, Bound], bool]
     counted: Counted
     fills_window: bool = False
     as_runs: bool = False
 
 
-def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
+def _anything(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
     return True
 
 
-def _next_match(search: Search, ticks: Ticks, bound: Bound) -> bool:
+def _next_match(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
     return next_match.holds(search, ticks, bound)
 
 
 _READINGS: Mapping[str, Reading] = {
     "skip_till_any_match": Reading(_anything, "fitting"),
     "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True, as_runs=True),
-    "strict_contiguity": Reading(holds_contiguously, "all"),
-    "partition_contiguity": Reading(holds_contiguously, "key"),
+    "strict_contiguity": Reading(partial(holds_contiguously, of_key=False), "all"),
+    "partition_contiguity": Reading(partial(holds_contiguously, of_key=True), "key"),
 }
 
 

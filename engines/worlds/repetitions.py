@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cepctl.plan.plan import Alternative
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.bound_events import Bound, Edge, Group, Ticks
-    from cepctl.engines.worlds.search import Search
+    from cepctl.engines.worlds.bound_events import Bound, Group
 
 Turn: TypeAlias = tuple[int, ...]
 
@@ -26,29 +25,6 @@ def turn_of(alternative: Alternative, component: int) -> Turn:
     if not alternative.repeated:
         return ()
     return next((turn for turn in alternative.repeated if component in turn), ())
-
-
-def repetitions(search: Search, ticks: Ticks, turn: Turn, bound: Bound, floor: Edge) -> Iterator[Bound]:
-    """All that the components of a turn can bind together after `floor`, by component."""
-    used = {event for group in bound.values() for event in group}
-    for chain in _chains(search, ticks, turn, bound, (), floor, used):
-        yield {component: chain[place :: len(turn)] for place, component in enumerate(turn)}
-
-
-def _chains(
-    search: Search, ticks: Ticks, turn: Turn, bound: Bound, chain: Group, floor: Edge, used: set[int]
-) -> Iterator[Group]:
-    """The chain, if its repetitions are whole, and all that go on from it."""
-    if chain and len(chain) % len(turn) == 0:
-        yield chain
-    component = turn[len(chain) % len(turn)]
-    for event in range(len(search.stream)):
-        if ticks[event] <= floor or event in used:
-            continue
-        search.work.spend()
-        together: dict[int, Group] = {**bound, **({component: chain} if chain else {})}
-        if search.fits_alone(component, event, together):
-            yield from _chains(search, ticks, turn, bound, (*chain, event), ticks.ends[event], used)
 
 
 def in_one_group(alternative: Alternative, bound: Bound) -> Iterator[Group]:

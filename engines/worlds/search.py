@@ -4,29 +4,19 @@ In one world each event has one tick.  The search binds the positive components 
 order to every combination of events that fit and stand in the right order, and then asks of
 each finished combination the questions of the table "A match in one world", one function per
 row.  Nothing is clever, so that it can be compared with the text line by line.
-
-    name here     in semantics.md
-    ticks[e]      t(e), the tick of event e in this world: of one that lasts its start, ticks.ends[e] its end
-    Bound         the events bound so far, by component
-    fits          "e fits component E_j given the events already bound"
-    Group         the events of one component: one, or those of a Kleene group in signature order
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
 
 from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.bound_events import (
-    Binding,
     Bound,
     Edge,
-    Group,
-    Room,
     Ticks,
     events_in,
     events_of,
@@ -35,28 +25,17 @@ from cepctl.engines.worlds.bound_events import (
     last_tick,
     remembered,
 )
-from cepctl.engines.worlds.contiguity import blocks_of_rows
-from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.combinations import Combinations
 from cepctl.engines.worlds.readings import not_known, reading
-from cepctl.engines.worlds.repetitions import repetitions, turn_of
 from cepctl.engines.worlds.runs import finished_run, runs
-from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.engines.worlds.timings import named, timing_holds
-from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Combinations):
     """One alternative of a plan over one stream; `matches` answers for one world at a time."""
-
-    plan: Plan
-    alternative: Alternative
-    stream: Stream
-    work: Work
-    _nothing: Binding = field(default_factory=lambda: Binding({}, Room()), repr=False, compare=False)
-    """What every search begins with, and what it remembers of all bindings that begin so."""
-    _can_fit: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what would be asked of nothing: a judge that does not know a word says so."""
@@ -104,143 +83,6 @@ class Search:
             return False
         return None if self._as_runs else ending.kleene and reading(self.plan).fills_window
 
-    # --- fitting ---------------------------------------------------------------------------
-
-    def can_fit(self, component: int, event: int) -> bool:
-        """Whether the event has the type, the own predicates and the `[attr]` values it needs."""
-        question = (component, event)
-        if question not in self._can_fit:
-            self._can_fit[question] = self._is_wanted(component, event)
-        return self._can_fit[question]
-
-    def _is_wanted(self, component: int, event: int) -> bool:
-        wanted = self.alternative.components[component]
-        row = self.stream.rows[event]
-        return (
-            (not wanted.event_types or row["event_type"] in wanted.event_types)
-            and self.stream.keys[event] is not None
-            and all(holds(condition, {wanted.variable: (row,)}) for condition in wanted.filters)
-        )
-
-    def fits(self, component: int, event: int, bound: Bound) -> bool:
-        """Whether `event` fits `component` given the events in `bound`."""
-        return self.fits_alone(component, event, bound) and self.links_hold(
-            component, {**bound, component: (event,)}, (Scope.EVENT,)
-        )
-
-    def fits_alone(self, component: int, event: int, bound: Bound) -> bool:
-        """Whether it does as far as type, own predicates and `[attr]` say."""
-        return self.can_fit(component, event) and all(
-            self.stream.keys[event] == self.stream.keys[e] for e in events_of(bound)
-        )
-
-    def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
-        """All events of the input that fit `component` given `bound`; remembered, as ticks play no part."""
-        known = self.binding(bound).remembered
-        found: tuple[int, ...] | None = known.get(component)
-        if found is None:
-            everything = range(len(self.stream))
-            found = known[component] = tuple(e for e in everything if self.fits(component, e, bound))
-        return found
-
-    def binding(self, bound: Bound) -> Binding:
-        """What this search remembers of what is bound."""
-        if isinstance(bound, Binding):
-            return bound
-        found = self._nothing
-        for component, group in bound.items():
-            found = found.longer(component, group)
-        return found
-
-    def links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
-        """Whether the conditions of some scopes that a component decides hold, as far as all is bound."""
-        return all(
-            holds(link.expression, self.members(link, bound), together=self._repeated_together)
-            for link in self.alternative.links
-            if link.decides == component and link.scope in scopes and set(link.components) <= bound.keys()
-        )
-
-    @cached_property
-    def _repeated_together(self) -> tuple[frozenset[str], ...]:
-        """The variables of each `SEQ(...)+`."""
-        components = self.alternative.components
-        return tuple(frozenset(components[i].variable for i in turn) for turn in self.alternative.repeated)
-
-    def members(self, link: Link, bound: Bound) -> Members:
-        """The rows that a condition reads."""
-        return {
-            self.alternative.components[j].variable: tuple(self.stream.rows[e] for e in bound[j])
-            for j in link.components
-        }
-
-    # --- combinations ----------------------------------------------------------------------
-
-    def bindings(self, ticks: Ticks, components: Sequence[int]) -> Iterator[Binding]:
-        """What some components can bind, in the order of the pattern."""
-        return self._longer(ticks, self._nothing, components)
-
-    def _longer(self, ticks: Ticks, bound: Binding, rest: Sequence[int]) -> Iterator[Binding]:
-        """What some more components can bind."""
-        if not rest:
-            yield bound
-            return
-        component = rest[0]
-        before = events_in(bound, self._blocks_before[component])
-        floor = last_tick(ticks, before) if before else -math.inf
-        turn = turn_of(self.alternative, component)
-        if turn:
-            for found in repetitions(self, ticks, turn, bound, floor):
-                whole = Binding({**bound, **found}, bound.room)
-                if all(self.links_hold(j, whole, tuple(Scope)) for j in turn):
-                    yield from self._longer(ticks, whole, rest[len(turn) :])
-            return
-        for group in self._groups(ticks, component, bound, floor):
-            yield from self._longer(ticks, bound.longer(component, group), rest[1:])
-
-    @cached_property
-    def _blocks_before(self) -> Mapping[int, tuple[int, ...]]:
-        """For each positive component, those of the positive block just before its own."""
-        blocks = self.alternative.positive_blocks
-        return {j: before for before, block in pairwise(((), *blocks)) for j in block}
-
-    @cached_property
-    def _asked_of_groups(self) -> frozenset[int]:
-        """The components on whose finished groups a predicate decides."""
-        return frozenset(link.decides for link in self.alternative.links if link.scope is not Scope.EVENT)
-
-    def _groups(self, ticks: Ticks, component: int, bound: Binding, floor: Edge) -> Iterator[Group]:
-        """What `component` can be bound to after `floor`: no event is bound twice in one match."""
-        free = [e for e in self._unused(component, bound) if ticks[e] > floor]
-        wanted = self.alternative.components[component]
-        if wanted.ordered:
-            free.sort(key=lambda e: ticks[e])
-        if wanted.kleene:
-            self.work.require_few_sets(wanted.variable, len(free))
-        asked = component in self._asked_of_groups
-        for size in _sizes(wanted, len(free)):
-            for group in combinations(free, size):
-                self.work.spend()
-                if size > 1 and len({self.stream.keys[e] for e in group}) > 1:
-                    continue
-                if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
-                    continue
-                if not asked or self._is_allowed(component, bound.longer(component, group)):
-                    yield group
-
-    def _unused(self, component: int, bound: Binding) -> tuple[int, ...]:
-        """All events that fit and are not bound yet; remembered, as ticks play no part."""
-        question = ("unused", component)
-        found: tuple[int, ...] | None = bound.remembered.get(question)
-        if found is None:
-            found = tuple(e for e in self.fitting(component, bound) if e not in bound.events)
-            bound.remembered[question] = found
-        return found
-
-    def _is_allowed(self, component: int, bound: Binding) -> bool:
-        """Whether the conditions on a finished group hold; remembered, as ticks play no part."""
-        scopes = (Scope.ORDER, Scope.GROUP)
-        return remembered(bound, ("allowed", component), lambda: self.links_hold(component, bound, scopes))
-
     # --- one row of the table each ---------------------------------------------------------
 
     def _window_holds(self, ticks: Ticks, bound: Bound) -> bool:
@@ -261,15 +103,11 @@ class Search:
     def _timings(self) -> tuple[Timing, ...]:
         """Those between what a match binds."""
         every = (*self.alternative.timings, *self.alternative.member_timings)
-        return tuple(each for each in every if not {each.left, each.right} & self._negated)
+        return tuple(each for each in every if not {each.left, each.right} & self.negated)
 
     @cached_property
     def _choices(self) -> tuple[Sequence[Sequence[Timing]], ...]:
-        return tuple(cases for cases in self.alternative.choices if not named(cases) & self._negated)
-
-    @cached_property
-    def _negated(self) -> frozenset[int]:
-        return frozenset(j for j, component in enumerate(self.alternative.components) if component.negated)
+        return tuple(cases for cases in self.alternative.choices if not named(cases) & self.negated)
 
     def _case_holds(self, cases: Sequence[Sequence[Timing]], ticks: Ticks, bound: Bound) -> bool:
         return any(all(timing_holds(timing, ticks, bound) for timing in case) for case in cases)
@@ -289,9 +127,9 @@ class Search:
     @cached_property
     def _absent_alone(self) -> tuple[tuple[int, int], ...]:
         """The place of its block, and each negated component that is not part of a whole."""
-        blocks = ((place, block) for place, block in enumerate(self.alternative.blocks) if self._negated)
+        blocks = ((place, block) for place, block in enumerate(self.alternative.blocks) if self.negated)
         alone = ((place, block) for place, block in blocks if place not in self._absent_together)
-        return tuple((place, j) for place, block in alone for j in block if j in self._negated)
+        return tuple((place, j) for place, block in alone for j in block if j in self.negated)
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
@@ -333,32 +171,8 @@ class Search:
     def _absent_together(self) -> tuple[int, ...]:
         """The places of the blocks of `!SEQ(...)` and `!AND(...)`: several components, all negated."""
         blocks = enumerate(self.alternative.blocks)
-        return tuple(place for place, block in blocks if len(block) > 1 and set(block) <= self._negated)
-
-    @cached_property
-    def blocks_of_rows(self) -> tuple[tuple[int, ...], ...]:
-        """The components that contiguity asks for together."""
-        return blocks_of_rows(self.alternative)
+        return tuple(place for place, block in blocks if len(block) > 1 and set(block) <= self.negated)
 
     def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
         """Whether distinct events that the match does not bind make up what must not happen in its gap."""
         return happens(self, ticks, bound, self.alternative.blocks[place], self._gap(ticks, bound, place))
-
-    # --- contiguity ------------------------------------------------------------------------
-
-    def _between(self, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
-        """Events of the input (of the match's partition) strictly between two ticks, of any type."""
-        key = self.stream.keys[next(iter(events_of(bound)))]
-        whole_input = reading(self.plan).counted == "all"
-        return {
-            e
-            for e in range(len(self.stream))
-            if lo < ticks[e] < hi and (whole_input or self.stream.keys[e] == key)
-        }
-
-
-def _sizes(wanted: Component, free: int) -> range:
-    """How many of the free events a component can be bound to, in a reading that does not leave it out."""
-    if not wanted.kleene:
-        return range(1, 2)
-    return range(max(wanted.least, 1), (free if wanted.most is None else min(wanted.most, free)) + 1)

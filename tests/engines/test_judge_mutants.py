@@ -49,7 +49,7 @@ class Mutant:
     replacement: Callable[..., Any]
 
 
-groups, gap, between = Search._groups, Search._gap, Search._between
+groups, gap, between = Search._groups, Search._gap, contiguity._between
 
 
 def _window_a_tick_wider(self: Search, ticks: Ticks, bound: Bound) -> bool:
@@ -112,13 +112,15 @@ def _links_do_not_decide_rivals(self: Search, ticks: Ticks, bound: Bound) -> boo
     return _next_match(self, ticks, bound, ties=False, timed=False, linked=False)
 
 
-def _between_only_pattern_types(self: Search, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
-    components = range(len(self.alternative.components))
-    inside = between(self, ticks, bound, lo, hi)
-    return {e for e in inside if any(self.can_fit(j, e) for j in components)}
+def _between_only_pattern_types(
+    search: Search, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool
+) -> set[int]:
+    components = range(len(search.alternative.components))
+    inside = between(search, ticks, bound, lo, hi, of_key=of_key)
+    return {e for e in inside if any(search.can_fit(j, e) for j in components)}
 
 
-def _always(*_: object) -> bool:
+def _always(*_: object, **__: object) -> bool:
     return True
 
 
@@ -149,11 +151,11 @@ MUTANTS = [
     Mutant("timings are not asked", timing_cases(), Search, "_timings_hold", _always),
     Mutant("negation includes the ends", negation_cases(), Search, "_gap", _closed_gap),
     Mutant("edges forget the match's length", negation_cases(), Search, "_gap", _edge_gap_without_window),
-    Mutant("AND is followed by any later tick", and_cases(), Search, "_blocks_before", _previous_component),
+    Mutant("AND is followed by any later tick", and_cases(), Search, "blocks_before", _previous_component),
     Mutant(
         "contiguity counts the pattern's types",
         contiguity_cases(),
-        Search,
+        contiguity,
         "_between",
         _between_only_pattern_types,
     ),

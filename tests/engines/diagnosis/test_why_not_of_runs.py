@@ -23,8 +23,8 @@ from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.bound_events import Bound, Ticks
-from cepctl.engines.worlds.contiguity import holds_contiguously
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.readings import reading as meaning
 from cepctl.engines.worlds.runs import Run
 from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Stream, Times, Work
@@ -370,7 +370,7 @@ def broken_by(search: Search, ticks: Ticks, taken: list[tuple[int, int]], bound:
             components[search.alternative.positive[i]].variable for i in passed_over(search, ticks, taken)
         ]
         found |= {f"{plan.strategy.word}, {plan.strategy.rival.format(name)}" for name in names}
-    elif not search._as_runs and plan.strategy.asks_all and not holds_contiguously(search, ticks, bound):
+    elif not search._as_runs and plan.strategy.asks_all and not meaning(plan).holds(search, ticks, bound):
         found.add(plan.strategy.word)
     negated = [each.variable for each in components if each.negated]
     if not search._negations_hold(ticks, bound):
