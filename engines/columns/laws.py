@@ -14,17 +14,25 @@ then all coefficients are positive, and nothing cancels.  What comes after it is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.kernels.kernel import inner
 
-if TYPE_CHECKING:
-    from cepctl.engines.columns.masses import Buckets
-
 NO_CELL = -1
+
+
+class Buckets(NamedTuple):
+    """The arrays of `cepctl.engines.columns.masses.Masses` for a kernel: one argument, read by field."""
+
+    lower: Ticks
+    upper: Ticks
+    starts: Indexes
+    lo: Ticks
+    hi: Ticks
+    density: Reals
 
 
 class Polynomials(NamedTuple):

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import Laws, even_laws
+from cepctl.engines.columns.laws import Buckets, Laws, even_laws
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -29,17 +28,6 @@ _FARTHEST = 1 << 60
 """Ticks up to here, before or after tick 0, have sums and differences that int64 holds."""
 _MANY = 1 << 14
 """Of so many events histograms are read by a kernel."""
-
-
-class Buckets(NamedTuple):
-    """The arrays of `Masses` for a kernel: one argument, whose fields it reads by name."""
-
-    lower: Ticks
-    upper: Ticks
-    starts: Indexes
-    lo: Ticks
-    hi: Ticks
-    density: Reals
 
 
 @dataclass(frozen=True)

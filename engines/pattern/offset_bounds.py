@@ -19,7 +19,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED

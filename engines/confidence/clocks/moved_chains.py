@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK
-from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.closed_form import Workspace, sum_chains, workspace
 from cepctl.engines.confidence.clocks.curved_cells import Curves

@@ -8,7 +8,8 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.laws import Buckets
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import pairs_apart
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner, kernel

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
-from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.laws import NO_CELL, Buckets, Laws, Polynomials, weighted_laws
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 

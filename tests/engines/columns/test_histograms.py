@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.columns import masses
-from cepctl.engines.columns.masses import Buckets, Masses, histograms_in_order, masses_of
+from cepctl.engines.columns.laws import Buckets
+from cepctl.engines.columns.masses import Masses, histograms_in_order, masses_of
 from cepctl.errors import EventSchemaError
 from cepctl.event_table import PMF_TYPE
 
