@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 CONFIDENCE_DECIMALS = 9
 """Confidences are accurate to this many decimals, and so are sorted by no more of them."""
 
@@ -10,3 +12,6 @@ CONFIDENCE_SLACK = 10**-CONFIDENCE_DECIMALS
 
 MASS_TOLERANCE = 1e-6
 """By so much the probabilities of a mass may miss a sum of 1, for they are read from decimals."""
+
+SMALLEST = math.nextafter(0.0, 1.0)
+"""Stands for a positive probability below the smallest positive float: what it is of is possible."""

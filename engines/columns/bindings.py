@@ -161,6 +161,14 @@ def members_of(bound: Bindings) -> int:
     return len(events_in(bound))
 
 
+def least_of(bound: Bindings, values: Ticks) -> Ticks:
+    """The value of each bound event, of a group the smallest."""
+    if isinstance(bound, Group):
+        least: Ticks = np.minimum.reduceat(values[bound.members], bound.offsets[:-1])
+        return least
+    return values[bound]
+
+
 def take(bound: Bindings, rows: Indexes) -> Bindings:
     """Select matches from one component's bindings."""
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]

@@ -7,8 +7,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
-
-_SMALLEST = np.nextafter(0.0, 1.0)
+from cepctl.precision import SMALLEST
 
 
 def met_masses(masses: Masses, one: Indexes, other: Indexes) -> tuple[Masses, Reals]:
@@ -43,7 +42,7 @@ def met_masses(masses: Masses, one: Indexes, other: Indexes) -> tuple[Masses, Re
     density = (masses.density[first] / scale[0][row]) * (masses.density[second] / scale[1][row])
     whole = np.bincount(row, weights=density * ticks_between(lo, hi), minlength=len(one)).astype(np.float64)
     density = density / whole[row]
-    share = np.where(whole > 0.0, np.maximum(whole * scale[0] * scale[1], _SMALLEST), 0.0)
+    share = np.where(whole > 0.0, np.maximum(whole * scale[0] * scale[1], SMALLEST), 0.0)
     row = np.concatenate([row, bare])
     order = np.argsort(row, kind="stable")
     never = masses.lower[one[bare]]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
+from cepctl.engines.columns.bindings import Bindings, MatchBatch, least_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.confidence.points.measure import Measure
@@ -32,18 +32,29 @@ from cepctl.language.strategies import Absent
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.grouping import follows_in_any
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.precision import SMALLEST
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.confidence.intervals.search import IntervalSearch
-    from cepctl.engines.event.counted_members import CountedMembers
+    from cepctl.engines.confidence.occurrence.occurrence import Occurrences
+    from cepctl.engines.event.raw_times import CertainTimes
     from cepctl.engines.pattern.bound_matches import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin, RuleIndexes
     from cepctl.engines.search.one_writer import InOrder
     from cepctl.engines.search.shape_ranges import RangesOfPairs
 
-SMALLEST = np.nextafter(0.0, 1.0)
-"""Stands for an exact confidence below the smallest positive float: the match is possible."""
+
+class MembersCounted(Protocol):
+    """What is asked of a Kleene group whose uncertain members are counted (`counted_members.py`)."""
+
+    def occurrences(self, matches: MatchBatch, key: Indexes, count: int) -> Occurrences:
+        """The probability that one of the matches of each key holds."""
+
+    def found_at_raw_times(self, times: CertainTimes, matches: MatchBatch) -> pa.Array:
+        """Whether raw times alone find some match of each row; null where they judge none."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class PreparedAlternative:
     options: MatchOptions
     others: tuple[PreparedAlternative, ...] = ()
     counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
-    members: CountedMembers | None = None
+    members: MembersCounted | None = None
     sifted: bool = True
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
@@ -281,10 +292,6 @@ class PreparedAlternative:
         (found,) = rivals_of(shape, self.events, *keys, bound, spans)
         return found
 
-    def ties(self, components: Sequence[int]) -> bool:
-        """Whether a condition reads several of these components."""
-        return any(len({*components} & {*each.components}) > 1 for each in self.alternative.links)
-
     @cached_property
     def _rule_indexes(self) -> RuleIndexes:
         from cepctl.engines.pattern.rivals import RuleIndexes
@@ -383,18 +390,10 @@ class PreparedAlternative:
         found = self.judged(bound)
         kept = found.possible
         if owned is not None:
-            kept &= _is_owned(self.events, self.owning(values), owned)
+            lower = least_of(self.owning(values), self.events.stated_lower)
+            kept &= (lower >= owned[0]) & (lower <= owned[1])
         exact = np.maximum(found.confidence, SMALLEST)
         # Of an estimate nothing is made up: no sampled world may have returned what is possible.
         confidence = np.where(found.error > 0.0, found.confidence, exact)
         matches = MatchBatch(values, found.start, found.end, confidence, found.error)
         return matches if kept.all() else matches.filter(kept)
-
-
-def _is_owned(events: Events, first: Bindings, owned: tuple[int, int]) -> Flags:
-    """Whether the first component's event, of a group the smallest, has its `lower` in the slice."""
-    if isinstance(first, Group):
-        lower = np.minimum.reduceat(events.stated_lower[first.members], first.offsets[:-1])
-    else:
-        lower = events.stated_lower[first]
-    return np.asarray((lower >= owned[0]) & (lower <= owned[1]))

@@ -27,12 +27,13 @@ from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Siz
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.confidence.occurrence.room_unions import Keys, united_rooms
 from cepctl.engines.confidence.occurrence.rooms import Places, Rooms
-from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.search.search import Search
 from cepctl.plan.group_sizes import CountedSets
+from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE = 1 << 12
 _NO_MOST = np.iinfo(np.int64).max

@@ -19,11 +19,12 @@ from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchB
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.measured import Measured, Total
-from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.kleene.counts import GroupBudget
 from cepctl.plan.group_sizes import CountedSets
+from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE, _SETS_AT_ONCE = 1 << 12, 1 << 15
 

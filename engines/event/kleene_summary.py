@@ -25,7 +25,7 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
 from cepctl.engines.confidence.measured import Measured, Total
-from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.member_numbers import RowsOfMembers
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.summary_rows import SummaryBatch, reaching
@@ -36,6 +36,7 @@ from cepctl.engines.search.search import enumeration_parts
 from cepctl.engines.search.threshold import Threshold
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.summary import kleene_components, owning_component, with_nothing, with_one_member
+from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE = 1 << 12
 _SAFE_SHARE = 1e-3

@@ -14,13 +14,14 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.orders.asked import Rows
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
-from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
 from cepctl.order_laws.choices import LAW, LAWLESS
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
+from cepctl.precision import SMALLEST
 
 
 def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:

@@ -25,9 +25,7 @@ from cepctl.engines.point.combinations import EVER, Combinations, PointSearch, t
 from cepctl.engines.point.stream import PointIndex, PointStream, point_index
 from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Link, Scope, Timing
-
-SMALLEST = np.nextafter(0.0, 1.0)
-"""Stands for a positive probability below the smallest positive float."""
+from cepctl.precision import SMALLEST
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.point.absences import SMALLEST
 from cepctl.engines.point.combinations import EVER, PointJoin, PointSearch
 from cepctl.engines.point.stream import batches
+from cepctl.precision import SMALLEST
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,11 @@ from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
-from cepctl.engines.point.absences import (
-    SMALLEST,
-    Forbidden,
-    Gap,
-    forbidden,
-    probability_of_absence,
-    reached,
-)
+from cepctl.engines.point.absences import Forbidden, Gap, forbidden, probability_of_absence, reached
 from cepctl.engines.point.combinations import Combinations, PointSearch
 from cepctl.engines.point.stream import batches
 from cepctl.errors import QueryTooLargeError
+from cepctl.precision import SMALLEST
 
 MAX_TOGETHER = 12
 """Alternatives of an OR that may bind the same events: 2^12 of their subsets are looked at."""

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.laws import NO_CELL, Laws, Polynomials, weighted_laws
-from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.laws import NO_CELL, Buckets, Laws, Polynomials, weighted_laws
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, SeriesLater, SeriesMasses
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT, unit_shares, units_of, with_units
 from cepctl.engines.confidence.given.work import MOST_STEPS, overlapping_too_much
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.precision import SMALLEST
 
 
 class Pass(NamedTuple):
@@ -213,7 +214,7 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
     some = np.flatnonzero(of_units)
     in_order = unit_shares(units, some) - units.records[some] * np.log(units.spare[some] + 1.0)
-    ties.probability[some] = np.maximum(np.exp(in_order), np.nextafter(0.0, 1.0))
+    ties.probability[some] = np.maximum(np.exp(in_order), SMALLEST)
     record = ties.members[np.repeat(of_units & (units.records <= MOST_OF_UNIT), ties.sizes)]
     unit_place = np.full(len(masses.lower), -1, dtype=np.int64)
     unit_place[record] = np.arange(len(record))
@@ -260,7 +261,7 @@ def _products(ratio: Reals, begin: Indexes) -> Reals:
     possible = np.minimum.reduceat(ratio, begin) > 0.0
     with np.errstate(divide="ignore"):
         product = np.exp(np.add.reduceat(np.log(ratio), begin))
-    return np.where(possible, np.maximum(product, np.nextafter(0.0, 1.0)), 0.0)
+    return np.where(possible, np.maximum(product, SMALLEST), 0.0)
 
 
 def _meeting(ratio: Reals, back: Reals, ends: Flags) -> Reals:
