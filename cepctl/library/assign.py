@@ -18,7 +18,7 @@ from cepctl.uncertainty.short_rules import words_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.matching.execution import RunnerChoice
 
 

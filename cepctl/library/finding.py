@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from cepctl.errors import QuerySemanticError
 from cepctl.library.assumed_order import without_assumed_order
-from cepctl.library.matches import Found, Matches, Times
+from cepctl.library.found import Found
+from cepctl.library.matches import Matches, Times
 from cepctl.library.notices import (
     tell_absent_values,
     tell_doubts,

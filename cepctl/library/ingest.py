@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cepctl.ingestion.explaining import ExplainedFile
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.library.events import Events
     from cepctl.matching.execution import RunnerChoice

@@ -207,8 +207,8 @@ def report(
     from cepctl.atomic.files import write_whole_file
     from cepctl.library.pages import report_page
 
-    with matches_of(query, events, **matching) as found:
-        page = report_page(found, listed)
+    with matches_of(query, events, **matching) as matches:
+        page = report_page(matches.found, listed)
     if output is not None:
         write_whole_file(Path(os.fspath(output)), [page.encode()])
     return page

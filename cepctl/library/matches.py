@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
+from cepctl.library.found import Found, told
 from cepctl.library.notebook import python_rows
 from cepctl.side_figures import SideFigure, beside
 
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.rows.number_order import Piece
-    from cepctl.library.summary import MatchSummary
-    from cepctl.matching.inputs import EventInputs
-    from cepctl.plan.plan import Plan
 
 Times = Literal["iso", "ticks"]
 TIMES: tuple[Times, ...] = ("iso", "ticks")
@@ -55,21 +52,6 @@ _HABITS = {
     "why_not": "cepctl.why_not(query, events) tells what stopped partial matches",
 }
 """What other libraries call it, and how it is done here."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a run has found: rows in their one order, and what they were found in.
-
-    `behind` finds the matches that the rows of GROUP BY are about, as rows of their own; None without it.
-    """
-
-    query: str
-    plan: Plan
-    inputs: EventInputs
-    rows: FoundRows
-    summary: MatchSummary
-    behind: Callable[[], FoundRows] | None = None
 
 
 class Matches:
@@ -192,7 +174,8 @@ class Matches:
 
         if not self._readable:
             return f"<p>{escape(str(self.summary))} (closed)</p>"
-        return matches_html(self, self._texts(self._shown()))
+        found = replace(self._found, behind=None) if self.closed else self._found
+        return matches_html(found, self._texts(self._shown()), drawn=self._has_events)
 
     @property
     def closed(self) -> bool:
@@ -202,6 +185,11 @@ class Matches:
     @property
     def _readable(self) -> bool:
         return not (self.closed and self._found.rows.spilled)
+
+    @property
+    def _has_events(self) -> bool:
+        """Whether the events of the rows can still be read."""
+        return not (self.closed and self._found.inputs.temporary is not None)
 
     def _first(self, rows: int) -> pa.Table:
         """The first rows as the engines give them."""
@@ -214,7 +202,7 @@ class Matches:
         from cepctl.library.shown_keys import with_shown_keys
 
         rows = self._first(ROWS_SHOWN)
-        if self.closed and self._found.inputs.temporary is not None:
+        if not self._has_events:
             return rows
         return beside(SideFigure.SHOWN_KEYS, partial(with_shown_keys, self._found, rows), rows)
 
@@ -238,13 +226,6 @@ class Matches:
 
 def _told_of(piece: Piece) -> pa.Table:
     return told(piece())
-
-
-def told(rows: pa.Table) -> pa.Table:
-    """Rows without what only the summary looks at."""
-    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
-
-    return rows.drop_columns([FOUND_AT_RAW_TIMES]) if FOUND_AT_RAW_TIMES in rows.column_names else rows
 
 
 def _close(opened: ExitStack, process: int) -> None:

@@ -18,7 +18,7 @@ from cepctl.side_figures import SideFigure, beside
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.library.matches import Matches
+    from cepctl.library.found import Found
 
 
 _FRAME_HEIGHT = 560
@@ -33,22 +33,24 @@ addEventListener("message", ({ data, source }) => {
 </script>"""
 
 
-def matches_html(matches: Matches, rows: pa.Table) -> str:
-    """The first rows of matches (times as text) as a table, and their timelines.
+def matches_html(found: Found, rows: pa.Table, *, drawn: bool) -> str:
+    """The first rows of what was found (times as text) as a table, and their timelines.
 
     Parameters
     ----------
-    matches
-        All of them.
+    found
+        All of it.
     rows
         Those that are shown.
+    drawn
+        Whether events can be read, for the timelines.
     """
-    more = len(matches) - rows.num_rows
-    parts = [f"<p>{escape(str(matches.summary))}</p>"]
+    more = found.summary.rows - rows.num_rows
+    parts = [f"<p>{escape(str(found.summary))}</p>"]
     if rows.num_rows:
         parts += ["<table>", *_lines(rows), "</table>"]
         parts += [f"<p>... and {more:,} more rows</p>"] if more else []
-        parts += _frame(matches, rows.num_rows)
+        parts += _frame(found, rows.num_rows) if drawn else []
     return "\n".join(parts)
 
 
@@ -65,9 +67,9 @@ def _cell(text: str) -> str:
     return f"<td{style}>{escape(text)}</td>"
 
 
-def _frame(matches: Matches, listed: int) -> list[str]:
-    """The page in a frame; none where its events cannot be read any more, or its rows are of no events."""
-    page = beside(SideFigure.TIMELINES, partial(first_page, matches, listed), None)
+def _frame(found: Found, listed: int) -> list[str]:
+    """The page in a frame; none where its rows are of no events."""
+    page = beside(SideFigure.TIMELINES, partial(first_page, found, listed), None)
     if page is None:
         return []
     return [

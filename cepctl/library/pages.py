@@ -18,14 +18,14 @@ from cepctl.side_figures import SideFigure, beside
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.library.matches import Matches
+    from cepctl.library.found import Found
     from cepctl.matching.inputs import EventInputs
     from cepctl.pages.document import About
     from cepctl.pages.matched_events import MatchedEvents
     from cepctl.plan.plan import Plan
 
 
-def report_page(matches: Matches, listed: int) -> str:
+def report_page(found: Found, listed: int) -> str:
     """One HTML page that lists the `listed` most probable matches and counts them all.
 
     Raises
@@ -33,27 +33,26 @@ def report_page(matches: Matches, listed: int) -> str:
     QueryTooLargeError
         If all rows do not fit in memory.
     """
-    rows = matches.found.rows.table()
-    return _page(matches, rows, listed, best_only=matches.summary.best)
+    return _page(found, found.rows.table(), listed, best_only=found.summary.best)
 
 
-def first_page(matches: Matches, count: int) -> str | None:
-    """A page of the most probable matches alone; None where rows are not of events that can still be read."""
-    summary = matches.summary
-    if not summary.judged or (matches.closed and matches.found.inputs.temporary is not None):
+def first_page(found: Found, count: int) -> str | None:
+    """A page of the most probable matches alone; None where rows are not of events."""
+    summary = found.summary
+    if not summary.judged:
         return None
-    rows = next(matches.found.rows.pieces(count))()
-    return _page(matches, rows, count, best_only=summary.best or len(matches) > count)
+    rows = next(found.rows.pieces(count))()
+    return _page(found, rows, count, best_only=summary.best or summary.rows > count)
 
 
-def _why_not(matches: Matches) -> str | None:
+def _why_not(found: Found) -> str | None:
     """What stopped partial matches, as text; None where nobody can tell."""
     from cepctl.engines.diagnosis.why_not import why_not
     from cepctl.matching.run import types_read
     from cepctl.render.why_not import print_why_not
 
     # What sketches rule out can be what stopped a partial match.
-    plan, inputs = matches.found.plan, replace(matches.found.inputs, only=None).whole()
+    plan, inputs = found.plan, replace(found.inputs, only=None).whole()
     if plan.never is not None:
         return plan.never
     told = io.StringIO()
@@ -64,7 +63,7 @@ def _why_not(matches: Matches) -> str | None:
     return told.getvalue().rstrip()
 
 
-def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> str:
+def _page(found: Found, rows: pa.Table, listed: int, *, best_only: bool) -> str:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts, found_or_missed
     from cepctl.pages.document import About, document
     from cepctl.pages.matched_events import matched_events
@@ -73,16 +72,16 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
     from cepctl.pages.strip import strip_of
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
-    found, counts = matches.found, matches.summary.counts
+    counts = found.summary.counts
     judged = None
     if FOUND_AT_RAW_TIMES in rows.column_names:
         judged = found_or_missed(rows.column(FOUND_AT_RAW_TIMES).slice(0, listed))
         rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     raw_times = RawTimeCounts(counts.judged, counts.missed, counts.untimed)
-    why = None if rows.num_rows else beside(SideFigure.WHY_NOT, partial(_why_not, matches), None)
+    why = None if rows.num_rows else beside(SideFigure.WHY_NOT, partial(_why_not, found), None)
     about = About(
         found.query,
-        matches.summary.events,
+        found.summary.events,
         best_only,
         raw_times,
         judged,
@@ -90,7 +89,7 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         beside(SideFigure.STRIP, partial(strip_of, found.plan, found.inputs), None),
     )
     if found.plan.group_by is not None and rows.num_rows:
-        return page_html(document_of_keys(matches, rows, listed, about))
+        return page_html(document_of_keys(found, rows, listed, about))
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     charts = overview_beside(found.plan, found.inputs, rows)
     return page_html(document(shown, charts, _with_evidence(about, shown, found.inputs)))
@@ -109,7 +108,7 @@ _MOST_BEHIND = 1_000_000
 """Of keys with more matches, such as sets of a Kleene group that were counted, only the best is drawn."""
 
 
-def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About) -> dict[str, Any]:
+def document_of_keys(found: Found, keys: pa.Table, listed: int, about: About) -> dict[str, Any]:
     """The document of a page that lists the `listed` most probable of some keys, which are not none."""
     import pyarrow as pa
 
@@ -121,11 +120,10 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     from cepctl.plan.grouping import ungrouped
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
-    found = matches.found
     plan = ungrouped(found.plan)
     names = tuple(each.name for each in plan.returns)
     shown = keys.slice(0, max(listed, 1))
-    behind = _behind(matches, shown, max(listed, 1))
+    behind = _behind(found, shown, max(listed, 1))
     rows = _best_rows(shown, names) if behind is None else behind
     owner = owners(names, shown, rows)
     rows, owner = rows.filter(pa.array(owner != NO_KEY)), owner[owner != NO_KEY]
@@ -136,7 +134,7 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     drawn = matched_events(plan, found.inputs, rows)
     if behind is None:
         drawn = _with_own_ranges(drawn)
-    lines = KeyLines(names, shown, owner, len(matches), matches.summary.answer or "", behind is None)
+    lines = KeyLines(names, shown, owner, found.summary.rows, found.summary.answer or "", behind is None)
     about = _with_evidence(replace(about, found_at_raw_times=judged, keys=lines), drawn, found.inputs)
     return document(drawn, overview_beside(plan, found.inputs, drawn.matches), about)
 
@@ -151,21 +149,21 @@ def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEven
     return matched_events(matches, inputs, _best_rows(known, tuple(each.name for each in matches.returns)))
 
 
-def _behind(matches: Matches, keys: pa.Table, count: int) -> pa.Table | None:
+def _behind(found: Found, keys: pa.Table, count: int) -> pa.Table | None:
     """The most probable of all matches, and the best of each key; None where they are too many to look at."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    find, sizes = matches.found.behind, matches.found.rows.table().column("matches")
-    if matches.closed or find is None or sizes.null_count or pc.sum(sizes).as_py() > _MOST_BEHIND:
+    find, sizes = found.behind, found.rows.table().column("matches")
+    if find is None or sizes.null_count or pc.sum(sizes).as_py() > _MOST_BEHIND:
         return None
     try:
-        found = find()
+        listed = find()
     except QueryTooLargeError:
         return None
     best, kept, left = keys.column("best").combine_chunks(), [], count
-    for block in found.blocks():
+    for block in listed.blocks():
         wanted = np.arange(block.num_rows) < left
         left -= int(wanted.sum())
         kept.append(block.filter(pc.or_(pa.array(wanted), pc.is_in(block.column("match"), best))))

@@ -10,7 +10,7 @@ from cepctl.errors import UncertaintyModelError, UsageError
 from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.schema import TimeUnit
     from cepctl.uncertainty.writer_rules import WriterRule
 
@@ -81,7 +81,7 @@ def ingest_options(
     UsageError
         If another text is not what it should be.
     """
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.ingestion.type_names import check_names
     from cepctl.io.contract.reader import ReadOptions
     from cepctl.io.contract.written_times import check_form

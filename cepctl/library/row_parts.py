@@ -121,7 +121,7 @@ def _of_parts(blocks: Iterator[pa.Table]) -> Iterator[Iterable[pa.Table]]:
 
 def _write(path: Path, blocks: Iterable[pa.Table], shown: Shown) -> int:
     from cepctl.io.rows.encoding import encoded_rows
-    from cepctl.library.matches import told
+    from cepctl.library.found import told
 
     rows = 0
 

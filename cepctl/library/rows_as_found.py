@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cepctl.library.finding import Ran, opened_search, summary_of
-from cepctl.library.matches import told
+from cepctl.library.found import told
 from cepctl.library.question import Question
 from cepctl.matching.raw_times import tell_unjudged
 from cepctl.matching.run import rows_as_found

@@ -13,7 +13,7 @@ from cepctl.language.ast import Attribute, ReturnItem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.library.matches import Found
+    from cepctl.library.found import Found
 
 
 def with_shown_keys(found: Found, rows: pa.Table) -> pa.Table:

@@ -28,7 +28,7 @@ from cepctl.matching.execution import RunnerChoice
 from cepctl.memory import MemoryBudget
 
 if TYPE_CHECKING:
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
 
 MOVED = {
     HelpGroup.READ: ("format", "uncertainty", "tz", "name", "map", "intervals"),

@@ -79,7 +79,7 @@ def command(
     execution.require_startable()
     with find_matches(question, events) as matches:
         tell_replaced(output)
-        write_whole(output, [report_page(matches, listed).encode()])
+        write_whole(output, [report_page(matches.found, listed).encode()])
     if not quiet:
         beside(SideFigure.SUMMARY, partial(tell_summary, matches.summary, hint=False), None)
         shown = f", which lists the {listed:,} most probable" if len(matches) > listed else ""

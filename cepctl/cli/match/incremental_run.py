@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.clocks import Clocks
-    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.io.contract.message_template import MessageTemplate
     from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
