@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import EventSchemaError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.runners.runner import Runner
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from cepctl.errors import EventSchemaError, LogFormatError
-from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, list_inputs

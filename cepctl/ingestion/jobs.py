@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pyarrow.fs as pafs
@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 
 from cepctl import __version__
 from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
-from cepctl.datasets.kinds import Kind
 from cepctl.datasets.left_behind import left_behind_text
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.datasets.observed import observed_text
 from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.clocks import with_ties
-from cepctl.ingestion.growing_writers import Growth, in_growing_order
+from cepctl.ingestion.growing_writers import in_growing_order
 from cepctl.ingestion.in_one_unit import read_in_one_unit
-from cepctl.ingestion.needed import Needed, all_unneeded, left_behind
+from cepctl.ingestion.needed import all_unneeded, left_behind
+from cepctl.ingestion.options import IngestOptions as IngestOptions  # noqa: PLC0414
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.read_tasks import read_tasks
@@ -40,7 +40,6 @@ from cepctl.ingestion.summary import (
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.templates import mine_templates, with_templates
 from cepctl.ingestion.times_told import times_told
-from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writer_names import require_columns
@@ -48,10 +47,10 @@ from cepctl.ingestion.writers import Written, in_written_order
 from cepctl.ingestion.writers_told import told_of_writers
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.message_template import templates_text
-from cepctl.io.contract.reader import LAYOUT, ReadOptions, zones_said
+from cepctl.io.contract.reader import LAYOUT, zones_said
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.memory import MemoryBudget
 from cepctl.order_laws.storing import laws_as_json
 from cepctl.runners.local import on_all_cores
 from cepctl.runners.runner import Runner
@@ -72,53 +71,8 @@ from cepctl.schema import (
     TimeUnit,
 )
 from cepctl.uncertainty.model import UncertaintyModel
-from cepctl.uncertainty.writer_rules import WriterRule
 
 _MOST_LAYOUTS = 100
-
-
-@dataclass(frozen=True)
-class IngestOptions:
-    """Choices of the user.
-
-    `type_names` are other names for event types. `max_errors` is how many rejects are allowed, None for the
-    larger of 10 and 0.1 % of the records; `rejects` the JSON lines file that they are written to, `report`
-    the JSON file for the account of every file; both are also written when the ingest is then refused. With
-    `strict` a file in a directory that cannot be read is an error, as one that was named always is, and so
-    are marks of uncertainty that have no model here.
-    `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
-    that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
-    which these join, and `known_unit` is their time unit. All tasks at one time share the `memory`. A dataset
-    that is `read_once` and then gone is written fast rather than small, and `in_arrow` where it is small and
-    this process alone reads it. The time unit of `read` is chosen anew: the model's, else that of earlier
-    events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
-    occur in their times and in durations of the model.  `writers`: who wrote the events, in the
-    order of their records, whatever the model says; none where that is left out, and None where nothing is
-    said.  Then lines of logs are in order, if it `orders_lines`.  Of logs that grow, `growth` is what
-    earlier runs have decided of the order of their records.  What is not `needed` is left behind, None where
-    all is.
-    """
-
-    input_format: str | None = None
-    read: ReadOptions = field(default_factory=ReadOptions)
-    type_names: TypeNames = ()
-    model: UncertaintyModel = field(default_factory=UncertaintyModel)
-    max_errors: int | None = None
-    rejects: str | None = None
-    report: str | None = None
-    strict: bool = False
-    overwrite: bool = False
-    follow_links: bool = False
-    is_rest: bool = False
-    known_kinds: Mapping[str, Kind] = field(default_factory=dict)
-    known_unit: TimeUnit | None = None
-    memory: MemoryBudget = field(default_factory=reading_budget)
-    read_once: bool = False
-    in_arrow: bool = False
-    writers: tuple[WriterRule, ...] | None = None
-    orders_lines: bool = True
-    growth: Growth | None = None
-    needed: Needed | None = None
 
 
 def ingest(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.errors import UncertaintyModelError
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.room import is_little
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
@@ -23,9 +23,6 @@ from cepctl.memory import MemoryBudget
 from cepctl.runners.local import LocalRunner
 from cepctl.schema import META_TIME_UNIT, MILLISECOND, TimeUnit
 from cepctl.uncertainty.model import Rule
-
-if TYPE_CHECKING:
-    from cepctl.ingestion.jobs import IngestOptions
 
 MOST_READ_IN_ARROW = 256 << 20
 LEAST_LEFT_BEHIND = 8 << 20

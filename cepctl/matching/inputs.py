@@ -41,8 +41,8 @@ from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import WRITTEN_ORDERS
 
 if TYPE_CHECKING:
-    from cepctl.ingestion.jobs import IngestOptions
     from cepctl.ingestion.needed import Needed
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.ingestion.summary import IngestSummary
 
 _ADVISED_BYTES = 100_000_000
@@ -239,7 +239,8 @@ def open_events(
     with ExitStack() as opened_folders:
         if raw:
             # Datasets alone need no reader of logs, and importing them all takes a while.
-            from cepctl.ingestion.jobs import IngestOptions, ingest
+            from cepctl.ingestion.jobs import ingest
+            from cepctl.ingestion.options import IngestOptions
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
             chosen = replace(options or IngestOptions(), read_once=True, in_arrow=in_arrow)

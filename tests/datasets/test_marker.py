@@ -10,7 +10,8 @@ import pytest
 
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion import ordering
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.matching.inputs import open_events
 
 IDS = ["a.csv#1", "a.csv#2", "a.csv#3"]

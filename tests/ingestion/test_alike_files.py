@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from cepctl.ingestion import bundles
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.reading import read_file
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.task import ReadTask

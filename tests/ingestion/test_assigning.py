@@ -9,7 +9,8 @@ import pytest
 
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.matching.inputs import read_events
 from cepctl.schema import META_MODEL, META_TIME_UNIT
 from cepctl.uncertainty.model import parse_model

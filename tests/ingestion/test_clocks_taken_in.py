@@ -11,7 +11,8 @@ import pytest
 from cepctl.clocks import Clocks, Offset, clocks_of
 from cepctl.errors import CepctlError, EventSchemaError, UncertaintyModelError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.matching.inputs import open_events
 from cepctl.schema import CLOCK, META_CLOCKS

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.matching.inputs import open_events, read_events
 from cepctl.schema import END_TIME

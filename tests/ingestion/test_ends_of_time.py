@@ -12,7 +12,8 @@ from cepctl.engines.columns.masses import masses_of
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import BEYOND_TIME, ReadOptions
 from cepctl.io.contract.rescaling import rescaled
 from cepctl.matching.inputs import read_events

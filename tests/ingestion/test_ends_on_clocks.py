@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cepctl import match
 from cepctl.errors import EventSchemaError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.plan.choices import Engine
 

@@ -13,7 +13,8 @@ import pytest
 from cepctl.engines.event.match import match_schema
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.engines.runners.stored import collect, run
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.memory import default_budget

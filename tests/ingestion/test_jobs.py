@@ -18,7 +18,8 @@ from cepctl import __version__
 from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
 from cepctl.event_table import FIXED_COLUMNS, is_attribute
 from cepctl.ingestion import ordering, reading, schemas
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions, Reject

@@ -12,7 +12,8 @@ import pytest
 
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion import reading
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.formats import OpenLog, open_log
 from cepctl.io.source.locations import FilePart, Location
 from cepctl.runners import apart

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.ingestion import ordering
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 
 
 def test_parts_hold_the_events_of_many_files_in_order_without_those_that_were_dropped(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.ingestion import jobs
+from cepctl.ingestion.options import IngestOptions
 from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
@@ -67,7 +68,7 @@ def test_an_ingest_puts_events_in_order_and_writes_parts_in_such_steps(
 
     monkeypatch.setattr(jobs, "in_own_process", noted)
     memory = MemoryBudget(300_000_000, program=READING_PROGRAM_BYTES)
-    jobs.ingest([str(tmp_path / "log.csv")], str(tmp_path / "events"), jobs.IngestOptions(memory=memory))
+    jobs.ingest([str(tmp_path / "log.csv")], str(tmp_path / "events"), IngestOptions(memory=memory))
     assert steps == [
         ("putting the events in order", 300_000_000, True),
         ("writing a part of the dataset", 300_000_000, True),

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion import ordering, parts, reading
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract import line_records

@@ -13,7 +13,8 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.matching.inputs import read_events
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import UsageError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.publishing import refuse_existing
 from cepctl.io.source.locations import Location
 from cepctl.matching.inputs import read_events
@@ -24,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal
 from pathlib import Path
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.atomic import replacing
 replacing.exchange = lambda one, other: False
 rename = Path.rename

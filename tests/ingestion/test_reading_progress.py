@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.progress import ReadingProgress, reading_told
 from cepctl.ingestion.results import FileResult
 from cepctl.runners.local import LocalRunner

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, ReadOptions
 from cepctl.runners import apart

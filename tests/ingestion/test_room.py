@@ -11,7 +11,8 @@ import pytest
 from cepctl.cli import main
 from cepctl.ingestion import key_partitions, ordering, reading, room, writing
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.reading import parser_died
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.written_units import Written

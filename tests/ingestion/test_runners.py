@@ -11,7 +11,8 @@ import pytest
 
 from cepctl.errors import JobError, LogFormatError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.runners.kinds import RUNNERS, RunnerSettings
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner

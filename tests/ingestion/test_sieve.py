@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from cepctl.ingestion import reading
 from cepctl.ingestion.ascending_ids import BEFORE_ALL, Place, last_ascending
 from cepctl.ingestion.chunk_files import read_chunk
-from cepctl.ingestion.jobs import IngestOptions
 from cepctl.ingestion.needed import all_ids_differ, need_hashes
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.read_tasks import read_tasks
 from cepctl.ingestion.reading import read_file
 from cepctl.ingestion.results import FileResult

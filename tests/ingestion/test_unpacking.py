@@ -11,7 +11,8 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.ingestion import unpacking
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from tests.io.source.test_archives import tarred, zipped
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import cepctl
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.event_table import PMF_TYPE, TIME_TYPE
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import read_events
 from cepctl.uncertainty.model import load_model

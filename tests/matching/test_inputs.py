@@ -13,7 +13,8 @@ import pytest
 from cepctl.datasets.row_groups import row_groups
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.event_table import FIXED_COLUMNS
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.matching.inputs import open_events, read_events, read_schema
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.model import parse_model

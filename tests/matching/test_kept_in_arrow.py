@@ -14,7 +14,7 @@ import pytest
 from cepctl.datasets.part_files import ArrowEvents
 from cepctl.datasets.row_groups import row_groups
 from cepctl.ingestion import gathering, jobs, read_tasks, reading
-from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.options import IngestOptions
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.uncertainty.model import parse_model
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import open_events
 from tests.engines.agreement import FEW_EXAMPLES, check

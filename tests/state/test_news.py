@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import LogFormatError, UsageError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import open_events
 from cepctl.state.intake import Known, arrivals
