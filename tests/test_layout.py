@@ -9,10 +9,10 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -475,11 +475,12 @@ START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "l
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement: who, what, and whether it runs when the importing module is loaded."""
+    """One import: who, what, and whether it runs when the importing module is loaded, or for types alone."""
 
     importer: str
     imported: str
     at_load: bool
+    for_types: bool = False
 
 
 @cache
@@ -511,18 +512,33 @@ def is_for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
 
 
-def imports_in(tree: ast.AST, module: str, at_load: bool = True) -> Iterator[Import]:
+def imports_in(tree: ast.AST, module: str, at_load: bool = True, for_types: bool = False) -> Iterator[Import]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
-            yield from (Import(module, alias.name, at_load) for alias in node.names)
+            yield from (Import(module, alias.name, at_load, for_types) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: relative imports hide who needs whom"
-            yield from (Import(module, f"{node.module}.{alias.name}", at_load) for alias in node.names)
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (Import(module, name, at_load, for_types) for name in names)
         elif is_for_type_checkers(node):
-            continue
+            yield from imports_in(node, module, at_load=False, for_types=True)
         else:
             in_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            yield from imports_in(node, module, at_load and not in_function)
+            yield from imports_in(node, module, at_load and not in_function, for_types)
+            yield from (Import(module, name, at_load=False) for name in named_imports(node))
+
+
+def named_imports(node: ast.AST) -> Iterator[str]:
+    """The module that `import_module("...")` names, also as the arguments of a thread."""
+    if isinstance(node, ast.Call) and "import_module" in {ast.unparse(each) for each in called_in(node)}:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Constant) and str(each.value).startswith("cepctl."):
+                yield str(each.value)
+
+
+def called_in(call: ast.Call) -> Iterator[ast.expr]:
+    yield call.func
+    yield from (keyword.value for keyword in call.keywords)
 
 
 @cache
@@ -532,6 +548,12 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def all_imports() -> tuple[Import, ...]:
+    """Those that happen; `every_import` has what type checkers alone see, too."""
+    return tuple(found for found in every_import() if not found.for_types)
+
+
+@cache
+def every_import() -> tuple[Import, ...]:
     return tuple(found for path in source_files() for found in imports_in(tree_of(path), module_name(path)))
 
 
@@ -684,21 +706,50 @@ def test_help_costs_less_than_half_a_second_of_processor_time() -> None:
     assert min(times) < 0.5
 
 
-def needed_by_module() -> dict[str, set[str]]:
-    """Of each module the modules that it imports, also inside functions."""
-    modules = {module_name(path) for path in source_files() if path.name != "__init__.py"}
+def needed_by_module(imports: Iterable[Import], modules: set[str]) -> dict[str, set[str]]:
+    """Of each module the modules that it imports: also inside functions, and for types alone."""
     needed: dict[str, set[str]] = {module: set() for module in modules}
-    for found in all_imports():
+    for found in imports:
         if found.importer in modules:
-            for name in (found.imported, found.imported.rpartition(".")[0]):
-                if name in modules - {found.importer}:
-                    needed[found.importer].add(name)
+            # `from room import module`, else a name of a module.
+            names = found.imported, found.imported.rpartition(".")[0]
+            needed[found.importer] |= {*[name for name in names if name in modules][:1]} - {found.importer}
     return needed
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Not behind imports inside functions either.  A circle raises CycleError, which shows it."""
-    TopologicalSorter(needed_by_module()).prepare()
+def circles_of(needed: dict[str, set[str]]) -> list[str]:
+    """The modules of a circle, in which each imports the one before it; none where there is none."""
+    try:
+        TopologicalSorter(needed).prepare()
+    except CycleError as circle:
+        return list(circle.args[1])
+    return []
+
+
+def test_no_modules_need_each_other_in_a_circle() -> None:
+    """Not behind imports inside functions or for types either: what two modules share stands below both.
+
+    `cepctl` itself only names what a program is offered.
+    """
+    modules = {module_name(path) for path in source_files()} - {"cepctl"}
+    assert circles_of(needed_by_module(every_import(), modules)) == []
+
+
+CIRCLES = {
+    "at load": ("from cepctl.b import x", "from cepctl import a"),
+    "in a function": ("import cepctl.b", "def f():\n    from cepctl.a import x"),
+    "for types": ("from cepctl.b import x", "if TYPE_CHECKING:\n    from cepctl.a import x"),
+    "by name": ("from cepctl.b import x", "Thread(target=import_module, args=('cepctl.a',)).start()"),
+}
+
+
+@pytest.mark.parametrize("hidden", CIRCLES)
+def test_a_circle_is_seen_wherever_it_hides(hidden: str) -> None:
+    names = ("cepctl.a", "cepctl.b")
+    texts = dict(zip(names, CIRCLES[hidden], strict=True))
+    imports = [found for name, text in texts.items() for found in imports_in(ast.parse(text), name)]
+    assert set(circles_of(needed_by_module(imports, {*names}))) == {*names}
+    assert circles_of(needed_by_module(imports[:1], {*names})) == []
 
 
 def test_the_engines_need_few_libraries() -> None:

@@ -20,7 +20,7 @@ from cepctl.ingestion.clocks import with_ties
 from cepctl.ingestion.growing_writers import in_growing_order
 from cepctl.ingestion.in_one_unit import read_in_one_unit
 from cepctl.ingestion.needed import all_unneeded, left_behind
-from cepctl.ingestion.options import IngestOptions as IngestOptions  # noqa: PLC0414
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.read_tasks import read_tasks

@@ -16,7 +16,8 @@ from cepctl.datasets.stored_events import fixed_columns
 from cepctl.errors import UnsupportedQueryError, UsageError
 from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.ingestion.growing_writers import Growth
-from cepctl.ingestion.jobs import IngestOptions, ingest_files
+from cepctl.ingestion.jobs import ingest_files
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.message_template import MessageTemplate

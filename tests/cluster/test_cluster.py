@@ -276,7 +276,8 @@ def match_in_many_slices(session: HasContext, events: str, output: str) -> None:
 
 def ingest_all(session: HasContext, logs: str, output: str) -> None:
     """Ingest with one task for each few files."""
-    from cepctl.ingestion.jobs import IngestOptions, ingest
+    from cepctl.ingestion.jobs import ingest
+    from cepctl.ingestion.options import IngestOptions
     from cepctl.runners.spark import SparkRunner
     from cepctl.uncertainty.model import load_model
 

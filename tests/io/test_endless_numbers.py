@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import CepctlError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from tests.small_logs import SMALL_LOGS
 
 _NUMBERS = ("9" * 5_000, "9" * 309, "-" + "9" * 400, "1e400", "1." + "9" * 5_000, "0" * 5_000 + "1")

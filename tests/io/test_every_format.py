@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.ingestion.jobs import IngestOptions
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from tests.small_logs import SMALL_LOGS
 
 STRAY = b"2026-06-14 08:15:00 INFO export begins\n"

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io import formats
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.log_format import LogFormat, Repeats

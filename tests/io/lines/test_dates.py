@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import recognised_format
 from cepctl.io.lines.log import LinesLog

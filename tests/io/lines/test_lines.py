@@ -12,7 +12,8 @@ import pytest
 
 import cepctl
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.message_template import templates_in

@@ -7,7 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.message_template import templates_in
 from cepctl.io.lines.pairs import pairs_in
 from cepctl.schema import META_TEMPLATES

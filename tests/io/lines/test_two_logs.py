@@ -8,7 +8,8 @@ from string import ascii_lowercase
 
 import pytest
 
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.lines.recognition import layout_of

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.source import hollow_files
 from cepctl.io.source.hollow_files import hollow
 

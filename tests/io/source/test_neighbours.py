@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.ingestion.explaining import explained_files
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.io.source.neighbours import dated_neighbours
 

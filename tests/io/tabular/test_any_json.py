@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.tabular.json_shape import shape_of

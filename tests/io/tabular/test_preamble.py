@@ -14,7 +14,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import format_of, open_bytes
 from cepctl.io.tabular.preamble import BEFORE_HEADER

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 

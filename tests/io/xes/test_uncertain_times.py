@@ -10,7 +10,8 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.assigning import assign_dataset
-from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import ingest
+from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import read_events
