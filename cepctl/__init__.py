@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cepctl.calibration.result import Calibration
     from cepctl.directly_follows.graph import FollowsGraph
     from cepctl.errors import CepctlError
-    from cepctl.learning.learned import Learned
+    from cepctl.laws.learning.learned import Learned
     from cepctl.library.assign import assign
     from cepctl.library.audit import Audited, audit
     from cepctl.library.calibrate import calibrate
@@ -92,7 +92,7 @@ _HOMES = {
     "FollowsGraph": "directly_follows.graph",
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
-    "Learned": "learning.learned",
+    "Learned": "laws.learning.learned",
     "MatchSummary": "library.summary",
     "Probe": "library.probe",
     "Reasons": "library.looking",

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from cepctl.engines.columns.masses import Masses
-from cepctl.learning.keys import TaughtKeys
+from cepctl.laws.learning.keys import TaughtKeys
 
 _EVENT = re.compile(r"(\w+?)(\d+)-(\d+)(?:@(\d+))?")
 

@@ -21,7 +21,7 @@ from cepctl.calibration.truth import NO_KEY
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
 from cepctl.errors import QueryTooLargeError
-from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.laws.choices import LAW, LAWLESS
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches.hashing import whole_text_hashes

@@ -31,9 +31,9 @@ from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.order_laws.table import OrderPairs, in_parts, measure_keys
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
+from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.law import OrderLaw
 from cepctl.memory import MemoryBudget, size_text
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
-from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import TimeUnit

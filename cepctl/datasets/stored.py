@@ -22,8 +22,8 @@ from cepctl.errors import EventSchemaError
 from cepctl.io.contract.message_template import MessageTemplate, templates_in
 from cepctl.io.source.directories import entries_in
 from cepctl.io.source.locations import Location
-from cepctl.order_laws.law import OrderLaw
-from cepctl.order_laws.storing import laws_in
+from cepctl.laws.law import OrderLaw
+from cepctl.laws.storing import laws_in
 from cepctl.schema import (
     END_TIME,
     META_ASSUMED_ORDER,

@@ -31,7 +31,7 @@ from cepctl.engines.kernels.stages import only
 from cepctl.errors import JobError
 from cepctl.event_table import FIXED_COLUMNS
 from cepctl.language.parser import parse
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan

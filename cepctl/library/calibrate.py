@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from cepctl.calibration.truth import TrueEvents
     from cepctl.clocks import Clocks
     from cepctl.language.ast import Query
+    from cepctl.laws.law import OrderLaw
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
-    from cepctl.order_laws.law import OrderLaw
     from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
 

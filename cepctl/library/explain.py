@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cepctl.errors import QueryTooLargeError, UsageError
+from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.library.clock_evidence import recorded_files
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
@@ -22,7 +23,6 @@ from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.sketch import read_by_sketches
 from cepctl.memory import MemoryBudget, budget_of, default_budget
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted

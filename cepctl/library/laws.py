@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
+from cepctl.laws.choices import BEYOND, MOST_SETS_ALIVE, Beyond
+from cepctl.laws.law import OrderLaw
 from cepctl.library.options import require_choice
-from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE, Beyond
-from cepctl.order_laws.law import OrderLaw
 
 if TYPE_CHECKING:
     from cepctl.plan.event_schema import EventSchema

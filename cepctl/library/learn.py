@@ -16,7 +16,7 @@ from cepctl.library.true_events import TYPE, Asked, truth_of
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 
 if TYPE_CHECKING:
-    from cepctl.learning.learned import Learned
+    from cepctl.laws.learning.learned import Learned
     from cepctl.library.events import Events
 
 MOST_KEYS = 2_000
@@ -112,7 +112,7 @@ def learned_from(
     paths: Sequence[str], asked: Asked, most_keys: int, choices: RawInput, memory: MemoryBudget
 ) -> Learned:
     """The law of events at some paths; logs the notes on reading them."""
-    from cepctl.learning.likelihood import require_scipy
+    from cepctl.laws.learning.likelihood import require_scipy
 
     require_scipy()
     if most_keys < 1:
@@ -123,7 +123,7 @@ def learned_from(
     from cepctl.calibration.blurring import blurred_events
     from cepctl.calibration.truth import steps_of
     from cepctl.engines.concurrency import usable_cores
-    from cepctl.learning.learned import Lesson, learned
+    from cepctl.laws.learning.learned import Lesson, learned
 
     if any(rule.clock is not None for rule in blur.rules):
         raise UnsupportedQueryError(

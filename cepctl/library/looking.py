@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cepctl.errors import NoMatchError, QueryTooLargeError, UnsupportedQueryError, UsageError
+from cepctl.laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.finding import planned
@@ -23,7 +24,6 @@ from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
 from cepctl.memory import budget_of, default_budget
-from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.shown import OneMatch

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UsageError
+from cepctl.laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
@@ -23,7 +24,6 @@ from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import AUTO
 from cepctl.memory import budget_of, default_budget
-from cepctl.order_laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.plan.choices import KLEENE_ROWS, Engine, KleeneRows
 from cepctl.plan.evaluation_order import OrderName
 

@@ -35,8 +35,8 @@ from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.event_table import FIXED_COLUMNS, is_attribute
 from cepctl.io.contract.rescaling import last_tick
 from cepctl.io.source.locations import is_stream
+from cepctl.laws.law import OrderLaw
 from cepctl.memory import MemoryBudget, size_text
-from cepctl.order_laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import WRITTEN_ORDERS
 

@@ -10,8 +10,8 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UnsupportedQueryError
+from cepctl.laws.choices import LAWLESS
 from cepctl.matching.execution import AUTO, Execution
-from cepctl.order_laws.choices import LAWLESS
 
 if TYPE_CHECKING:
     import pyarrow as pa

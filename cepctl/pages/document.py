@@ -18,7 +18,7 @@ from cepctl import __version__
 from cepctl.clocks import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
-from cepctl.order_laws.choices import LAWLESS
+from cepctl.laws.choices import LAWLESS
 from cepctl.pages.matched_events import Bar, MatchedEvents
 from cepctl.pages.overview import Overview, key_texts
 from cepctl.pages.records import EventRecord, KeyLines, Plain, event_records, plain, variables

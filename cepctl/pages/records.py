@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes
-from cepctl.order_laws.choices import LAWLESS
+from cepctl.laws.choices import LAWLESS
 from cepctl.pages.matched_events import Bar, MatchedEvents, nanoseconds
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan

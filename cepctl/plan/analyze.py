@@ -26,7 +26,7 @@ from cepctl.language.messages import QueryProblem, line_and_column, nearest_name
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, walk
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
 from cepctl.plan.event_schema import EventSchema

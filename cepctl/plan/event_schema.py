@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cepctl.clocks import Clocks
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.schema import WRITTEN_ORDERS, TimeUnit
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.strategies import Strategy
 from cepctl.language.traversal import walk
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.choices import ENGINES
 from cepctl.plan.consistency import consistency
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order, order_of_runs

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.messages import did_you_mean, name_list
-from cepctl.order_laws.choices import LAW, LAWLESS
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.choices import LAW, LAWLESS
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.checking import READABLE_COLUMNS
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan, ReturnColumn

@@ -25,7 +25,7 @@ from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, MemberIndex, Probability, Query, ReachedTick
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.schema import TimeUnit
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepctl.learning.learned import Learned
+from cepctl.laws.learning.learned import Learned
 from cepctl.render.counting import counted
 
 

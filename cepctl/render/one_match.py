@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from rich.table import Table
 from rich.text import Text
 
-from cepctl.order_laws.law import BEGIN, END
+from cepctl.laws.law import BEGIN, END
 from cepctl.render.clock_sentences import clock_sentence
 from cepctl.render.counting import ticks_text
 from cepctl.render.match_drawing import drawing

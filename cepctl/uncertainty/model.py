@@ -3,7 +3,7 @@
 A rule says which events it fits (`event_type`, `source`, `of`, `attribute`, `where`) and which true times a
 logged time may stand for: one kind of shapes.py, with `interval` alone or beside it; whose `clock` it was
 (clock_rules.py), and who wrote it (writer_rules.py).  Beside the rules a model may state what every world
-satisfies (`[[given]]`), laws of order (`[[law]]`, cepctl/order_laws/reading.py), which zones words behind
+satisfies (`[[given]]`), laws of order (`[[law]]`, cepctl/laws/reading.py), which zones words behind
 times name (`zone`), and until when the events tell what happened (`observed`).
 """
 
@@ -22,8 +22,8 @@ from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
-from cepctl.order_laws.law import OrderLaw
-from cepctl.order_laws.reading import read_laws
+from cepctl.laws.law import OrderLaw
+from cepctl.laws.reading import read_laws
 from cepctl.schema import Observed, TimeUnit, parse_duration
 from cepctl.toml_text import toml_document
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock

@@ -39,7 +39,7 @@ from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.support import refuse_intervals, require_engine

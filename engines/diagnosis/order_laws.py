@@ -19,7 +19,7 @@ from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 
 _MOST_SHOWN = 3
 _MOST_TRIED = 60

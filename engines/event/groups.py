@@ -28,7 +28,7 @@ from cepctl.engines.event.union import united
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.engines.search.kleene.counts import GroupBudget
-from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.laws.choices import LAW, LAWLESS
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 

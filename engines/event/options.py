@@ -10,8 +10,8 @@ from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
+from cepctl.laws.choices import LAW, LAWLESS, MOST_SETS_ALIVE, Beyond
 from cepctl.memory import MemoryBudget, default_budget
-from cepctl.order_laws.choices import LAW, LAWLESS, MOST_SETS_ALIVE, Beyond
 from cepctl.plan.choices import KleeneRows
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Plan

@@ -18,7 +18,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
-from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.laws.choices import LAW, LAWLESS
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.precision import SMALLEST

@@ -19,7 +19,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from cepctl.engines.order_laws.kinds import (
     habits,
     kinds_of_keys,
 )
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.choices import MOST_SETS_ALIVE
 
 _LN_2 = log(2.0)
 

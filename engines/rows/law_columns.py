@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from cepctl.order_laws.choices import LAW, LAWLESS
+from cepctl.laws.choices import LAW, LAWLESS
 
 _TYPES = {LAWLESS: pa.float64(), LAW: pa.bool_()}
 

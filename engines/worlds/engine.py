@@ -34,7 +34,7 @@ from cepctl.engines.worlds.readings import reading
 from cepctl.engines.worlds.repetitions import in_one_group
 from cepctl.engines.worlds.search import Search
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
-from cepctl.order_laws.choices import LAWLESS
+from cepctl.laws.choices import LAWLESS
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine

@@ -37,7 +37,7 @@ from cepctl.engines.worlds.engine import (
 )
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.stream import Row, Value
-from cepctl.order_laws.choices import LAWLESS
+from cepctl.laws.choices import LAWLESS
 from cepctl.plan.plan import Plan
 
 Key: TypeAlias = tuple[Value, ...]

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from cepctl.engines.worlds.stream import Row, Times, Value
 from cepctl.errors import EventSchemaError, QueryTooLargeError
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 
 MAX_ORDERS = 1_000_000
 """Orders of the events of one key that may agree with the ticks of one world."""

@@ -16,8 +16,8 @@ from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.table import Measured, measure_keys
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.law import OrderLaw
 
 SEED = 20
 DAY = 86_400

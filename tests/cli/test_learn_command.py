@@ -137,6 +137,6 @@ def test_a_table_of_random_orders_leaves_no_file(capsys: pytest.CaptureFixture[s
 def test_without_scipy_one_line_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.learning.likelihood.find_spec", lambda name: None)
+    monkeypatch.setattr("cepctl.laws.learning.likelihood.find_spec", lambda name: None)
     told = refused(capsys, *WORDS, "-o", "laws.toml")
     assert "error: learn needs SciPy, which is not installed; pip install 'cepctl[learn]'" in told

@@ -14,7 +14,7 @@ from cepctl.engines.worlds.order_weights import keys_under_laws, root
 from cepctl.engines.worlds.stream import Times
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.parser import parse
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import MILLISECOND

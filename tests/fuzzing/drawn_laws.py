@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 
 FACTORS = (0.01, 0.25, 0.5, 2.0, 4.0, 9.0)
 

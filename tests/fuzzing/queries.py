@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from cepctl.clock_ties import Clocks, chains_of
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.plans import Event, on
 from tests.random_patterns import Part
 

@@ -20,7 +20,7 @@ from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.event_table import PMF_TYPE
 from cepctl.language.parser import parse
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRATEGIES, Strategy
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.event_schema import EventSchema

@@ -24,13 +24,13 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.rows import names_folder
 from cepctl.errors import UsageError
+from cepctl.laws.choices import LAWLESS
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import Execution, RunnerChoice
-from cepctl.order_laws.choices import LAWLESS
 from cepctl.plan.choices import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:

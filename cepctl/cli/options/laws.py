@@ -9,8 +9,8 @@ import click
 
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.shared import gathered, with_options
+from cepctl.laws.choices import BEYOND, MOST_SETS_ALIVE
 from cepctl.library.laws import LawChoice, LawFile
-from cepctl.order_laws.choices import BEYOND, MOST_SETS_ALIVE
 
 
 def law_file(context: click.Context, option: click.Parameter, path: str | None) -> LawFile | None:

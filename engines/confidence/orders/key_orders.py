@@ -26,7 +26,7 @@ from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Factors, Keys, LawTables, pieces_of
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.errors import EventSchemaError
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 
 MOST_EVENTS = 1_000
 """Of one cluster: each row passes through all of it."""

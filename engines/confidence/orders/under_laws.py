@@ -15,7 +15,7 @@ from cepctl.engines.confidence.orders.sweep import Questions, sweep
 from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
 from cepctl.engines.order_laws.kinds import Kinds, Roots, Slots, habits, kinds_of, numbers_of_runs
 from cepctl.errors import QueryTooLargeError
-from cepctl.order_laws.choices import Beyond
+from cepctl.laws.choices import Beyond
 
 
 @dataclass(frozen=True)

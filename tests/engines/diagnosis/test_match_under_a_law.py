@@ -14,7 +14,7 @@ from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import QueryTooLargeError
 from cepctl.event_table import PMF_TYPE
 from cepctl.language.parser import parse
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan

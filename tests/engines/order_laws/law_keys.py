@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.order_laws.order_worlds import ROOT, Habits, Stamped
 
 STEPS = ("A", "B", "", "C")

@@ -17,7 +17,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Keys, pieces_of
 from cepctl.engines.order_laws.table import OrderPairs, measure_keys
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, factors_of, habits, keys_of, uniform
 from tests.engines.order_laws.order_worlds import Habits, Stamped
 from tests.plans import Event, event_table, plan_of

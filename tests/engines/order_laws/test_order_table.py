@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.table import Measured, measure_keys, sets_alive
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, factors_of, habits, keys_of, stamped_keys, uniform
 from tests.engines.order_laws.order_worlds import Habits, Stamped, enumerated
 

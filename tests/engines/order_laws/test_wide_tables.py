@@ -11,7 +11,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.table import Measured, measure_keys
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 
 DAY = 86_400_000
 

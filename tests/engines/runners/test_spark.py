@@ -20,7 +20,7 @@ from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
 from cepctl.engines.runners.stored import run
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 from cepctl.runners.spark import SparkRunner

@@ -25,7 +25,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS, measure
 from cepctl.engines.solve.stated import methods_of
 from cepctl.errors import QueryTooLargeError
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.plan.plan import Plan
 from tests.plans import Event, event_table, lasting, on, plan_of
 

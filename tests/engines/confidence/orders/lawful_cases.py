@@ -8,7 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 from cepctl.plan.plan import Plan
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case

@@ -7,7 +7,7 @@ import pytest
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.errors import EventSchemaError
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.plans import Event, event_table
 
 LAW = OrderLaw("k", following={("A", "B"): 4.0})

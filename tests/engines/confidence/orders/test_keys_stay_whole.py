@@ -13,7 +13,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.reach import Relevance
 from cepctl.engines.runners.slices import choose_slicing, group_slicing
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.agreement import FEW_EXAMPLES, assert_equal_rows, check
 from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
 from tests.engines.runners.test_slices import groups, read_by_slice, sent_to_groups, task_of

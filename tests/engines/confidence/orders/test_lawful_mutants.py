@@ -29,7 +29,7 @@ from cepctl.engines.runners import slices
 from cepctl.engines.runners.reach import Reach, Relevance, reach_of
 from cepctl.engines.worlds import order_weights
 from cepctl.engines.worlds.engine import match_table
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 from cepctl.plan.plan import Plan
 from tests.engines.confidence.orders import test_keys_stay_whole as whole
 from tests.engines.order_laws.test_law_mutants import of_the_whole_key, rewritten

@@ -11,7 +11,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.plans import Event, event_table, lasting, plan_of
 
 LAW = OrderLaw("k", following={("A", "B"): 4.0})

@@ -12,7 +12,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws import sets
 from cepctl.engines.worlds.engine import match_table
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
 from tests.plans import Event, event_table, plan_of

@@ -18,7 +18,7 @@ from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.confidence.orders.lawful_cases import LawfulCase, lawful_cases
 from tests.fuzzing.answers import require_same, rows_of

@@ -16,13 +16,13 @@ from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import overlapping_pairs, pair_rows
 from cepctl.calibration.truth import TrueEvents, numbered_texts
 from cepctl.errors import NoLawError
-from cepctl.learning.held_out import Comparison, OpenPairs
-from cepctl.learning.keys import Pieces, TaughtKeys
-from cepctl.learning.likelihood import Lessons, Likelihood, fitted
+from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.learning.held_out import Comparison, OpenPairs
+from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
+from cepctl.laws.writing import Evidence, law_text
 from cepctl.memory import MemoryBudget
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
-from cepctl.order_laws.writing import Evidence, law_text
 from cepctl.schema import TimeUnit
 
 SIGMAS = (0.5, 1.0, 1.5, 3.0)

@@ -31,9 +31,9 @@ from cepctl.engines.order_laws.keys import Factors, Keys
 from cepctl.engines.order_laws.kinds import habits, kinds_of_keys
 from cepctl.engines.order_laws.table import KeyTables, in_parts
 from cepctl.errors import UsageError
-from cepctl.learning.factors import OpenFactors
-from cepctl.learning.keys import Pieces, TaughtKeys
-from cepctl.order_laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.laws.learning.factors import OpenFactors
+from cepctl.laws.learning.keys import Pieces, TaughtKeys
 
 _PAIRS_AT_ONCE = 1 << 20
 _STEPS = 500

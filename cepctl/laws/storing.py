@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 
 
 def laws_as_json(laws: Sequence[OrderLaw]) -> bytes:

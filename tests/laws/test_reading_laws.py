@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 from cepctl.uncertainty.model import parse_model
 
 LAW = """

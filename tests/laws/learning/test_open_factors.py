@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from cepctl.learning.factors import OpenFactors
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
+from cepctl.laws.learning.factors import OpenFactors
 from tests.taught_keys import taught_keys
 
 

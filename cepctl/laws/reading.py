@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from cepctl.errors import CepctlError, UncertaintyModelError
-from cepctl.order_laws.law import BEGIN, END, OrderLaw
+from cepctl.laws.law import BEGIN, END, OrderLaw
 
 _KEYS = ("by", "step", "next", "before", "evidence")
 _DEFAULT_STEP = ("event_type",)

@@ -10,9 +10,9 @@ import pytest
 
 import cepctl
 from cepctl.errors import NoLawError
-from cepctl.learning.learned import Learned
-from cepctl.order_laws.reading import read_laws
-from tests.learning.simulated_orders import UNIT, probability_before, simulated
+from cepctl.laws.learning.learned import Learned
+from cepctl.laws.reading import read_laws
+from tests.laws.learning.simulated_orders import UNIT, probability_before, simulated
 
 HABIT = {("next", "A", "B"): 6.0, ("before", "B", "C"): 3.0, ("next", "^", "A"): 2.0}
 BLUR = f"{UNIT} ms"

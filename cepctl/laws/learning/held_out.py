@@ -13,7 +13,7 @@ from cepctl.calibration.scores import LEAST
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.order_laws.table import measure_keys
-from cepctl.learning.keys import Pieces, TaughtKeys
+from cepctl.laws.learning.keys import Pieces, TaughtKeys
 
 
 @dataclass(frozen=True)

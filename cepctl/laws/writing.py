@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from cepctl.order_laws.law import OrderLaw
+from cepctl.laws.law import OrderLaw
 
 Evidence = Mapping[str, str | int | float]
 

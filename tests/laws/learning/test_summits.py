@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Reals
-from cepctl.learning.learned import _near_summit
-from cepctl.learning.likelihood import Lessons, Likelihood, fitted
+from cepctl.laws.learning.learned import _near_summit
+from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
 from tests.taught_keys import taught_keys
 
 SIGMA = 3.0

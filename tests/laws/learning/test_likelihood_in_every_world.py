@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.arrays import Reals
-from cepctl.learning.factors import OpenFactors
-from cepctl.learning.likelihood import Lessons
-from tests.learning.orders_in_every_world import Told, log_likelihood
+from cepctl.laws.learning.factors import OpenFactors
+from cepctl.laws.learning.likelihood import Lessons
+from tests.laws.learning.orders_in_every_world import Told, log_likelihood
 from tests.taught_keys import taught_keys
 
 Key = tuple[Told, ...]
