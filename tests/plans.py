@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import pyarrow as pa
 
-from cepctl.clocks import Clocks, extremes
+from cepctl.clocks.shared import Clocks, extremes
 from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS, PMF_TYPE
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze

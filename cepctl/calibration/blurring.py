@@ -20,7 +20,7 @@ from cepctl.calibration.blurs import Blur
 from cepctl.calibration.draws import chosen, drawn, places
 from cepctl.calibration.recorded_readings import drawn_offsets, fitting_readings
 from cepctl.calibration.truth import TrueEvents
-from cepctl.clocks import Clocks, Offset, extremes, two_offsets
+from cepctl.clocks.shared import Clocks, Offset, extremes, two_offsets
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.event_table import FIXED_COLUMNS, PMF_TYPE, time_type
 from cepctl.ingestion.clocks import with_ties
@@ -262,7 +262,7 @@ def _in_order(truth: TrueEvents, assigned: Assigned, instants: Ticks, unit: Time
 
 def _offsets_of_clocks(found: Stamped) -> dict[str, Offset]:
     """The offset of every clock; raises EventSchemaError where one has two."""
-    from cepctl.clocks import parse_offset
+    from cepctl.clocks.shared import parse_offset
 
     pairs = pa.table({"clock": found.clock, "offset": found.offset}).group_by(["clock", "offset"])
     offsets: dict[str, Offset] = {}

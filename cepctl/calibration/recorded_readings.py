@@ -132,7 +132,7 @@ def drawn_offsets(
     `draw`: a number in [0, 1) for each clock by its name, and for what it is drawn.
     """
     from cepctl.calibration.draws import chosen, places, tied_offsets
-    from cepctl.clocks import parse_offset
+    from cepctl.clocks.shared import parse_offset
 
     tied = recorded.tied_clocks(by, unit)
     known = tied_offsets(tied, lambda names: draw("tick", names)) if tied else {}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from cepctl import __version__
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.clocks import Clocks, clocks_metadata
+from cepctl.clocks.shared import Clocks, clocks_metadata
 from cepctl.datasets.marker import SUCCESS, part_name
 from cepctl.errors import UsageError
 from cepctl.ingestion.publishing import aside, publish, refuse_existing

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.atomic.replacing import restore
-from cepctl.clocks import Clocks, clocks_of
+from cepctl.clocks.shared import Clocks, clocks_of
 from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
 from cepctl.datasets.left_behind import LeftBehind, left_behind_in
 from cepctl.datasets.marker import SUCCESS, incomplete

@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.datasets.kinds import Kind, converted
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.row_groups import PushedFilter, RowGroup

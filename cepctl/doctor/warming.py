@@ -20,7 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepctl.clocks import Clocks, extremes
+from cepctl.clocks.shared import Clocks, extremes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.announcing import kept_told

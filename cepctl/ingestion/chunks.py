@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.clocks import Offset
+from cepctl.clocks.shared import Offset
 from cepctl.datasets.kinds import (
     ARROW_TYPES,
     Kind,

@@ -11,8 +11,8 @@ from pathlib import PurePath
 import numpy as np
 import pyarrow as pa
 
-from cepctl.clock_ties import Clocks, ClockTie, chains_of, tied, ties_of
-from cepctl.clocks import Offset, parse_offset, rescaled_clocks, two_offsets
+from cepctl.clocks.shared import Offset, parse_offset, rescaled_clocks, two_offsets
+from cepctl.clocks.ties import Clocks, ClockTie, chains_of, tied, ties_of
 from cepctl.errors import EventSchemaError
 from cepctl.ingestion.chunks import RAW_CLOCK, RAW_OFFSET
 from cepctl.io.contract.clock_offsets import shifted, shifted_by_offsets

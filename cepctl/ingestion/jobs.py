@@ -11,7 +11,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from cepctl import __version__
-from cepctl.clocks import Clocks, clocks_metadata, clocks_of, joined_clocks
+from cepctl.clocks.shared import Clocks, clocks_metadata, clocks_of, joined_clocks
 from cepctl.datasets.left_behind import left_behind_text
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.datasets.observed import observed_text

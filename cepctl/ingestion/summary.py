@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.ordering import Order

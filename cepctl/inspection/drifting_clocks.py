@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.clock_hulls.bounds import DifferenceBounds, difference_bounds
-from cepctl.clock_hulls.pairs import HostEvents, host_events, ordered_pairs
+from cepctl.clocks.hulls.bounds import DifferenceBounds, difference_bounds
+from cepctl.clocks.hulls.pairs import HostEvents, host_events, ordered_pairs
 from cepctl.inspection.clock_graph import ClockGraph, Contradiction, host_contradictions
 from cepctl.inspection.clocks import SUCCESSES
 from cepctl.language.printer import type_text

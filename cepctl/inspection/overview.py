@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cepctl.clock_checks.in_use import ClocksInUse
-from cepctl.clocks import Offset
+from cepctl.clocks.checks.in_use import ClocksInUse
+from cepctl.clocks.shared import Offset
 from cepctl.event_table import FIXED_COLUMNS
 from cepctl.inspection.clock_graph import ClockGraph, clock_graph
 from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs

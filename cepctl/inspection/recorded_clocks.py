@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cepctl.clock_checks.in_use import ClocksInUse, clocks_in_use, joined, model_in_use
+from cepctl.clocks.checks.in_use import ClocksInUse, clocks_in_use, joined, model_in_use
 from cepctl.matching.inputs import EventInputs
 from cepctl.schema import META_CLOCK_RECORDS, META_MODEL
 

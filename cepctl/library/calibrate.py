@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cepctl.calibration.result import Calibration
     from cepctl.calibration.rows import Rows
     from cepctl.calibration.truth import TrueEvents
-    from cepctl.clocks import Clocks
+    from cepctl.clocks.shared import Clocks
     from cepctl.language.ast import Query
     from cepctl.laws.law import OrderLaw
     from cepctl.library.events import Events

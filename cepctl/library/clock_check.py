@@ -16,7 +16,7 @@ from cepctl.notices import READING, tell
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.clock_checks.excluded import Check, Unchecked
+    from cepctl.clocks.checks.excluded import Check, Unchecked
 
 _COPIES = 6
 """Events are held as they are read, as the columns of the engine, and with the stamps of both ends."""
@@ -52,7 +52,7 @@ def checked_clocks(paths: Sequence[str], clocks: str, options: CheckOptions) -> 
     CepctlError
         What the user can mend.
     """
-    from cepctl.clock_checks.excluded import check
+    from cepctl.clocks.checks.excluded import check
     from cepctl.matching.inputs import open_events
     from cepctl.plan.given import attribute_names
     from cepctl.uncertainty.clock_records import read_records

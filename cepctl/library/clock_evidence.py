@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clock_checks.evidence import Evidence, OfClock
+    from cepctl.clocks.checks.evidence import Evidence, OfClock
     from cepctl.engines.diagnosis.shown import OneMatch
     from cepctl.matching.inputs import EventInputs
 
@@ -26,7 +26,7 @@ def recorded_files(inputs: EventInputs) -> dict[str, str]:
 
 def clock_evidence(match: OneMatch, inputs: EventInputs) -> Evidence | None:
     """The evidence of the events of a match; None where no table recorded clocks of its inputs."""
-    from cepctl.clock_checks.evidence import evidence
+    from cepctl.clocks.checks.evidence import evidence
 
     files = recorded_files(inputs)
     return evidence(list(_on_clocks(match)), files) if files else None
@@ -34,7 +34,7 @@ def clock_evidence(match: OneMatch, inputs: EventInputs) -> Evidence | None:
 
 def evidence_of_events(events: pa.Table, inputs: EventInputs) -> Evidence | None:
     """The same of a table of events that were read from the inputs."""
-    from cepctl.clock_checks.evidence import OfClock, evidence
+    from cepctl.clocks.checks.evidence import OfClock, evidence
     from cepctl.pages.matched_events import nanoseconds
     from cepctl.schema import CLOCK
 
@@ -52,8 +52,8 @@ def evidence_of_events(events: pa.Table, inputs: EventInputs) -> Evidence | None
 
 def _on_clocks(match: OneMatch) -> Iterator[OfClock]:
     """The events of a match that a clock stamped at a time of the log."""
-    from cepctl.clock_checks.evidence import OfClock
-    from cepctl.clock_ties import names_in_order
+    from cepctl.clocks.checks.evidence import OfClock
+    from cepctl.clocks.ties import names_in_order
     from cepctl.engines.columns.clocks import NO_CLOCK
 
     events, names = match.events, names_in_order(match.plan.clocks)

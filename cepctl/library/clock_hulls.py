@@ -20,8 +20,8 @@ from cepctl.render.counting import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clock_hulls.hulls import HullSummary
-    from cepctl.clock_hulls.table import Hulls
+    from cepctl.clocks.hulls.hulls import HullSummary
+    from cepctl.clocks.hulls.table import Hulls
     from cepctl.plan.event_schema import EventSchema
     from cepctl.plan.plan import Given
 
@@ -71,7 +71,7 @@ class FoundHulls:
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of CLOCKS, a host at a time."""
-        from cepctl.clock_hulls.table import hull_tables
+        from cepctl.clocks.hulls.table import hull_tables
 
         return hull_tables(self.found, self.summaries)
 
@@ -84,8 +84,8 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
     CepctlError
         What the user can mend.
     """
-    from cepctl.clock_hulls.pairs import NAMELESS, host_events
-    from cepctl.clock_hulls.table import Choices, hulls
+    from cepctl.clocks.hulls.pairs import NAMELESS, host_events
+    from cepctl.clocks.hulls.table import Choices, hulls
     from cepctl.matching.inputs import open_events
     from cepctl.plan.given import attribute_names
     from cepctl.render.clock_hulls import contradiction_lines

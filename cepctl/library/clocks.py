@@ -17,9 +17,9 @@ from cepctl.schema import NANOSECOND, parse_duration
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clock_logs.gathering import Gathered
-    from cepctl.clock_logs.summary import HostSummary
-    from cepctl.clock_logs.values import Choices
+    from cepctl.clocks.logs.gathering import Gathered
+    from cepctl.clocks.logs.summary import HostSummary
+    from cepctl.clocks.logs.values import Choices
 
 _NANOSECONDS = 1_000
 _PARTS_PER_MILLION = 1_000
@@ -67,7 +67,7 @@ class OpenClocks:
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of CLOCKS, some at a time; raises LogFormatError where rows have no bound."""
-        from cepctl.clock_logs.table import clock_tables
+        from cepctl.clocks.logs.table import clock_tables
 
         return clock_tables(self.found, self.bound, self.choices, self.summaries)
 
@@ -84,9 +84,9 @@ def opened_clocks(paths: Sequence[str], options: ClockOptions) -> Iterator[OpenC
         If a file that is named cannot be read, or no log of a clock is found.
     """
     from cepctl.atomic.folders import temporary_folder
-    from cepctl.clock_logs.gathering import gathered
-    from cepctl.clock_logs.hosts import HostNames, mapped_files
-    from cepctl.clock_logs.values import Choices
+    from cepctl.clocks.logs.gathering import gathered
+    from cepctl.clocks.logs.hosts import HostNames, mapped_files
+    from cepctl.clocks.logs.values import Choices
     from cepctl.io.contract.reader import ReadOptions
     from cepctl.io.contract.times import named_zone
 

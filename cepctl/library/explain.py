@@ -165,7 +165,7 @@ def _records(plan: Plan, inputs: EventInputs) -> tuple[str, ...]:
     """The files that the offsets of some of the clocks come from."""
     import pyarrow as pa
 
-    from cepctl.clock_checks.tables import OnClocks
+    from cepctl.clocks.checks.tables import OnClocks
 
     on_clocks = OnClocks.of(pa.array(list(plan.clocks), pa.string()))
     return tuple(recorded_files(inputs)) if on_clocks.recorded.any() else ()

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.atomic.folders import temporary_folder
-from cepctl.clocks import joined_clocks, rescaled_clocks
+from cepctl.clocks.shared import joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.part_files import ArrowEvents, bytes_of_event, events_held, pieces_of_part, rows_of_part

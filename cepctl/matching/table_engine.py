@@ -71,7 +71,7 @@ class TableEngine:
     ) -> FoundRows:
         import pyarrow.parquet as pq
 
-        from cepctl.clocks import clocks_metadata
+        from cepctl.clocks.shared import clocks_metadata
         from cepctl.datasets.marker import SUCCESS
         from cepctl.matching.inputs import open_events
         from cepctl.schema import META_TIME_UNIT

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from cepctl import __version__
-from cepctl.clocks import extremes
+from cepctl.clocks.shared import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.laws.choices import LAWLESS

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from cepctl.clock_ties import ties_of
+from cepctl.clocks.ties import ties_of
 from cepctl.language.ast import Duration
 from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text

@@ -21,7 +21,7 @@ from functools import cached_property
 from itertools import chain, product
 from typing import TYPE_CHECKING, TypeVar
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.language.ast import Expression, MemberIndex, Probability, Query, ReachedTick
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.language.traversal import walk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from cepctl.clock_checks.excluded import STAMP_COLUMNS
+from cepctl.clocks.checks.excluded import STAMP_COLUMNS
 from cepctl.render.counting import counted
 from cepctl.render.pages import page_width, plain_table, print_page
 from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, tick_text
@@ -13,7 +13,7 @@ from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, tick_text
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cepctl.clock_checks.excluded import Check
+    from cepctl.clocks.checks.excluded import Check
 
 _WIDTH = 160
 _MOST_SHOWN = 20

@@ -12,7 +12,7 @@ from cepctl.render.clock_check import place_text, reading_text
 from cepctl.render.pages import page_width, print_page
 
 if TYPE_CHECKING:
-    from cepctl.clock_checks.evidence import Evidence, Recorded
+    from cepctl.clocks.checks.evidence import Evidence, Recorded
 
 _WIDTH = 120
 _MILLISECOND = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cepctl.clock_hulls.hulls import HullSummary
-from cepctl.clock_hulls.table import Hulls
+from cepctl.clocks.hulls.hulls import HullSummary
+from cepctl.clocks.hulls.table import Hulls
 from cepctl.render.clock_check import milliseconds, reading_text
 from cepctl.render.clocks import instant
 from cepctl.render.counting import counted

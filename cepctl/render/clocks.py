@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from cepctl.clock_logs.gathering import Gathered, ReadLog
-from cepctl.clock_logs.summary import HostSummary
+from cepctl.clocks.logs.gathering import Gathered, ReadLog
+from cepctl.clocks.logs.summary import HostSummary
 from cepctl.render.counting import counted, ticks_text
 from cepctl.schema import TimeUnit
 

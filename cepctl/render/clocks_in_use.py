@@ -15,7 +15,7 @@ from cepctl.render.pages import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cepctl.clock_checks.in_use import ClocksInUse, TableInUse, Unfit
+    from cepctl.clocks.checks.in_use import ClocksInUse, TableInUse, Unfit
 
 _WHY = {
     "no value": "without '{by}', which tells their clock",

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from cepctl.clocks import extremes
+from cepctl.clocks.shared import extremes
 from cepctl.inspection.clock_graph import Contradiction, MastersApart
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.disorder import FileOrder

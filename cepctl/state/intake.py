@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cepctl.clocks import Clocks, joined_clocks, rescaled_clocks
+from cepctl.clocks.shared import Clocks, joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.datasets.stored_events import fixed_columns
 from cepctl.errors import UnsupportedQueryError, UsageError

@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
-from cepctl.clock_ties import Clocks, ClockTie, tied, ties_of
+from cepctl.clocks.ties import Clocks, ClockTie, tied, ties_of
 from cepctl.errors import JobError, StateError, UsageError
 from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.growing_writers import Growth

@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
-from cepctl.clocks import MASS_TOLERANCE
+from cepctl.clocks.shared import MASS_TOLERANCE
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_records import read_records

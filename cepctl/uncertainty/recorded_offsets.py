@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.clock_ties import Clocks, ClockTie, tied
-from cepctl.clocks import Offset, checked_offset, offset_text, parse_offset
+from cepctl.clocks.shared import Offset, checked_offset, offset_text, parse_offset
+from cepctl.clocks.ties import Clocks, ClockTie, tied
 from cepctl.errors import UncertaintyModelError
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords

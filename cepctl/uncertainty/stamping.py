@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.clocks import Offset, checked_offset, offset_text
+from cepctl.clocks.shared import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
 from cepctl.event_table import OFFSET_TEXTS
 from cepctl.schema import LATEST_TICK, TimeUnit, tick_text

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.clock_ties import Clocks, names_in_order, ties_of
-from cepctl.clocks import empty_own_part, extremes
+from cepctl.clocks.shared import empty_own_part, extremes
+from cepctl.clocks.ties import Clocks, names_in_order, ties_of
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.errors import EventSchemaError
 from cepctl.schema import CLOCK

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import (

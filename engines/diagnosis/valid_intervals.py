@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.clock_ties import names_in_order
+from cepctl.clocks.ties import names_in_order
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses

@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.clock_ties import TiedClocks
+from cepctl.clocks.ties import TiedClocks
 from cepctl.engines.worlds.stream import (
     Mass,
     Row,

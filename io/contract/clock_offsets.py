@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.clocks import Clocks, extremes, offset_text, parse_offset, rescaled_offset
+from cepctl.clocks.shared import Clocks, extremes, offset_text, parse_offset, rescaled_offset
 from cepctl.errors import EventSchemaError
 from cepctl.event_table import PMF_TYPE
 from cepctl.io.contract.rescaling import rescaled

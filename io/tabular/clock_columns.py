@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
-from cepctl.clocks import Clocks, empty_own_part, offset_text, parse_offset, two_offsets
+from cepctl.clocks.shared import Clocks, empty_own_part, offset_text, parse_offset, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.clock_offsets import offset_ends
 from cepctl.io.tabular.plain_values import simple

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Causes, Flags, Numbers
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.natural_columns import with_mixtures

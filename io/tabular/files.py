@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.clocks import clocks_of
+from cepctl.clocks.shared import clocks_of
 from cepctl.errors import LogFormatError, UncertaintyModelError
 from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks

@@ -16,7 +16,7 @@ from measuring import timed
 from results import Goal, Row, Setup, check_close, check_equal
 from workloads import FIVE_PERCENT, SEED, appendix_c
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze

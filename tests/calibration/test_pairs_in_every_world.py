@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import cepctl
 from cepctl.calibration.result import Calibration
-from cepctl.clocks import clocks_of
+from cepctl.clocks.shared import clocks_of
 from tests.calibration.blurred_worlds import before, pairs
 
 MODEL = """

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cepctl
 from cepctl.calibration.draws import tied_offsets
-from cepctl.clock_ties import Clocks, ClockTie, tied
+from cepctl.clocks.ties import Clocks, ClockTie, tied
 
 NAMES = ("n#1", "n#2", "n#3")
 offsets = st.sampled_from([((-3, 3, 1.0),), ((-4, -1, 0.25), (0, 2, 0.75)), ((1, 1, 0.5), (2, 4, 0.5))])

@@ -8,7 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks, Offset
+from cepctl.clocks.shared import Clocks, Offset
 from tests.plans import Event, event_table, on
 from tests.strategies import LEVELS, Case, any_cases, chain_cases
 

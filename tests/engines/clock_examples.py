@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from tests.plans import Event, on
 
 CLOCKS: Clocks = {"n": ((-2, 2, 1.0),), "m": ((-1, 1, 1.0),)}

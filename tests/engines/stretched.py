@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.clock_cases import ClockCase

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns import events
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
 from cepctl.engines.confidence.clocks import chains, rows

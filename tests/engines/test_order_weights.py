@@ -8,7 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.engines.worlds.order_weights import keys_under_laws, root
 from cepctl.engines.worlds.stream import Times

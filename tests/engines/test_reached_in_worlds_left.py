@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
 from tests.engines.clock_cases import ClockCase, clock_cases

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.occurrence import rows
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions

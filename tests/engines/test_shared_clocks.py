@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table

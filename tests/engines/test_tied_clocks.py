@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume
 
 from cepctl.arrays import Indexes
-from cepctl.clock_ties import Clocks, ClockTie, tied
+from cepctl.clocks.ties import Clocks, ClockTie, tied
 from cepctl.engines.columns import events as event_columns
 from cepctl.engines.columns.clocks import NO_TIE, EventClocks, event_clocks
 from cepctl.engines.confidence.clocks.frames import Frames, Weighed

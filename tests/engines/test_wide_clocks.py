@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import pytest
 
-from cepctl.clocks import Clocks, Offset
+from cepctl.clocks.shared import Clocks, Offset
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import rows_by_signature
 from tests.plans import Event, event_table, histogram, on, plan_of

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import groups_in_order

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from cepctl.clock_ties import Clocks, ClockTie, tied
+from cepctl.clocks.ties import Clocks, ClockTie, tied
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase, clock_cases
 from tests.fuzzing.drawn_events import drawn_chains
 from tests.plans import Event, on

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
-from cepctl.clock_ties import Clocks, ClockTie, Offset, chains_of, tied
+from cepctl.clocks.ties import Clocks, ClockTie, Offset, chains_of, tied
 from tests.engines.clock_cases import OFFSETS
 from tests.fuzzing.constructs import Wanted
 from tests.fuzzing.queries import Pattern, parts_of

@@ -8,7 +8,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from cepctl.clock_ties import ClockTie, ties_of
+from cepctl.clocks.ties import ClockTie, ties_of
 from tests.fuzzing.queries import Case
 from tests.fuzzing.workers import Judged
 from tests.plans import Event

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from cepctl.clock_ties import Clocks, chains_of
+from cepctl.clocks.ties import Clocks, chains_of
 from cepctl.laws.law import OrderLaw
 from tests.plans import Event, on
 from tests.random_patterns import Part

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from cepctl.clock_ties import tied, ties_of
+from cepctl.clocks.ties import tied, ties_of
 from tests.fuzzing.queries import Case
 from tests.plans import Event
 

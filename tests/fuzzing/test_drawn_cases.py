@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.clock_ties import ties_of
+from cepctl.clocks.ties import ties_of
 from cepctl.engines.event.match import match_events
 from cepctl.errors import CepctlError, UsageError
 from cepctl.library.match import match

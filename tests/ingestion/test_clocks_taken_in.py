@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.clocks import Clocks, Offset, clocks_of
+from cepctl.clocks.shared import Clocks, Offset, clocks_of
 from cepctl.errors import CepctlError, EventSchemaError, UncertaintyModelError
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import ingest

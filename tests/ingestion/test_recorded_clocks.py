@@ -18,8 +18,8 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
-from cepctl.clock_ties import ClockTie, ties_of
-from cepctl.clocks import clocks_of
+from cepctl.clocks.shared import clocks_of
+from cepctl.clocks.ties import ClockTie, ties_of
 from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.event_table import PMF_TYPE
 from cepctl.io.contract.clock_offsets import shifted

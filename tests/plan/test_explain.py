@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from cepctl.clock_ties import ClockTie, tied
+from cepctl.clocks.ties import ClockTie, tied
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.explain import to_json, to_text

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import UnsupportedQueryError

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.runners import local
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan

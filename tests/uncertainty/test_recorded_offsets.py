@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.clocks import parse_offset
+from cepctl.clocks.shared import parse_offset
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
 from cepctl.uncertainty.clock_rules import read_clock

@@ -32,7 +32,7 @@ from cepctl.side_figures import SideFigure, beside
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clocks import Clocks
+    from cepctl.clocks.shared import Clocks
     from cepctl.ingestion.options import IngestOptions
     from cepctl.io.contract.message_template import MessageTemplate
     from cepctl.plan.plan import Plan
@@ -233,7 +233,7 @@ def _attributes(saved: Saved) -> dict[str, pa.DataType]:
 
 def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
     """The clocks of the events that a state keeps, and all that are tied to these."""
-    from cepctl.clock_ties import chains_of
+    from cepctl.clocks.ties import chains_of
     from cepctl.schema import CLOCK
 
     if not plan.clocks:

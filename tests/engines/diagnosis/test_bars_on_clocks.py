@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.intervals.rows import valid
 from cepctl.engines.diagnosis.posteriors import endpoint_spans, shares_under_way

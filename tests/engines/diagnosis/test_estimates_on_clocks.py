@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.clocks import refusals
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.diagnosis.why_not import why_not

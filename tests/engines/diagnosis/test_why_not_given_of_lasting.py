@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.diagnosis import binding_checks, worlds_left
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport
 from cepctl.engines.diagnosis.why_not import why_not

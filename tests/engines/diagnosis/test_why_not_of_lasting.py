@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.diagnosis.leave_one_out import Excluded
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
 from cepctl.engines.event.match import match_events

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.datasets.row_groups import row_groups
 from cepctl.datasets.stored_events import StoredEvents
 from cepctl.engines.event.options import MatchOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative

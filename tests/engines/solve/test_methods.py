@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.bindings import Bindings, TickSpans
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.given.known import known_events

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from tests.engines.clock_examples import CLOCKS, EXAMPLES, INDEPENDENT, READINGS

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from cepctl.arrays import Indexes
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.search.clock_joins import ClockJoin
 from tests.engines.agreement import rows_by_signature

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cepctl.clocks import Clocks, Offset
+from cepctl.clocks.shared import Clocks, Offset
 from cepctl.engines.columns.clocks import event_clocks
 from cepctl.engines.confidence.clocks import chains
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, mass_between, support

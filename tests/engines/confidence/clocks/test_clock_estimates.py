@@ -10,7 +10,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.arrays import Indexes
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.event.match import match_events

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cepctl.arrays import Reals
-from cepctl.clocks import Clocks, Offset
+from cepctl.clocks.shared import Clocks, Offset
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import assert_same_rows

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.clock_ties import Clocks, ClockTie, tied
-from cepctl.clocks import Offset
+from cepctl.clocks.shared import Offset
+from cepctl.clocks.ties import Clocks, ClockTie, tied
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, ChainWeights, weights_at
 from cepctl.engines.event.match import match_events

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Flags
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.confidence.clocks import unions
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints, Segments

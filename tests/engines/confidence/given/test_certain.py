@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.arrays import Flags
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.given import confidences
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.clocks import unions
 from cepctl.engines.confidence.clocks.breakpoints import Segments
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses

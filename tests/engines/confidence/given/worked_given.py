@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from tests.plans import Event, on
 
 TASK = (

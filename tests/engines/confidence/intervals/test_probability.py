@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.confidence.intervals.worked_intervals import A, B

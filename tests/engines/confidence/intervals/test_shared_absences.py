@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.intervals import clauses
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import MANY_EXAMPLES, check

@@ -9,7 +9,7 @@ from math import comb
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.clocks import Clocks
+from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.event import counted_members as engine
