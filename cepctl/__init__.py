@@ -25,8 +25,8 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
     from cepctl.calibration.result import Calibration
-    from cepctl.directly_follows.graph import FollowsGraph
     from cepctl.errors import CepctlError
+    from cepctl.inspection.follows.graph import FollowsGraph
     from cepctl.laws.learning.learned import Learned
     from cepctl.library.assign import assign
     from cepctl.library.audit import Audited, audit
@@ -89,7 +89,7 @@ _HOMES = {
     "CepctlWarning": "notices",
     "Explanation": "library.explain",
     "Exported": "library.export",
-    "FollowsGraph": "directly_follows.graph",
+    "FollowsGraph": "inspection.follows.graph",
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
     "Learned": "laws.learning.learned",

@@ -19,7 +19,7 @@ from cepctl.library.raw_input import RawInput, given_ingest_options, ingest_opti
 from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
-    from cepctl.auditing.findings import Audit, SourceAudit
+    from cepctl.inspection.auditing.findings import Audit, SourceAudit
     from cepctl.library.events import Events
 
 
@@ -91,9 +91,9 @@ def audited(
     paths: Sequence[str], choices: RawInput, memory: MemoryBudget, *, with_model: bool = True
 ) -> Audited:
     """Audit events at some paths, and log the notes on reading them; a model takes a second look at them."""
-    from cepctl.auditing.lines import with_lines
-    from cepctl.auditing.overview import audit_events
-    from cepctl.auditing.settling import settling_model
+    from cepctl.inspection.auditing.lines import with_lines
+    from cepctl.inspection.auditing.overview import audit_events
+    from cepctl.inspection.auditing.settling import settling_model
     from cepctl.inspection.overview import inspect_events
     from cepctl.matching.inputs import open_events
 
@@ -110,7 +110,7 @@ def audited(
 
 def require_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     """Kinds of findings; raises UsageError for one that there is not."""
-    from cepctl.auditing.findings import KINDS
+    from cepctl.inspection.auditing.findings import KINDS
 
     chosen = tuple(kinds)
     for kind in chosen:

@@ -20,7 +20,7 @@ from cepctl.notices import READING, tell
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.directly_follows.graph import FollowsGraph
+    from cepctl.inspection.follows.graph import FollowsGraph
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
 
@@ -130,8 +130,8 @@ def _graph(inputs: EventInputs, by: Sequence[str]) -> FollowsGraph:
     import polars as pl
     import pyarrow as pa
 
-    from cepctl.directly_follows.graph import follows_graph
     from cepctl.engines.columns.masses import masses_of
+    from cepctl.inspection.follows.graph import follows_graph
 
     table = inputs.read(list(by))
     frame = pl.from_arrow(pa.table({name: table.column(name) for name in ("event_type", *by)}))

@@ -9,7 +9,16 @@ from typing import TextIO
 from rich.markup import escape
 from rich.table import Table
 
-from cepctl.auditing.findings import ACROSS_HOSTS, BY_FILE, CERTAIN, OPEN, WEIGHTED, WRONG, Audit, SourceAudit
+from cepctl.inspection.auditing.findings import (
+    ACROSS_HOSTS,
+    BY_FILE,
+    CERTAIN,
+    OPEN,
+    WEIGHTED,
+    WRONG,
+    Audit,
+    SourceAudit,
+)
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 

@@ -10,7 +10,7 @@ from cepctl.render.counting import counted
 from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
-    from cepctl.directly_follows.graph import FollowsGraph
+    from cepctl.inspection.follows.graph import FollowsGraph
 
 FORMS = ("table", "csv", "dot", "mermaid")
 _PIPE_WIDTH = 160

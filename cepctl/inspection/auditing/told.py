@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta, timezone
 
-from cepctl.auditing.findings import (
+from cepctl.ingestion.other_times import OtherTimes
+from cepctl.ingestion.results import FileTimes
+from cepctl.ingestion.written_units import LOST_ZEROS
+from cepctl.inspection.auditing.findings import (
     ACROSS_HOSTS,
     BY_FILE,
     CERTAIN,
@@ -17,10 +20,7 @@ from cepctl.auditing.findings import (
     SourceAudit,
     in_order,
 )
-from cepctl.auditing.neighbours import SourceFacts
-from cepctl.ingestion.other_times import OtherTimes
-from cepctl.ingestion.results import FileTimes
-from cepctl.ingestion.written_units import LOST_ZEROS
+from cepctl.inspection.auditing.neighbours import SourceFacts
 from cepctl.io.contract.reader import TWICE
 from cepctl.lengths import seconds_text
 from cepctl.schema import ARRIVAL, MICROSECONDS, TimeUnit, tick_text

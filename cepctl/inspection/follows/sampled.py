@@ -14,8 +14,8 @@ from hashlib import blake2b
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.directly_follows.clusters import Members
-from cepctl.directly_follows.expected import Averages
+from cepctl.inspection.follows.clusters import Members
+from cepctl.inspection.follows.expected import Averages
 
 FAILURE = 1e-6
 _DRAWN = 20_000_000

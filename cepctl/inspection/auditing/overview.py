@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cepctl.auditing.findings import Audit, worst_first
-from cepctl.auditing.neighbours import source_facts
-from cepctl.auditing.told import audit_of
+from cepctl.inspection.auditing.findings import Audit, worst_first
+from cepctl.inspection.auditing.neighbours import source_facts
+from cepctl.inspection.auditing.told import audit_of
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.overview import observed_attributes, observed_events
 from cepctl.lengths import span_text

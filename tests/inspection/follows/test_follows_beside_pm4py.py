@@ -14,7 +14,7 @@ import pytest
 import cepctl
 
 pytestmark = pytest.mark.slow
-SAMPLE = Path(__file__).parents[2] / "sample_data" / "logs" / "tickets.xes"
+SAMPLE = Path(__file__).parents[3] / "sample_data" / "logs" / "tickets.xes"
 PROGRAM = """
 import json, sys
 import pm4py

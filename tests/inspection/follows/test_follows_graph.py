@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.directly_follows import expected
-from cepctl.directly_follows.clusters import Members, clusters_of
-from cepctl.directly_follows.expected import averages
-from cepctl.directly_follows.graph import FollowsGraph, follows_graph
-from cepctl.directly_follows.orders import MOST_ORDERED
 from cepctl.engines.columns.masses import Masses
+from cepctl.inspection.follows import expected
+from cepctl.inspection.follows.clusters import Members, clusters_of
+from cepctl.inspection.follows.expected import averages
+from cepctl.inspection.follows.graph import FollowsGraph, follows_graph
+from cepctl.inspection.follows.orders import MOST_ORDERED
 
 Event = tuple[int, str, list[tuple[int, int, int]]]
 """Case, type, and buckets (lo, hi, weight)."""
@@ -164,7 +164,7 @@ def test_what_is_too_much_work_is_estimated_within_its_error(monkeypatch: pytest
 def test_bounds_hold_what_the_orders_of_few_give(monkeypatch: pytest.MonkeyPatch) -> None:
     events = staggered(MOST_ORDERED, 30, 11)
     exact = told(graph_of(events))
-    monkeypatch.setattr("cepctl.directly_follows.orders.MOST_ORDERED", 1)
+    monkeypatch.setattr("cepctl.inspection.follows.orders.MOST_ORDERED", 1)
     bounded = graph_of(events)
     assert bounded.rows["bounds"].all()
     assert exact.keys() <= told(bounded).keys()

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cepctl.auditing.findings import Audit, Finding, SourceAudit
 from cepctl.errors import CepctlError
+from cepctl.inspection.auditing.findings import Audit, Finding, SourceAudit
 from cepctl.io.contract.line_records import LineRecords
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import OpenLog, format_named, open_log

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from cepctl.auditing.findings import Audit
+from cepctl.inspection.auditing.findings import Audit
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.suggestion import suggested_model
 

@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.directly_follows.clusters import Members
+from cepctl.inspection.follows.clusters import Members
 
 MOST_ORDERED = 6
 Table = dict[tuple[int, int], int]

@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.directly_follows.clusters import Members
+from cepctl.inspection.follows.clusters import Members
 
 NODES = 16
 CELL_MASS = 4.0

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import cepctl
-from cepctl.auditing.findings import KINDS, SourceAudit
 from cepctl.errors import UsageError
+from cepctl.inspection.auditing.findings import KINDS, SourceAudit
 from cepctl.library.audit import require_kinds
 from cepctl.uncertainty.model import parse_model
 
@@ -165,7 +165,7 @@ def test_kinds_are_checked_and_all_of_them_are_described() -> None:
     assert require_kinds(["zone", "steps"]) == ("zone", "steps")
     with pytest.raises(UsageError, match="did you mean 'zone'"):
         require_kinds(["zones"])
-    page = (Path(__file__).parents[2] / "docs" / "what-are-times-worth.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "what-are-times-worth.md").read_text(encoding="utf-8")
     assert [kind for kind in KINDS if f"| `{kind}` |" not in page] == []
 
 
