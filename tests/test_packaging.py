@@ -56,7 +56,7 @@ def test_the_wheel_holds_engines_and_io_through_the_links(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io")
-    wanted |= modules(ROOT / "cepctl" / "pages", "cepctl/pages") | {"cepctl/py.typed"}
+    wanted |= modules(ROOT / "cepctl" / "render" / "pictures", "cepctl/render/pictures") | {"cepctl/py.typed"}
     assert wanted - names == set()
     assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {
         "cepctl"

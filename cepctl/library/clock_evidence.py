@@ -35,7 +35,7 @@ def clock_evidence(match: OneMatch, inputs: EventInputs) -> Evidence | None:
 def evidence_of_events(events: pa.Table, inputs: EventInputs) -> Evidence | None:
     """The same of a table of events that were read from the inputs."""
     from cepctl.clocks.checks.evidence import OfClock, evidence
-    from cepctl.pages.matched_events import nanoseconds
+    from cepctl.render.pictures.matched_events import nanoseconds
     from cepctl.schema import CLOCK
 
     files = recorded_files(inputs)

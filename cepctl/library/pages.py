@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from cepctl.library.found import Found
     from cepctl.matching.inputs import EventInputs
-    from cepctl.pages.document import About
-    from cepctl.pages.matched_events import MatchedEvents
     from cepctl.plan.plan import Plan
+    from cepctl.render.pictures.document import About
+    from cepctl.render.pictures.matched_events import MatchedEvents
 
 
 def report_page(found: Found, listed: int) -> str:
@@ -65,12 +65,12 @@ def _why_not(found: Found) -> str | None:
 
 def _page(found: Found, rows: pa.Table, listed: int, *, best_only: bool) -> str:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts, found_or_missed
-    from cepctl.pages.document import About, document
-    from cepctl.pages.matched_events import matched_events
-    from cepctl.pages.overview import overview_beside
-    from cepctl.pages.page import page_html
-    from cepctl.pages.strip import strip_of
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+    from cepctl.render.pictures.document import About, document
+    from cepctl.render.pictures.matched_events import matched_events
+    from cepctl.render.pictures.overview import overview_beside
+    from cepctl.render.pictures.page import page_html
+    from cepctl.render.pictures.strip import strip_of
 
     counts = found.summary.counts
     judged = None
@@ -113,12 +113,12 @@ def document_of_keys(found: Found, keys: pa.Table, listed: int, about: About) ->
     import pyarrow as pa
 
     from cepctl.engines.event.raw_time_counts import found_or_missed
-    from cepctl.pages.document import document
-    from cepctl.pages.matched_events import matched_events
-    from cepctl.pages.overview import overview_beside
-    from cepctl.pages.records import NO_KEY, KeyLines, owners
     from cepctl.plan.grouping import ungrouped
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+    from cepctl.render.pictures.document import document
+    from cepctl.render.pictures.matched_events import matched_events
+    from cepctl.render.pictures.overview import overview_beside
+    from cepctl.render.pictures.records import NO_KEY, KeyLines, owners
 
     plan = ungrouped(found.plan)
     names = tuple(each.name for each in plan.returns)
@@ -141,8 +141,8 @@ def document_of_keys(found: Found, keys: pa.Table, listed: int, about: About) ->
 
 def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEvents:
     """The best match of each key, in their order, without those of which it is not known."""
-    from cepctl.pages.matched_events import matched_events
     from cepctl.plan.grouping import ungrouped
+    from cepctl.render.pictures.matched_events import matched_events
 
     matches = ungrouped(plan)
     known = keys.filter(keys.column("signature").is_valid())

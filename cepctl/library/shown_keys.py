@@ -22,8 +22,8 @@ def with_shown_keys(found: Found, rows: pa.Table) -> pa.Table:
     `rows`: with the ids of their events (`signature`), which can still be read.
     """
     from cepctl.language.parser import parse
-    from cepctl.pages.matched_events import bound_ids
     from cepctl.plan.returned_items import with_keys
+    from cepctl.render.pictures.matched_events import bound_ids
 
     query = parse(found.query)
     if query.returns or found.plan.group_by is not None or not (found.summary.judged and rows.num_rows):
@@ -44,7 +44,7 @@ def _bound_rows(found: Found, rows: pa.Table, events: pa.Table) -> list[dict[str
     """Of each match the row of the event that each variable has, by its name in small letters."""
     from cepctl.engines.columns.events import events_of
     from cepctl.engines.diagnosis.valid_intervals import bound_events, valid_intervals
-    from cepctl.pages.records import variables
+    from cepctl.render.pictures.records import variables
 
     plan, names = found.plan, variables(found.plan)
     bound = bound_events(rows.column("signature"), events.column("event_id").combine_chunks())

@@ -1,1 +1,1 @@
-"""What people see on a terminal; the only part that knows Rich."""
+"""What people see: tables on a terminal, by the only part that knows Rich, and pictures."""

@@ -13,8 +13,8 @@ from cepctl.engines.rows.order import ordered
 from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
-from cepctl.pages.matched_events import matched_events
 from cepctl.plan.analyze import analyze
+from cepctl.render.pictures.matched_events import matched_events
 
 STAMPED = """event_id,event_type,lower,upper,clock,clock_offset
 a,A,-1,3,n,-2:2:1

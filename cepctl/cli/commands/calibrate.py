@@ -153,7 +153,7 @@ def command(
     asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
     found = calibrated(events, asked, raw_input, memory)
     if is_page:
-        from cepctl.pages.calibration import calibration_page
+        from cepctl.render.pictures.calibration import calibration_page
 
         write_pieces([calibration_page(found).encode()], output)
     elif as_json:

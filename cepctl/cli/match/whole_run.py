@@ -145,8 +145,8 @@ def _beside_rows(request: MatchRequest, matches: Matches) -> dict[str, object]:
 
 def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
     """The matches as a trace, or the keys of GROUP BY."""
-    from cepctl.pages.matched_events import matched_events
-    from cepctl.pages.trace import trace_pieces
+    from cepctl.render.pictures.matched_events import matched_events
+    from cepctl.render.pictures.trace import trace_pieces
 
     plan, inputs, rows = matches.found.plan, matches.found.inputs, matches.table()[:limit]
     if plan.group_by is None:

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from cepctl.arrays import Indexes
 from cepctl.laws.choices import LAWLESS
-from cepctl.pages.matched_events import Bar, MatchedEvents, nanoseconds
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan
+from cepctl.render.pictures.matched_events import Bar, MatchedEvents, nanoseconds
 
 Plain: TypeAlias = str | int | float | bool | None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cepctl.arrays import Ticks
 from cepctl.matching.sketched import possible_stretches
-from cepctl.pages.records import plain
+from cepctl.render.pictures.records import plain
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs

@@ -1,4 +1,4 @@
-// The document of the page (cepctl/pages/document.py) as matches and events by name.
+// The document of the page (cepctl/render/pictures/document.py) as matches and events by name.
 
 function readReport() {
   const report = JSON.parse(byId("data").textContent);

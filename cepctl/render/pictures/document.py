@@ -19,13 +19,13 @@ from cepctl.clocks.shared import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.laws.choices import LAWLESS
-from cepctl.pages.matched_events import Bar, MatchedEvents
-from cepctl.pages.overview import Overview, key_texts
-from cepctl.pages.records import EventRecord, KeyLines, Plain, event_records, plain, variables
-from cepctl.pages.strip import Strip
 from cepctl.plan.laws import law_name
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.plan.relations import relations_in_words
+from cepctl.render.pictures.matched_events import Bar, MatchedEvents
+from cepctl.render.pictures.overview import Overview, key_texts
+from cepctl.render.pictures.records import EventRecord, KeyLines, Plain, event_records, plain, variables
+from cepctl.render.pictures.strip import Strip
 
 _SENTENCE = re.compile(r"(?<=[.?!]) ")
 _MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR, LAWLESS)

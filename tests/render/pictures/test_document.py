@@ -11,8 +11,8 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
-from cepctl.pages.overview import MOST_TIME_BINS, time_counts
-from cepctl.pages.page import data_block, page_html
+from cepctl.render.pictures.overview import MOST_TIME_BINS, time_counts
+from cepctl.render.pictures.page import data_block, page_html
 from cepctl.schema import TimeUnit
 
 QUERY = "PATTERN SEQ(A a, B b, C c) WHERE [node] WITHIN 4 ticks RETURN c.note, a.time AS raw"

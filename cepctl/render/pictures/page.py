@@ -50,7 +50,7 @@ _ESCAPES = {
 
 
 def page_html(document: dict[str, Any], files: PageParts = MATCHES) -> str:
-    """The page that shows a document, of `cepctl.pages.document` unless other files are named."""
+    """The page that shows a document, of `cepctl.render.pictures.document` unless other files are named."""
     style = "".join(_part(name) for name in files.style)
     program = '"use strict";\n' + "".join(_part(name) for name in files.program)
     allowed = f"img-src data:; style-src {_digest(style)}; script-src {_digest(program)}"
@@ -81,7 +81,7 @@ def data_block(document: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    return files_of("cepctl.pages").joinpath("page", name).read_text(encoding="utf-8")
+    return files_of("cepctl.render.pictures").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cepctl import __version__
-from cepctl.pages.document import title_of
-from cepctl.pages.page import CALIBRATION, page_html
+from cepctl.render.pictures.document import title_of
+from cepctl.render.pictures.page import CALIBRATION, page_html
 from cepctl.schema import TimeUnit, tick_text
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ import pyarrow.compute as pc
 
 from cepctl.errors import UsageError
 from cepctl.io.rows.encoding import presented
-from cepctl.pages.matched_events import MatchedEvents
-from cepctl.pages.records import EventRecord, event_records, plain, variables
 from cepctl.plan.plan import CONFIDENCE_ERROR
+from cepctl.render.pictures.matched_events import MatchedEvents
+from cepctl.render.pictures.records import EventRecord, event_records, plain, variables
 from cepctl.schema import (
     MICROSECOND,
     NANOSECOND,
