@@ -31,7 +31,7 @@ from cepctl.matching.execution import RunnerChoice
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Component
-from cepctl.polars_expressions import Leaf, compile_expression
+from cepctl.plan.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
 from cepctl.spark.settings import DEFAULT_MASTER
 

@@ -33,7 +33,7 @@ from cepctl.uncertainty.stamping import LookUp, Stamped, Unstamped, nanoseconds_
 if TYPE_CHECKING:
     import polars as pl
 
-    from cepctl.polars_expressions import Leaf
+    from cepctl.plan.polars_expressions import Leaf
 
 DAY = Granularity(86_400_000_000)
 
@@ -327,7 +327,7 @@ def _holds(
     # Few models have conditions, and Polars takes longer to import than a small log to read.
     import polars as pl
 
-    from cepctl.polars_expressions import compile_expression
+    from cepctl.plan.polars_expressions import compile_expression
 
     columns: dict[str, pl.Series] = {}
 

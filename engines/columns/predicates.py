@@ -33,7 +33,7 @@ from cepctl.language.ast import (
     Variable,
 )
 from cepctl.plan.plan import Alternative, Component, Link, ReturnColumn
-from cepctl.polars_expressions import Leaf, compile_expression
+from cepctl.plan.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
 
 _FEW_TYPES = 4

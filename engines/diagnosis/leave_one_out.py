@@ -55,7 +55,7 @@ from cepctl.language.ast import (
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link
-from cepctl.polars_expressions import compile_expression
+from cepctl.plan.polars_expressions import compile_expression
 
 _FIRST_EVENTS = 1 << 12
 _FASTER = 8

@@ -34,7 +34,7 @@ from cepctl.engines.diagnosis.conditions import (
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.search.search import NOT_BOUND, Search, links_decided, reach
 from cepctl.plan.plan import Equality
-from cepctl.polars_expressions import compile_expression
+from cepctl.plan.polars_expressions import compile_expression
 
 _KEPT = 16
 

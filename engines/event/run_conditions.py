@@ -16,7 +16,7 @@ from cepctl.engines.columns.predicates import aggregate_of, column_name, compone
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Probability, Variable
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link
-from cepctl.polars_expressions import compile_expression
+from cepctl.plan.polars_expressions import compile_expression
 
 
 def reads_finished(expression: Expression, variable: str) -> bool:

@@ -12,7 +12,7 @@ from cepctl.errors import QuerySemanticError
 from cepctl.language.ast import Attribute, Constant, Duration, Expression
 from cepctl.language.parser import parse_expression
 from cepctl.language.traversal import rewrite
-from cepctl.polars_expressions import Leaf, compile_expression
+from cepctl.plan.polars_expressions import Leaf, compile_expression
 from tests.engines.expression_cases import CASES, COLUMNS, Case, different
 
 POLARS = {"integer": pl.Int64(), "float": pl.Float64(), "string": pl.String(), "boolean": pl.Boolean()}
