@@ -15,7 +15,7 @@ from _pytest.doctest import DoctestModule
 from tests.kept_strategies import keep_strategies
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 
 # A run under load is slow, not wrong.
@@ -96,7 +96,7 @@ def spark() -> Iterator[Session]:
 
     local[2]: two tasks at a time, so that an order which only one worker keeps shows.
     """
-    from cepctl.spark.session import spark_session
+    from cepctl.runners.spark.session import spark_session
 
     with spark_session("local[2]") as session:
         yield session

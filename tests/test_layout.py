@@ -62,8 +62,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "schema": {"errors"},
     "event_table": {"schema"},
     "clocks": {"errors", "schema"},
-    "spark": {"start_up"},
-    "runners": {"interrupts", "spark", "engines.concurrency"},
+    "runners": {"interrupts", "engines.concurrency"},
+    "runners.spark": {"start_up", "runners"},
     "laws": set(),
     "engines": set(),
     "io.contract": set(),
@@ -236,7 +236,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doctor": {
         "laws",
         "runners",
-        "spark",
+        "runners.spark",
         "language",
         "plan",
         "ingestion",
@@ -277,7 +277,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "matching": {
         "laws",
         "runners",
-        "spark",
+        "runners.spark",
         "language",
         "plan",
         "io.contract",
@@ -399,7 +399,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inspection.follows",
         "engines.concurrency",
         "runners",
-        "spark",
+        "runners.spark",
         "io.contract",
         "io.rows",
         "io.source",
@@ -427,13 +427,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "frames": {"library"},
     "assistants": {"language", "uncertainty", "matching", "engines.diagnosis", "library", "render"},
-    "cli.output": {"spark", "terminal", "io.rows", "ingestion", "library", "render"},
+    "cli.output": {"runners.spark", "terminal", "io.rows", "ingestion", "library", "render"},
     "cli.options": {
         "laws",
         "language",
         "datasets",
         "runners",
-        "spark",
+        "runners.spark",
         "plan",
         "io.formats",
         "matching",
@@ -448,7 +448,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "io.source",
         "terminal",
         "runners",
-        "spark",
+        "runners.spark",
         "io.rows",
         "language",
         "engines.diagnosis",
@@ -464,7 +464,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.commands": {
         "laws",
         "assistants",
-        "spark",
+        "runners.spark",
         "io.rows",
         "language",
         "plan",
@@ -483,7 +483,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
 }
 # may import PySpark
-SPARK_MODULES = re.compile(r"cepctl\.(spark\.\w+|runners\.spark)")
+SPARK_MODULES = re.compile(r"cepctl\.runners\.spark\.\w+")
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

@@ -13,8 +13,8 @@ from typing import Literal
 
 from cepctl.errors import CepctlError, JobError
 from cepctl.memory import machine_memory
-from cepctl.runners.spark import SparkRunner
-from cepctl.spark.session import spark_session
+from cepctl.runners.spark.runner import SparkRunner
+from cepctl.runners.spark.session import spark_session
 
 Verdict = Literal["ok", "warning", "failed"]
 
@@ -116,7 +116,7 @@ def _named(faults: list[str]) -> list[str]:
 
 def java(*, needed: bool) -> Finding:
     """The Java that Spark would run on."""
-    from cepctl.spark.java import find_java
+    from cepctl.runners.spark.java import find_java
 
     try:
         found = find_java()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
-from cepctl.spark.java import find_java
-from cepctl.spark.java_classes import archive_name, archives_of, recording_options
+from cepctl.runners.spark.java import find_java
+from cepctl.runners.spark.java_classes import archive_name, archives_of, recording_options
 from cepctl.trust.own_python import python_command
 from cepctl.trust.ownership import make_private
 

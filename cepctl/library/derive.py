@@ -32,8 +32,8 @@ from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Component
 from cepctl.plan.polars_expressions import Leaf, compile_expression
+from cepctl.runners.spark.settings import DEFAULT_MASTER
 from cepctl.schema import END_TIME
-from cepctl.spark.settings import DEFAULT_MASTER
 
 if TYPE_CHECKING:
     from cepctl.library.events import Events

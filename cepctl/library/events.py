@@ -25,8 +25,8 @@ from cepctl.errors import EventSchemaError, UsageError
 from cepctl.library.options import PathText
 from cepctl.library.query_text import kind_named
 from cepctl.notices import READING
-from cepctl.spark.jobs import failures_told
-from cepctl.spark.settings import is_local
+from cepctl.runners.spark.jobs import failures_told
+from cepctl.runners.spark.settings import is_local
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ from cepctl.library.options import require_choice
 from cepctl.matching.execution import AUTO, Execution, RunnerChoice
 from cepctl.plan.choices import Engine
 from cepctl.runners.kinds import RUNNERS
-from cepctl.spark.session import session_runs
-from cepctl.spark.settings import DEFAULT_MASTER, require_master
+from cepctl.runners.spark.session import session_runs
+from cepctl.runners.spark.settings import DEFAULT_MASTER, require_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -63,7 +63,7 @@ class RunnerChoice:
             return self
         if small:
             return replace(self, runner="local")
-        from cepctl.spark.session import why_not_startable
+        from cepctl.runners.spark.session import why_not_startable
 
         because = why_not_startable()
         if because is None:
@@ -83,6 +83,6 @@ class Execution:
     def require_startable(self) -> None:
         """Raise JobError where Spark is to run the plan and cannot; asked before anything is read."""
         if self.runner.on_spark and self.engine == "event":
-            from cepctl.spark.session import require_startable
+            from cepctl.runners.spark.session import require_startable
 
             require_startable(self.runner.master)

@@ -44,6 +44,6 @@ class RunnerKind:
 
 
 RUNNERS: dict[str, RunnerKind] = {
-    "spark": RunnerKind("cepctl.runners.spark:opened", of_spark=True),
+    "spark": RunnerKind("cepctl.runners.spark.runner:opened", of_spark=True),
     "local": RunnerKind("cepctl.runners.local:opened", here=True),
 }

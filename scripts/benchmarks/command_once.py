@@ -15,7 +15,7 @@ from peers import bucketed_sql, duckdb_connection, polars_join
 from workloads import ONE_PERCENT
 
 from cepctl.cli import main as cepctl
-from cepctl.spark.session import spark_session
+from cepctl.runners.spark.session import spark_session
 
 
 def run(who: str, events: str, output: Path, key: str | None) -> None:

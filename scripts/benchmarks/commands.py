@@ -16,8 +16,8 @@ from workloads import ONE_PERCENT, appendix_c, stored
 
 from cepctl.cli import main
 from cepctl.errors import JobError
-from cepctl.spark.java import find_java
-from cepctl.spark.session import spark_session
+from cepctl.runners.spark.java import find_java
+from cepctl.runners.spark.session import spark_session
 
 SIZES = (1_000_000, 10_000_000)
 

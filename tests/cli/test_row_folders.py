@@ -22,7 +22,7 @@ from cepctl.library.question import Question
 from cepctl.memory import MemoryBudget
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 EVENTS = 60
 ROWS = EVENTS * (EVENTS + 1) // 2

@@ -29,7 +29,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise JobError("Spark was called")
         yield
 
-    monkeypatch.setattr("cepctl.runners.spark.spark_session", called)
+    monkeypatch.setattr("cepctl.runners.spark.runner.spark_session", called)
 
 
 def test_the_size_decides() -> None:
@@ -55,7 +55,7 @@ def test_what_is_large_goes_to_spark(
 ) -> None:
     monkeypatch.setattr("cepctl.matching.execution.LOCAL_EVENTS", 1)
     monkeypatch.setattr("cepctl.matching.execution.LOCAL_BYTES", 1)
-    monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: None)
+    monkeypatch.setattr("cepctl.runners.spark.session.why_not_startable", lambda: None)
     words = [word.replace("_", " ") for word in command.split()]
     assert main([*words, "--runner", "auto"]) == 4
     assert capsys.readouterr().err.endswith("error: Spark was called\n")
@@ -74,7 +74,7 @@ def test_without_java_what_is_large_stays_here_with_a_note(
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
     monkeypatch.setattr("cepctl.matching.execution.LOCAL_EVENTS", 1)
     monkeypatch.setattr("cepctl.matching.execution.LOCAL_BYTES", 1)
-    monkeypatch.setattr("cepctl.spark.session.why_not_startable", lambda: "no Java found")
+    monkeypatch.setattr("cepctl.runners.spark.session.why_not_startable", lambda: "no Java found")
     words = [word.replace("_", " ") for word in command.split()]
     assert main(words) == 0
     said = capsys.readouterr().err

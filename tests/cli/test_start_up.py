@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.spark.session import Session
+from cepctl.runners.spark.session import Session
 from cepctl.start_up import compile_methods_late, light_start
 
 SAYS_WHAT_IS_LOADED = (

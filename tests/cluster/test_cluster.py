@@ -23,10 +23,10 @@ import pyspark
 import pytest
 
 from cepctl.errors import JobError
-from cepctl.spark.java import find_java
+from cepctl.runners.spark.java import find_java
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import HasContext
+    from cepctl.runners.spark.session import HasContext
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -164,7 +164,7 @@ import sys
 from pathlib import Path
 from cepctl.cli import main
 from contextlib import contextmanager
-from cepctl.runners.spark import SparkRunner
+from cepctl.runners.spark.runner import SparkRunner
 
 copied = SparkRunner.copied
 @contextmanager
@@ -220,7 +220,7 @@ def test_what_is_packed_runs_under_spark_submit(
 
 KILLING = """
 import json, os, signal, subprocess, sys, threading, time
-from cepctl.spark.session import spark_session
+from cepctl.runners.spark.session import spark_session
 from {module} import {function} as job
 
 def executors():
@@ -262,7 +262,7 @@ def match_in_many_slices(session: HasContext, events: str, output: str) -> None:
     from cepctl.language.parser import parse
     from cepctl.matching.inputs import open_events
     from cepctl.plan.analyze import analyze
-    from cepctl.runners.spark import SparkRunner
+    from cepctl.runners.spark.runner import SparkRunner
 
     with open_events([events]) as inputs:
         plan = analyze(parse(QUERY), inputs.schema)
@@ -278,7 +278,7 @@ def ingest_all(session: HasContext, logs: str, output: str) -> None:
     """Ingest with one task for each few files."""
     from cepctl.ingestion.jobs import ingest
     from cepctl.ingestion.options import IngestOptions
-    from cepctl.runners.spark import SparkRunner
+    from cepctl.runners.spark.runner import SparkRunner
     from cepctl.uncertainty.model import load_model
 
     options = IngestOptions(model=load_model(f"{logs}/model.toml"))

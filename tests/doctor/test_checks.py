@@ -11,7 +11,7 @@ from cepctl.doctor import checks
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.files import packed, remove_unusable_kernels
 from cepctl.engines.kernels.keys import any_processor, key_of
-from cepctl.spark import java
+from cepctl.runners.spark import java
 
 
 @pytest.mark.parametrize(("needed", "verdict"), [(0, "ok"), (10**18, "warning")])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.doctor.recording import record_classes
-from cepctl.spark.java import Java
-from cepctl.spark.java_classes import archive_name, using_options
+from cepctl.runners.spark.java import Java
+from cepctl.runners.spark.java_classes import archive_name, using_options
 
 MATCH = [sys.executable, "-m", "cepctl", "match", "PATTERN SEQ(A a, B b)", "events.csv", "--runner", "spark"]
 ROWS = "confidence,start,end,match\n1.0,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.007Z,a b\n"

@@ -11,7 +11,7 @@ from cepctl.doctor.checks import NEEDED, answer, worker_of
 from cepctl.doctor.checks import spark as check
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 
 def test_what_is_missing_is_named() -> None:

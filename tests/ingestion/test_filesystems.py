@@ -21,10 +21,10 @@ from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
-from cepctl.runners.spark import SparkRunner
+from cepctl.runners.spark.runner import SparkRunner
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 OTHER_SCHEME = "fsspec+local://"
 

@@ -30,13 +30,13 @@ from cepctl.io.tabular import row_ends
 from cepctl.runners import apart
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
-from cepctl.runners.spark import FEWEST_SHARED, SparkRunner
+from cepctl.runners.spark.runner import FEWEST_SHARED, SparkRunner
 from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 BY_RULE = """rule = [{ where = "x = '7'", interval = { before = "1 s", after = "0 s" } }]"""
 KEPT = ReadOptions(keep_unmatched=True)

@@ -16,11 +16,11 @@ from cepctl.ingestion.options import IngestOptions
 from cepctl.runners.kinds import RUNNERS, RunnerSettings
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
-from cepctl.runners.spark import FEWEST_SHARED, SparkRunner
+from cepctl.runners.spark.runner import FEWEST_SHARED, SparkRunner
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 MODEL = parse_model("rule = [{ source = '*.csv', latency = [['0 s', '1 s', 0.5], ['1 s', '3 s', 0.5]] }]")
 REAL_LOGS = [

@@ -25,12 +25,12 @@ from cepctl.io.contract.written_times import form_grain
 from cepctl.runners import apart
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
-from cepctl.runners.spark import SparkRunner
+from cepctl.runners.spark.runner import SparkRunner
 from cepctl.schema import NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 SECOND, DAY = 1_000, 86_400_000
 EXACT = IngestOptions(read=ReadOptions(exact_times=True))

@@ -22,7 +22,7 @@ from cepctl.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.task"
 # Importing Polars alone sets a variable of the environment.

@@ -62,7 +62,7 @@ def _warm(runner: RunnerChoice) -> None:
     from cepctl.cli.match.progress import shown_progress
     from cepctl.doctor.recording import record_classes
     from cepctl.doctor.warming import warm_up
-    from cepctl.spark.settings import is_local
+    from cepctl.runners.spark.settings import is_local
 
     with shown_progress(quiet=False) as progress:
         done = warm_up(progress.tell)

@@ -23,7 +23,7 @@ from cepctl.memory import (
     default_budget,
 )
 from cepctl.runners.kinds import RUNNERS, Conf
-from cepctl.spark.settings import require_master
+from cepctl.runners.spark.settings import require_master
 
 
 def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:

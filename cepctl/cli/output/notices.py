@@ -26,7 +26,7 @@ from typing import Literal, cast
 import click
 
 from cepctl.notices import LOGGER, Notice, Told, gather, gathering
-from cepctl.spark.java_output import LOGGER as JAVA
+from cepctl.runners.spark.java_output import LOGGER as JAVA
 
 Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
 LogFormat = Literal["text", "json"]

@@ -14,7 +14,7 @@ _PACKAGES = {"Spark": "pyspark", "Arrow": "pyarrow", "Polars": "polars", "NumPy"
 def versions() -> dict[str, str]:
     """Names and versions; read from files, so that neither a library nor Java has to start."""
     from cepctl.errors import CepctlError
-    from cepctl.spark.java import glance_at_java
+    from cepctl.runners.spark.java import glance_at_java
 
     try:
         java = glance_at_java()

@@ -13,8 +13,8 @@ from cepctl.engines.runners import progress as progresses
 from cepctl.engines.runners.local import batches
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.slices import Slicing, TimeSlice
-from cepctl.runners import spark
 from cepctl.runners.runner import Count
+from cepctl.runners.spark import runner as spark
 from tests.plans import plan_of
 
 

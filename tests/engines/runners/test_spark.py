@@ -23,12 +23,12 @@ from cepctl.io.source.locations import Location
 from cepctl.laws.law import OrderLaw
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
-from cepctl.runners.spark import SparkRunner
+from cepctl.runners.spark.runner import SparkRunner
 from cepctl.schema import MILLISECOND
 from tests.plans import ATTRIBUTES, Event, event_table, on, plan_of
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 pytestmark = pytest.mark.spark
 

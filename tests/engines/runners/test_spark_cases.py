@@ -40,7 +40,7 @@ from tests.plans import Event, event_table, plan_of
 from tests.strategies import LEVELS, Case
 
 if TYPE_CHECKING:
-    from cepctl.spark.session import Session
+    from cepctl.runners.spark.session import Session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # two minutes; test_spark.py runs every day
 

@@ -26,10 +26,10 @@ from cepctl.runners.runner import (
     Watcher,
     unless_failed,
 )
-from cepctl.spark.interrupts import undisturbed
-from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import HasContext, spark_session, tasks_at_once
-from cepctl.spark.settings import is_local
+from cepctl.runners.spark.interrupts import undisturbed
+from cepctl.runners.spark.jobs import failing_once, failures_told
+from cepctl.runners.spark.session import HasContext, spark_session, tasks_at_once
+from cepctl.runners.spark.settings import is_local
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
-from cepctl.spark.interrupts import interrupts_held_back, own_interrupts
-from cepctl.spark.java import Java, find_java
-from cepctl.spark.java_classes import using_options
-from cepctl.spark.java_output import JavaOutput
-from cepctl.spark.settings import (
+from cepctl.runners.spark.interrupts import interrupts_held_back, own_interrupts
+from cepctl.runners.spark.java import Java, find_java
+from cepctl.runners.spark.java_classes import using_options
+from cepctl.runners.spark.java_output import JavaOutput
+from cepctl.runners.spark.settings import (
     DEFAULT_MASTER,
     JAVA_OPTIONS,
     QUIET,
@@ -68,7 +68,7 @@ def require_startable(master: str) -> None:
 
 def why_not_startable() -> str | None:
     """Why no session can be started here, in one line; None where one can."""
-    from cepctl.spark.java import find_java
+    from cepctl.runners.spark.java import find_java
 
     try:
         _require_pyspark()

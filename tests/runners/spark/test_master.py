@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.errors import JobError, UsageError
-from cepctl.spark.settings import require_master, require_reachable
+from cepctl.runners.spark.settings import require_master, require_reachable
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_command_does_not_wait_for_a_master_that_is_not_there(
 ) -> None:
     """Spark would try for two minutes; no Java is started here."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("cepctl.spark.session._gateway", None)
+    monkeypatch.setattr("cepctl.runners.spark.session._gateway", None)
     monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     Path("log.csv").write_text("event_type,time\nA,1\n")
     for words in (["ingest", "log.csv", "-o", "events"], ["match", "PATTERN SEQ(A a)", "log.csv"]):

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator, Sequence
 
 from cepctl.errors import JobError, UsageError
-from cepctl.spark.jobs import persistent
+from cepctl.runners.spark.jobs import persistent
 
 # What keeps a command quiet and quick to start.
 QUIET = {
@@ -18,7 +18,7 @@ QUIET = {
 _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.python.daemon.module": "cepctl.spark.worker_daemon",
+    "spark.python.daemon.module": "cepctl.runners.spark.worker_daemon",
 }
 # Half the processor time of a small job is the Java process starting: compile less, collect simply.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.spark import session
+from cepctl.runners.spark import session
 
 
 @pytest.fixture(autouse=True)

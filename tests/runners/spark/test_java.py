@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import JobError
-from cepctl.spark import java
-from cepctl.spark.java import find_java, glance_at_java, java_version
+from cepctl.runners.spark import java
+from cepctl.runners.spark.java import find_java, glance_at_java, java_version
 
 
 def installed(home: Path, version: str) -> Path:

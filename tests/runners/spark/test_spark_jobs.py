@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.runners.spark import SparkRunner
-from cepctl.spark.jobs import failure
-from cepctl.spark.session import Session
+from cepctl.runners.spark.jobs import failure
+from cepctl.runners.spark.runner import SparkRunner
+from cepctl.runners.spark.session import Session
 
 
 def killed_until(attempts: int, marks: Path, number: int) -> int:

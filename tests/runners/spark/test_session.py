@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.spark.session import Session, spark_session
-from cepctl.spark.settings import is_local, settings
+from cepctl.runners.spark.session import Session, spark_session
+from cepctl.runners.spark.settings import is_local, settings
 
 TWICE = """
-from cepctl.spark.session import spark_session
+from cepctl.runners.spark.session import spark_session
 for _ in range(2):
     with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
         print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
@@ -30,9 +30,9 @@ print(main([*match, "--conf", "spark.app.name=other", "--conf", "spark.task.maxF
 
 LEFT = """
 from pyspark import SparkContext
-from cepctl.spark import session
-from cepctl.spark.session import session_runs, spark_session
-from cepctl.spark.settings import settings
+from cepctl.runners.spark import session
+from cepctl.runners.spark.session import session_runs, spark_session
+from cepctl.runners.spark.settings import settings
 
 def run():
     with spark_session("local[1]", [("spark.app.name", "again")]) as s:

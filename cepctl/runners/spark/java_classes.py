@@ -14,7 +14,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from cepctl.spark.java import Java
+from cepctl.runners.spark.java import Java
 from cepctl.trust.ownership import unsafe_because
 
 # An archive that does not fit is no concern of the user's.
