@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from cepctl.limited_memory import beware, ends_by_itself, may_be_want_of_memory, want_of_memory
+from cepctl.process.limited_memory import beware, ends_by_itself, may_be_want_of_memory, want_of_memory
 
 _INTERRUPTED = 130
 _FAILED = 4
@@ -41,15 +41,15 @@ def run() -> int:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
     try:
-        from cepctl.interrupts import end_soon_after_signals
-        from cepctl.terminal import guard_terminals
+        from cepctl.process.interrupts import end_soon_after_signals
+        from cepctl.process.terminal import guard_terminals
 
         guard_terminals()
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, _end)
         end_soon_after_signals(_tell)
-        from cepctl.start_up import compile_methods_late
+        from cepctl.process.start_up import compile_methods_late
 
         compile_methods_late()
         from cepctl.cli import main

@@ -20,9 +20,9 @@ from cepctl.language.strategies import STRATEGIES
 from cepctl.library.explain import explained
 from cepctl.library.laws import LawChoice
 from cepctl.library.options import raw_input
-from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
 from cepctl.plan.support import engine_refusals
+from cepctl.process.memory import default_budget
 
 PAGE = ROOT / "docs" / "papers.md"
 HEAD = """# The papers' queries

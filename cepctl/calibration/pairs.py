@@ -33,9 +33,9 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.law import OrderLaw
-from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
+from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.schema import TimeUnit
 
 _PAIRS_AT_ONCE = 1 << 20

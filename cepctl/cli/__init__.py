@@ -31,8 +31,8 @@ from cepctl.cli.options.settings import (
 from cepctl.cli.output.notices import command_begins, command_said, guess_log_format, say
 from cepctl.cli.output.versions import tell_versions
 from cepctl.errors import CepctlError, JobError, UsageError
-from cepctl.interrupts import being_told
-from cepctl.start_up import light_start
+from cepctl.process.interrupts import being_told
+from cepctl.process.start_up import light_start
 
 COMMAND_GROUPS: dict[str, dict[str, str]] = {
     "Begin": {

@@ -51,7 +51,7 @@ from cepctl.io.contract.reader import LAYOUT, zones_said
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.laws.storing import laws_as_json
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.runners.local import on_all_cores
 from cepctl.runners.runner import Runner
 from cepctl.schema import (

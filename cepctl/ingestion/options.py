@@ -10,7 +10,7 @@ from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.needed import Needed
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.model import UncertaintyModel
 from cepctl.uncertainty.writer_rules import WriterRule

@@ -23,7 +23,7 @@ from cepctl.ingestion.chunks import SORT_KEYS, numbers_of
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import key_bytes, piece_bytes, return_freed
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.schema import RECORD
 
 PART_EVENTS = 1_000_000

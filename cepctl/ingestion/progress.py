@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cepctl.memory import size_text
+from cepctl.process.memory import size_text
 from cepctl.runners.ahead import ahead_text
 from cepctl.side_figures import SideFigure, beside
 

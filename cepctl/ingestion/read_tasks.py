@@ -19,7 +19,7 @@ from cepctl.io.formats import open_log
 from cepctl.io.source.hollow_files import hollow
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.io.source.neighbours import dated_neighbours
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.runners.local import LocalRunner
 from cepctl.schema import META_TIME_UNIT, MILLISECOND, TimeUnit
 from cepctl.uncertainty.model import Rule

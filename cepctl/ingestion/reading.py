@@ -35,7 +35,7 @@ from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import Location
 from cepctl.io.trial import with_trial
-from cepctl.memory import size_text
+from cepctl.process.memory import size_text
 from cepctl.runners.apart import OUT_OF_MEMORY
 
 CHUNK_EVENTS = 200_000

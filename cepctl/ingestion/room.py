@@ -24,7 +24,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.memory import MemoryBudget, size_text
+from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.runners.apart import OUT_OF_MEMORY, run_apart
 
 CHUNK_BYTES = 128 << 20

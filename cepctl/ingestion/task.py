@@ -10,7 +10,7 @@ from cepctl.ingestion.writer_names import Writing
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location, RowGroupPart
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 from cepctl.uncertainty.model import UncertaintyModel
 
 

@@ -40,7 +40,7 @@ from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.schema import ALONG, CLOCK, END_TIME, META_TIME_UNIT, RECORD, WRITER, TimeUnit
 
 ROW_GROUP_EVENTS = 65_536

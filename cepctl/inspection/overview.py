@@ -48,7 +48,7 @@ from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, 
 from cepctl.inspection.written_orders import WrittenOrder, written_orders
 from cepctl.matching.inputs import EventInputs
 from cepctl.matching.sketched import SketchFacts, sketch_facts
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 from cepctl.schema import RECORD, WRITER, TimeUnit
 from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 

@@ -12,7 +12,7 @@ from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText, Uncertainty
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.execution import AUTO
-from cepctl.memory import reading_budget
+from cepctl.process.memory import reading_budget
 from cepctl.uncertainty.short_rules import words_of
 
 if TYPE_CHECKING:

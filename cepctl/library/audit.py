@@ -16,7 +16,7 @@ from cepctl.library.keywords import told_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.raw_input import RawInput, given_ingest_options, ingest_options
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
     from cepctl.inspection.auditing.findings import Audit, SourceAudit

@@ -18,8 +18,8 @@ from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TYPE, Asked, truth_of
-from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.notices import READING, tell
+from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

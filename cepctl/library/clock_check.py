@@ -11,8 +11,8 @@ from cepctl.library.clocks import duration
 from cepctl.library.notices import tell_reading
 from cepctl.library.orders import orders_of
 from cepctl.library.raw_input import RawInput, given_ingest_options
-from cepctl.memory import reading_budget
 from cepctl.notices import READING, tell
+from cepctl.process.memory import reading_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

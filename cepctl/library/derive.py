@@ -79,7 +79,7 @@ def derived(
     from cepctl.atomic.folders import temporary_folder
     from cepctl.language.parser import parse
     from cepctl.matching.inputs import open_events
-    from cepctl.memory import reading_budget
+    from cepctl.process.memory import reading_budget
     from cepctl.uncertainty.model import UncertaintyModel
 
     with open_events(paths, None, reading_budget(None)) as inputs, temporary_folder() as folder:

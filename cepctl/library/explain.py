@@ -22,9 +22,9 @@ from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.sketch import read_by_sketches
-from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
+from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 from cepctl.render.counting import counted
 from cepctl.schema import WRITER, WRITTEN_ORDERS
 from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside

@@ -17,8 +17,8 @@ from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, given_ingest_options
-from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.notices import READING, tell
+from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.execution import AUTO
-from cepctl.memory import reading_budget
+from cepctl.process.memory import reading_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TYPE, Asked, truth_of
-from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 
 if TYPE_CHECKING:
     from cepctl.laws.learning.learned import Learned

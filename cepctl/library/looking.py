@@ -23,7 +23,7 @@ from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
-from cepctl.memory import budget_of, default_budget
+from cepctl.process.memory import budget_of, default_budget
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.shown import OneMatch

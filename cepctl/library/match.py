@@ -23,9 +23,9 @@ from cepctl.library.question import Question
 from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import AUTO
-from cepctl.memory import budget_of, default_budget
 from cepctl.plan.choices import KLEENE_ROWS, Engine, KleeneRows
 from cepctl.plan.evaluation_order import OrderName
+from cepctl.process.memory import budget_of, default_budget
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UncertaintyModelError, UsageError
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
     from cepctl.ingestion.options import IngestOptions

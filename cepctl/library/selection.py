@@ -18,9 +18,9 @@ from cepctl.errors import CepctlError, UsageError
 from cepctl.library.laws import LawChoice
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
-from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.process.memory import MemoryBudget, default_budget
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions

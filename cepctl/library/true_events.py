@@ -12,8 +12,8 @@ from cepctl.library.assumed_order import without_assumed_order
 from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
-from cepctl.memory import MemoryBudget
 from cepctl.notices import READING, tell
+from cepctl.process.memory import MemoryBudget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.part_files import bytes_of_event
 from cepctl.errors import QueryTooLargeError
 from cepctl.matching.inputs import EventInputs
-from cepctl.memory import MemoryBudget, size_text
+from cepctl.process.memory import MemoryBudget, size_text
 
 _COPIES = 4
 """Events are held as they are read, in order, and some of them as text."""

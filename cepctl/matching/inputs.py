@@ -36,8 +36,8 @@ from cepctl.event_table import FIXED_COLUMNS, is_attribute
 from cepctl.io.contract.rescaling import last_tick
 from cepctl.io.source.locations import is_stream
 from cepctl.laws.law import OrderLaw
-from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.event_schema import EventSchema
+from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.schema import WRITTEN_ORDERS
 
 if TYPE_CHECKING:

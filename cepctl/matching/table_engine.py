@@ -9,8 +9,8 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import QueryTooLargeError
 from cepctl.matching.execution import Execution
 from cepctl.matching.run import find_rows
-from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.evaluation_order import OrderName
+from cepctl.process.memory import MemoryBudget, size_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from cepctl.terminal import unguarded, visible
+from cepctl.process.terminal import unguarded, visible
 
 
 class SafeConsole(Console):

@@ -20,9 +20,9 @@ from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
 from cepctl.inspection.values import AttributeValues
 from cepctl.inspection.written_orders import WrittenOrder
+from cepctl.process.terminal import visible
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
-from cepctl.terminal import visible
 
 _TYPES_SHOWN, _ATTRIBUTES_SHOWN = 7, 9
 _NAMES_SHOWN = 4

@@ -21,10 +21,10 @@ from rich.text import Text
 from cepctl.lengths import span_text
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
 from cepctl.plan.returned_items import LEAST, MOST
+from cepctl.process.terminal import visible
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import percent
 from cepctl.render.short_ids import short_ids
-from cepctl.terminal import visible
 
 _ANY_WIDTH = 1_000_000
 _GAP = 2

@@ -29,8 +29,8 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from cepctl.interrupts import busy_threads
-from cepctl.memory import READING_PROGRAM_BYTES
+from cepctl.process.interrupts import busy_threads
+from cepctl.process.memory import READING_PROGRAM_BYTES
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

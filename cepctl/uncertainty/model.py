@@ -24,8 +24,8 @@ from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
 from cepctl.laws.law import OrderLaw
 from cepctl.laws.reading import read_laws
+from cepctl.process.trust.toml_text import toml_document
 from cepctl.schema import Observed, TimeUnit, parse_duration
-from cepctl.toml_text import toml_document
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 from cepctl.uncertainty.recorded_offsets import RecordedOffset
 from cepctl.uncertainty.shapes import SHAPES, Interval, Shape, text_in_quotes

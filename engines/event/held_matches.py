@@ -10,8 +10,8 @@ from cepctl.engines.concurrency import Part, concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import size_text
 from cepctl.plan.plan import Plan
+from cepctl.process.memory import size_text
 
 _LOOKED_AT_FROM = 1_024
 _ROW_BYTES, _EVENT_BYTES = 200, 80

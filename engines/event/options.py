@@ -11,10 +11,10 @@ from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.laws.choices import LAW, LAWLESS, MOST_SETS_ALIVE, Beyond
-from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.choices import KleeneRows
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.process.memory import MemoryBudget, default_budget
 
 _ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24
 """Generous estimates of what a match takes until it is a row, and for each of its components."""

@@ -15,7 +15,7 @@ from threading import Lock
 
 from cepctl.engines.kernels.folders import folder_to_write
 from cepctl.engines.kernels.signatures import Signature
-from cepctl.trust.own_python import python_command
+from cepctl.process.trust.own_python import python_command
 
 PROGRAM = "from cepctl.engines.kernels.compiling import main; main()"
 _AT_ONCE = 4_096

@@ -25,7 +25,7 @@ from cepctl.engines.kernels.announcing import kept_told
 from cepctl.engines.kernels.beside import PROGRAM
 from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.signatures import Signature, examples_of
-from cepctl.trust.own_python import python_command
+from cepctl.process.trust.own_python import python_command
 
 _COLLECT_AFTER = (100_000, 50, 100)
 """A compiler makes many small objects, few of them in cycles: looking for those took a tenth of its time."""

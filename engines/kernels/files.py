@@ -50,7 +50,7 @@ from cepctl.engines.kernels.keys import (
     use_of,
 )
 from cepctl.engines.kernels.names import name_uniquely
-from cepctl.trust.ownership import fault_of
+from cepctl.process.trust.ownership import fault_of
 
 _DISPATCHER = "numba.core.dispatcher"
 _OURS = "cepctl.engines."

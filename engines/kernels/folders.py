@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from cepctl.errors import UsageError
-from cepctl.trust.ownership import unsafe_because
+from cepctl.process.trust.ownership import unsafe_because
 
 VARIABLE = "NUMBA_CACHE_DIR"
 SUFFIX = ".kernel"

@@ -21,7 +21,7 @@ from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.runs import Part, Run, merged, parts_of, write_run
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import MemoryBudget, size_text
+from cepctl.process.memory import MemoryBudget, size_text
 
 FAN_IN = 256
 """Runs that are merged at once, each an open file."""

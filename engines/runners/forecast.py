@@ -25,9 +25,9 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.announcing import compiling_seconds
 from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
 from cepctl.engines.runners.slices import TimeSlice
-from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.evaluation_order import estimated_count
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.runners.ahead import seconds_left
 
 MOST_READ = 2_000_000

@@ -28,8 +28,8 @@ from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.runners.reach import Reach, Relevance, reach_of
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import Plan
+from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 
 from cepctl.errors import LogPatternError
 from cepctl.io.contract.log_pattern import LogPattern
-from cepctl.toml_text import toml_document
+from cepctl.process.trust.toml_text import toml_document
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _KEYS = ("event_type", "logger", "level", "regex", "begins")

@@ -14,7 +14,7 @@ from typing import Any
 from cepctl.errors import LogPatternError
 from cepctl.io.contract.message_template import WILDCARD, MessageTemplate
 from cepctl.io.templates.masking import words_of
-from cepctl.toml_text import toml_document
+from cepctl.process.trust.toml_text import toml_document
 
 _TABLE = "template"
 _KEYS = ("event_type", "template", "names", "example")

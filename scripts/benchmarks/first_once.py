@@ -11,13 +11,13 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from cepctl.doctor.warming import compiled_here
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.stages import only
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
+from cepctl.process.doctor.warming import compiled_here
 from cepctl.schema import TimeUnit
 
 _CHAIN = "SEQ(A a, B b, C c) WHERE [key] WITHIN 9000 ticks"

@@ -24,7 +24,7 @@ from cepctl.io.formats import open_log, recognised_format
 from cepctl.io.lines.log import messages
 from cepctl.io.source.locations import list_inputs
 from cepctl.io.templates.survey import survey_of, templates_of
-from cepctl.start_up import light_start
+from cepctl.process.start_up import light_start
 
 DOCUMENT = b"<?xml"
 RECORD = re.compile(rb"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) +(\w+) +([^:]+): (.*)$")

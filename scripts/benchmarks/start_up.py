@@ -17,7 +17,7 @@ from results import CheckFailed, Goal, Row, Setup, check_equal, left_out
 MOST_SECONDS = {"local": 1.5, "spark": 10.0}
 MATCHES = 7
 IMPORTS = """
-from cepctl.start_up import leave_pandas_out
+from cepctl.process.start_up import leave_pandas_out
 leave_pandas_out()
 import numpy, pyarrow.parquet, polars, numba
 """

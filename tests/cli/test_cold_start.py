@@ -29,7 +29,8 @@ LONG_CONTIGUITY = QUERIES["contiguity"].replace("12 seconds", "30 seconds")
 # What was compiled by this process itself; what a process beside it compiles keeps nobody waiting.
 COUNTS_COMPILED = (
     "import sys; from cepctl.cli import main; code = main(sys.argv[1:]); "
-    "from cepctl.doctor.warming import compiled_here; print(compiled_here(), file=sys.stderr); sys.exit(code)"
+    "from cepctl.process.doctor.warming import compiled_here; "
+    "print(compiled_here(), file=sys.stderr); sys.exit(code)"
 )
 
 

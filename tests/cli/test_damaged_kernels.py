@@ -23,7 +23,7 @@ from cepctl.cli import main
 from cepctl.engines.kernels.stages import only
 with only("compiled"):
     code = main(sys.argv[1:])
-from cepctl.doctor.warming import compiled_here
+from cepctl.process.doctor.warming import compiled_here
 print("{_COMPILED}", compiled_here(), file=sys.stderr)
 sys.exit(code)
 """

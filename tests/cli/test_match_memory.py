@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.engines.event import match
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 AB = "PATTERN SEQ(A a, B b) RETURN a.x"
 FORMS = ["csv", "jsonl", "parquet", "tsv", "json", "arrow"]

@@ -12,7 +12,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.library.selection import Matching
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.state import store
 from tests.cli.growing_log import begin_log, log
 

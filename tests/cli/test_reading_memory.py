@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.ingestion import jobs
-from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 QUERY = "PATTERN SEQ(A a, B b)"
 

@@ -19,7 +19,7 @@ from cepctl.errors import UsageError
 from cepctl.io.rows import folder as row_folders
 from cepctl.library import row_parts
 from cepctl.library.question import Question
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 if TYPE_CHECKING:
     from cepctl.runners.spark.session import Session

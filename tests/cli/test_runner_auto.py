@@ -116,7 +116,7 @@ class Terminal(io.StringIO):
 def test_who_waited_for_kernels_hears_how_nobody_has_to(
     compiled: int, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.doctor.warming.compiled_here", lambda: compiled)
+    monkeypatch.setattr("cepctl.process.doctor.warming.compiled_here", lambda: compiled)
     choice = RunnerChoice("local", "local[*]", ())
     for stream, said in ((Terminal(), hint), (io.StringIO(), "")):
         monkeypatch.setattr("sys.stderr", stream)

@@ -292,7 +292,7 @@ def test_a_file_of_another_user_is_not_obeyed(
     if os.geteuid() == 0:
         os.chown("cepctl.toml", 54_321, -1)
     else:
-        monkeypatch.setattr("cepctl.trust.ownership.os.geteuid", lambda: 54_321)
+        monkeypatch.setattr("cepctl.process.trust.ownership.os.geteuid", lambda: 54_321)
     assert "cepctl.toml is not obeyed: it belongs to the user " in refused(capsys, "config")
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from cepctl.process.start_up import compile_methods_late, light_start
 from cepctl.runners.spark.session import Session
-from cepctl.start_up import compile_methods_late, light_start
 
 SAYS_WHAT_IS_LOADED = (
     "import sys; from cepctl.cli import main; code = main(sys.argv[1:]); "

@@ -19,7 +19,7 @@ from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners import local
 from cepctl.engines.runners.slice_task import require_room
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (

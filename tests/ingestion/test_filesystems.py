@@ -17,8 +17,8 @@ from cepctl.ingestion.jobs import ingest
 from cepctl.ingestion.options import IngestOptions
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
-from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
+from cepctl.process.memory import default_budget
 from cepctl.runners.local import LocalRunner
 from cepctl.runners.runner import Runner
 from cepctl.runners.spark.runner import SparkRunner

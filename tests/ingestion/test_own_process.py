@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.ingestion import jobs
 from cepctl.ingestion.options import IngestOptions
-from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ import os, time
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion.room import in_own_process
-from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 def budget(size):
     return MemoryBudget(size, program=READING_PROGRAM_BYTES)

@@ -18,7 +18,7 @@ from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
-from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import READING_PROGRAM_BYTES, MemoryBudget
 from cepctl.runners import apart
 from cepctl.runners.apart import OUT_OF_MEMORY
 from cepctl.uncertainty.model import UncertaintyModel, parse_model

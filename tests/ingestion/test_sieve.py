@@ -34,8 +34,8 @@ from cepctl.io.source.locations import Location, list_inputs
 from cepctl.io.tabular import delimited, files, json_lines
 from cepctl.language.parser import parse
 from cepctl.matching.needed import NeededByQuery
-from cepctl.memory import reading_budget
 from cepctl.plan.analyze import analyze
+from cepctl.process.memory import reading_budget
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 
 QUERIES = (

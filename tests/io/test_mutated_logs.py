@@ -23,7 +23,7 @@ def run(count: int, state: Path, processes: int = 2, before: str = "") -> subpro
     """A run in processes of its own: they limit their memory, and may die."""
     arguments = ["--count", str(count), "--processes", str(processes), "--state", str(state)]
     # Without pandas, as commands read.
-    start = "import sys; from cepctl.start_up import leave_pandas_out; leave_pandas_out()"
+    start = "import sys; from cepctl.process.start_up import leave_pandas_out; leave_pandas_out()"
     code = f"{start}; from tests import mutated_logs\n{before}\nsys.exit(mutated_logs.main({arguments!r}))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
 

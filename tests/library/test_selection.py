@@ -10,7 +10,7 @@ import pytest
 from cepctl.errors import UsageError
 from cepctl.library.laws import LawChoice
 from cepctl.library.selection import Matching
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 UNUSUAL: dict[str, Any] = {
     "engine": "worlds",

@@ -13,7 +13,7 @@ import pytest
 import cepctl
 from cepctl.cli import main
 from cepctl.library.matches import Matches
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 MARKUP = "<script>alert(1)</script>"
 FRAME = re.compile(r'<iframe data-cepctl sandbox="allow-scripts"[^>]* srcdoc="([^"]*)"')

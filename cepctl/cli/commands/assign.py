@@ -13,7 +13,7 @@ from cepctl.library.assign import assigned
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.execution import RunnerChoice
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 
 @click.command("assign", cls=CheckedCommand)

@@ -13,7 +13,7 @@ from cepctl.cli.output.rows import write_whole
 from cepctl.library.audit import audited, require_kinds
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 FOUND = 1
 _SHOWN = 5

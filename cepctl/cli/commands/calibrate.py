@@ -20,7 +20,7 @@ from cepctl.library.laws import LawFile
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TYPE, Asked
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 _PAGES = (".html", ".htm")
 

@@ -15,7 +15,7 @@ from cepctl.matching.execution import RunnerChoice
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.doctor.checks import Finding
+    from cepctl.process.doctor.checks import Finding
 
 FAILED = 4
 
@@ -36,7 +36,7 @@ def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     With --runner local, Java and Spark are not checked; with --runner spark, a missing Java is an error.
     Exits with 4 if a check fails.
     """
-    from cepctl.doctor.checks import findings
+    from cepctl.process.doctor.checks import findings
 
     if warm:
         _warm(runner)
@@ -60,8 +60,8 @@ def _lines(finding: Finding) -> list[str]:
 
 def _warm(runner: RunnerChoice) -> None:
     from cepctl.cli.match.progress import shown_progress
-    from cepctl.doctor.recording import record_classes
-    from cepctl.doctor.warming import warm_up
+    from cepctl.process.doctor.recording import record_classes
+    from cepctl.process.doctor.warming import warm_up
     from cepctl.runners.spark.settings import is_local
 
     with shown_progress(quiet=False) as progress:

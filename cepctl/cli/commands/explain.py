@@ -21,8 +21,8 @@ from cepctl.cli.output.answers import print_answer
 from cepctl.errors import UsageError
 from cepctl.library.laws import LawChoice
 from cepctl.library.raw_input import RawInput
-from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.process.memory import MemoryBudget
 
 
 @click.command("explain", cls=GroupedCommand)

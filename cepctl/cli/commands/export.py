@@ -13,7 +13,7 @@ from cepctl.errors import UsageError
 from cepctl.library.export import CASE_ID, Exported, xes_pieces
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.render.counting import counted
 
 

@@ -14,7 +14,7 @@ from cepctl.cli.output.rows import refuse_unwritable, write_pieces
 from cepctl.library.follows import CASE, followed
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 
 @click.command("follows", cls=GroupedCommand)

@@ -25,7 +25,7 @@ from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.execution import RunnerChoice
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 if TYPE_CHECKING:
     from cepctl.ingestion.options import IngestOptions

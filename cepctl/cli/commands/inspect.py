@@ -13,8 +13,8 @@ from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.memory import MemoryBudget
 from cepctl.notices import READING, tell
+from cepctl.process.memory import MemoryBudget
 
 
 @click.command("inspect", cls=GroupedCommand)

@@ -14,7 +14,7 @@ from cepctl.library.learn import MOST_KEYS, NO_CLOCKS, learned_from
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TYPE, Asked
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 
 
 @click.command("learn", cls=GroupedCommand)

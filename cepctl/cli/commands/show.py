@@ -24,7 +24,7 @@ from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
 from cepctl.matching.execution import Execution, RunnerChoice
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

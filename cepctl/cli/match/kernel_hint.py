@@ -13,7 +13,7 @@ def hint_at_kernels(execution: Execution) -> None:
     """Tell a person who had to wait for kernels to be compiled how nobody has to."""
     if execution.runner.on_spark or not sys.stderr.isatty():
         return
-    from cepctl.doctor.warming import compiled_here
+    from cepctl.process.doctor.warming import compiled_here
 
     compiled = compiled_here()
     if compiled:

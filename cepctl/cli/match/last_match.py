@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import UsageError
 from cepctl.library.raw_input import RawInput
-from cepctl.trust.ownership import make_private, unsafe_because
+from cepctl.process.trust.ownership import make_private, unsafe_because
 
 if TYPE_CHECKING:
     from cepctl.library.question import Question

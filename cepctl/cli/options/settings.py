@@ -31,8 +31,8 @@ import click
 from click.core import ParameterSource
 
 from cepctl.errors import UsageError
-from cepctl.toml_text import toml_document
-from cepctl.trust.ownership import fault_of, unsafe_because
+from cepctl.process.trust.ownership import fault_of, unsafe_because
+from cepctl.process.trust.toml_text import toml_document
 
 DEFAULT_FILE = "cepctl.toml"
 SETTINGS = "cepctl.settings"  # where a click context keeps what the file says

@@ -15,7 +15,7 @@ from cepctl.cli.options.settings import SETTINGS, borrowed, found_beside_the_log
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.cli.output.rows import refuse_unwritable
 from cepctl.matching.execution import AUTO, RunnerChoice
-from cepctl.memory import (
+from cepctl.process.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,
     MemoryBudget,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cepctl.cli.output.notices import in_json
-from cepctl.terminal import unguarded, visible
+from cepctl.process.terminal import unguarded, visible
 
 _ERASE_LINE = "\r\x1b[K"
 

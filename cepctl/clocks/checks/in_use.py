@@ -18,8 +18,8 @@ from cepctl.arrays import Flags, Ticks
 from cepctl.clocks.checks.stamps import Stamps
 from cepctl.clocks.checks.tables import NamedTable, OnClocks, named_tables
 from cepctl.errors import UncertaintyModelError
+from cepctl.process.trust.toml_text import toml_document
 from cepctl.schema import CLOCK, TimeUnit
-from cepctl.toml_text import toml_document
 from cepctl.uncertainty.assign import fitted
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 from cepctl.uncertainty.recorded_offsets import RecordedOffset

@@ -9,7 +9,7 @@ from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.overview import observed_attributes, observed_events
 from cepctl.lengths import span_text
 from cepctl.matching.inputs import EventInputs
-from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 
 _COPIES = 6
 _SECOND = 1_000_000

@@ -22,7 +22,7 @@ from cepctl.laws.learning.held_out import Comparison, OpenPairs
 from cepctl.laws.learning.keys import Pieces, TaughtKeys
 from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
 from cepctl.laws.writing import Evidence, law_text
-from cepctl.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget
 from cepctl.schema import TimeUnit
 
 SIGMAS = (0.5, 1.0, 1.5, 3.0)

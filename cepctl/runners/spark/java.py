@@ -21,7 +21,7 @@ from pathlib import Path
 
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError
-from cepctl.trust.ownership import make_private
+from cepctl.process.trust.ownership import make_private
 
 OLDEST_VERSION = 17
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')

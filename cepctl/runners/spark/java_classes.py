@@ -14,8 +14,8 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from cepctl.process.trust.ownership import unsafe_because
 from cepctl.runners.spark.java import Java
-from cepctl.trust.ownership import unsafe_because
 
 # An archive that does not fit is no concern of the user's.
 _SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"

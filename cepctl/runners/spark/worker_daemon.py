@@ -5,7 +5,7 @@ Workers inherit rare garbage collection from it.
 
 from __future__ import annotations
 
-from cepctl.start_up import collect_rarely, leave_pandas_out
+from cepctl.process.start_up import collect_rarely, leave_pandas_out
 
 
 def run() -> None:

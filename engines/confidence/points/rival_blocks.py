@@ -18,7 +18,7 @@ from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import MemoryBudget, default_budget, size_text
+from cepctl.process.memory import MemoryBudget, default_budget, size_text
 
 PAIR_BYTES = 256
 """What a rival of a match takes where it is looked for and sorted into gaps."""

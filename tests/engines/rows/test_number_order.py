@@ -21,8 +21,8 @@ from cepctl.engines.rows.number_order import OrderedNumbers
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
-from cepctl.memory import PROGRAM_BYTES, MemoryBudget
 from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 
 SCHEMA = pa.schema(
     [

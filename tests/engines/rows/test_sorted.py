@@ -16,7 +16,7 @@ from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.memory import PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 
 AMPLE = MemoryBudget(10**9)
 ROWS = 1_500

@@ -15,7 +15,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.engines.runners.stored import collect
 from cepctl.errors import QueryTooLargeError
-from cepctl.memory import PROGRAM_BYTES, MemoryBudget
+from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 from cepctl.runners.local import LocalRunner
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, plan_of

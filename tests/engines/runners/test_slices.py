@@ -28,9 +28,9 @@ from cepctl.engines.runners.slices import (
     growing_slices,
 )
 from cepctl.errors import UnsupportedQueryError
-from cepctl.memory import default_budget
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
+from cepctl.process.memory import default_budget
 from cepctl.schema import TICK_MAX, TICK_MIN
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clocked_any_cases

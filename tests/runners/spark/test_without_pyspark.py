@@ -32,7 +32,7 @@ def test_the_local_runner_needs_none(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_doctor_names_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from cepctl.doctor import checks
+    from cepctl.process.doctor import checks
 
     monkeypatch.setattr(checks, "java", lambda needed: checks.Finding("Java", "ok", "17"))
     assert main(["doctor", "--runner", "spark"]) == 4

@@ -11,7 +11,7 @@ import pytest
 
 WAYS = ("runs", "runs[::-1]", "runs[1::2] + runs[::2]")
 COMPILED = """
-from cepctl.doctor.warming import _runs
+from cepctl.process.doctor.warming import _runs
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
 
@@ -21,7 +21,7 @@ with only("compiled"):
         match_events(*run)
 """
 COMPARED = """
-from cepctl.doctor.warming import _runs, compiled_here
+from cepctl.process.doctor.warming import _runs, compiled_here
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.doctor.recording import record_classes
+from cepctl.process.doctor.recording import record_classes
 from cepctl.runners.spark.java import Java
 from cepctl.runners.spark.java_classes import archive_name, using_options
 

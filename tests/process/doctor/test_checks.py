@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from numba.core.registry import cpu_target
 
-from cepctl.doctor import checks
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.files import packed, remove_unusable_kernels
 from cepctl.engines.kernels.keys import any_processor, key_of
+from cepctl.process.doctor import checks
 from cepctl.runners.spark import java
 
 

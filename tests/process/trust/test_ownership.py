@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.trust.ownership import fault_of, make_private, unsafe_because
+from cepctl.process.trust.ownership import fault_of, make_private, unsafe_because
 
 OTHER = 54_321
 
@@ -19,7 +19,7 @@ def given_to_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.geteuid() == 0:
         os.chown(path, OTHER, -1)
     else:
-        monkeypatch.setattr("cepctl.trust.ownership.os.geteuid", lambda: OTHER)
+        monkeypatch.setattr("cepctl.process.trust.ownership.os.geteuid", lambda: OTHER)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cepctl.doctor.checks import NEEDED, answer, worker_of
-from cepctl.doctor.checks import spark as check
+from cepctl.process.doctor.checks import NEEDED, answer, worker_of
+from cepctl.process.doctor.checks import spark as check
 
 if TYPE_CHECKING:
     from cepctl.runners.spark.session import Session
@@ -27,7 +27,7 @@ def test_a_worker_is_this_interpreter_and_has_what_it_needs(spark: Session) -> N
 
 @pytest.mark.spark
 def test_a_worker_that_lacks_a_package_is_a_failure(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.doctor.checks.NEEDED", ("no_such_package",))
+    monkeypatch.setattr("cepctl.process.doctor.checks.NEEDED", ("no_such_package",))
     finding = check("local[2]", (), needed=True)
     assert finding.verdict == "failed"
     assert finding.told.endswith(", without no_such_package")

@@ -16,7 +16,7 @@ EVENTS = "event_id,event_type,lower,upper\na,A,0,4\nb,B,2,6\n"
 QUERY = ["match", "PATTERN SEQ(A a, B b)", "events.csv"]
 ENDS = """
 import os, sys
-from cepctl.limited_memory import beware
+from cepctl.process.limited_memory import beware
 import cepctl.__main__, cepctl.cli
 cepctl.cli.main = lambda: {end}
 cepctl.__main__.start()

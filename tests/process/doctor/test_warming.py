@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.doctor import warming
 from cepctl.engines.kernels.announcing import kernel_kept
 from cepctl.engines.kernels.room import MOST_BYTES
 from cepctl.errors import JobError
+from cepctl.process.doctor import warming
 
 # The compiled functions that Python calls, but for the small ones of estimates.
 ENTRIES = {
@@ -45,11 +45,11 @@ ENTRIES = {
     "event.exclusive_groups._join",
 }
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
+SAMPLES = Path(__file__).parents[3] / "sample_data"
 
 PROGRAM = """
 import resource
-from cepctl.doctor.warming import warm_up
+from cepctl.process.doctor.warming import warm_up
 done = warm_up()
 whose = resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF
 print(done.compiled, *(resource.getrusage(each).ru_maxrss for each in whose), *done.reached)
@@ -63,7 +63,7 @@ COMMAND = """
 import sys
 from cepctl.cli import main
 assert main(sys.argv[1:]) == 0
-from cepctl.doctor.warming import compiled_functions
+from cepctl.process.doctor.warming import compiled_functions
 print(sum(sum(each.stats.cache_misses.values()) for each in compiled_functions().values()))
 """
 

@@ -35,8 +35,8 @@ from cepctl.laws.law import OrderLaw
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
+from cepctl.process.trust.own_python import python_command
 from cepctl.schema import CLOCK, MILLISECOND
-from cepctl.trust.own_python import python_command
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one
 # in which nothing is certain: a key with a certain match needs no sums.
@@ -113,8 +113,8 @@ _EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
 # The program of such a process: from which query on.
 _PROGRAM = """
 import json
-from cepctl.doctor.warming import warm_part
-from cepctl.start_up import collect_rarely
+from cepctl.process.doctor.warming import warm_part
+from cepctl.process.start_up import collect_rarely
 collect_rarely()
 print(json.dumps(warm_part(int(sys.argv[1]))))
 """

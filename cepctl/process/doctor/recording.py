@@ -9,10 +9,10 @@ from pathlib import Path
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
+from cepctl.process.trust.own_python import python_command
+from cepctl.process.trust.ownership import make_private
 from cepctl.runners.spark.java import find_java
 from cepctl.runners.spark.java_classes import archive_name, archives_of, recording_options
-from cepctl.trust.own_python import python_command
-from cepctl.trust.ownership import make_private
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
 _QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 10 ticks"

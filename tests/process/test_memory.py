@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import UsageError
-from cepctl.memory import MemoryBudget, budget_of, control_group_limits, default_budget, machine_memory
+from cepctl.process.memory import (
+    MemoryBudget,
+    budget_of,
+    control_group_limits,
+    default_budget,
+    machine_memory,
+)
 
 
 @pytest.mark.parametrize(

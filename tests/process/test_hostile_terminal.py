@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cepctl.process.terminal import Guard, unguarded, visible
 from cepctl.render.console import SafeConsole
-from cepctl.terminal import Guard, unguarded, visible
 from tests.cli.test_contract import PROGRAM
 from tests.cli.test_terminal import on_a_terminal
 from tests.started_program import started_program
@@ -120,7 +120,7 @@ def test_columns_are_as_wide_as_what_is_shown() -> None:
 
 
 def test_rich_is_used_through_the_safe_console_alone() -> None:
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     using = [
         path.name
         for folder in ("cepctl", "engines", "io")

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cepctl.atomic.files import remove_unfinished
-from cepctl.limited_memory import ends_by_itself
+from cepctl.process.limited_memory import ends_by_itself
 
 PATIENCE_SECONDS = 1.0
 """How long the main thread has to end by itself."""

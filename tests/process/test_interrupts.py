@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.interrupts import busy_threads, descendants
+from cepctl.process.interrupts import busy_threads, descendants
 
 SECONDS = 120
 # Twenty minutes in one call that releases the interpreter's lock, as compiled kernels and Arrow's sorts do.
@@ -19,7 +19,7 @@ SECONDS = 120
 LONG_CALL = """
 import hashlib, signal, subprocess, sys
 from pathlib import Path
-from cepctl.interrupts import end_soon_after_signals
+from cepctl.process.interrupts import end_soon_after_signals
 from cepctl.atomic.folders import temporary_folder
 from cepctl.atomic.files import begin
 end_soon_after_signals(lambda number: print("told", number, flush=True))
@@ -52,7 +52,7 @@ def test_a_long_call_is_left_behind_and_nothing_else(number: signal.Signals, tmp
 
 SAID_AT_THE_LAST_MOMENT = """
 import signal, sys, time
-from cepctl.interrupts import PATIENCE_SECONDS, being_told, end_soon_after_signals
+from cepctl.process.interrupts import PATIENCE_SECONDS, being_told, end_soon_after_signals
 end_soon_after_signals(lambda number: print("told", number, flush=True))
 try:
     print("ready", flush=True)
@@ -81,7 +81,7 @@ def test_what_the_command_has_said_is_not_said_again() -> None:
 
 SAID_TOO_LATE = """
 import signal, sys, threading, time
-from cepctl import interrupts
+from cepctl.process import interrupts
 late = threading.Event()
 def tell(number):
     print("told", number, flush=True)
@@ -133,7 +133,7 @@ def test_the_thread_that_waits_for_signals_is_not_busy() -> None:
 
 INTERRUPTED_IN_A_CALLBACK = """
 import ctypes, signal, time
-from cepctl.interrupts import end_soon_after_signals
+from cepctl.process.interrupts import end_soon_after_signals
 end_soon_after_signals(lambda number: print("told", number, flush=True))
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start this with SIGINT ignored
 @ctypes.CFUNCTYPE(None)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from cepctl.errors import CepctlError, JobError
-from cepctl.memory import machine_memory
+from cepctl.process.memory import machine_memory
 from cepctl.runners.spark.runner import SparkRunner
 from cepctl.runners.spark.session import spark_session
 

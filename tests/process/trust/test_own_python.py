@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.trust.own_python import python_command
+from cepctl.process.trust.own_python import python_command
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = ROOT / "sample_data"
 SECONDS = 300
 MARK = "executed"
@@ -129,7 +129,7 @@ def test_the_process_beside_is_started_in_such_a_folder(tmp_path: Path) -> None:
 
 def test_a_child_imports_the_cepctl_that_started_it(tmp_path: Path) -> None:
     """Also in a folder with another one, as after `pip install .` in a checkout."""
-    shutil.copytree(ROOT / "cepctl" / "trust", tmp_path / "cepctl" / "trust")
+    shutil.copytree(ROOT / "cepctl" / "process", tmp_path / "cepctl" / "process")
     (tmp_path / "cepctl" / "__init__.py").write_text("")
     command = python_command("import cepctl; print(cepctl.__path__[0])")
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -137,11 +137,11 @@ def test_a_child_imports_the_cepctl_that_started_it(tmp_path: Path) -> None:
 
 
 def test_a_child_finds_a_cepctl_that_is_not_on_its_path(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "cepctl" / "trust", tmp_path / "cepctl" / "trust")
+    shutil.copytree(ROOT / "cepctl" / "process", tmp_path / "cepctl" / "process")
     (tmp_path / "cepctl" / "__init__.py").write_text("where = 'copied'")
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import subprocess, cepctl\n"
-        "from cepctl.trust.own_python import python_command\n"
+        "from cepctl.process.trust.own_python import python_command\n"
         "subprocess.run(python_command('import cepctl; print(cepctl.where)'), check=True)"
     )
     told = subprocess.run(
