@@ -27,6 +27,9 @@ def start() -> NoReturn:
     """
     beware()
     code = run()
+    if _is_profiled():
+        ends_by_itself()
+        sys.exit(code)
     atexit._run_exitfuncs()
     _leave(code)
 
@@ -70,6 +73,13 @@ def run() -> int:
             # A defect of ours.  Python would end with 1, which says that there were matches.
             sys.excepthook(*sys.exc_info())
         return _FAILED
+
+
+def _is_profiled() -> bool:
+    """Whether somebody looks on who has a word to say once the program returns, such as cProfile."""
+    monitoring = getattr(sys, "monitoring", None)
+    tools = () if monitoring is None else map(monitoring.get_tool, range(6))
+    return sys.getprofile() is not None or sys.gettrace() is not None or any(tools)
 
 
 def _leave(code: int) -> NoReturn:

@@ -19,8 +19,8 @@ from cepctl.engines.confidence.occurrence.counted_records import outside_of_rang
 from cepctl.engines.kernels.kernel import inner
 
 MOST_STATES = 1 << 14
-STAMP, WORK, BOUND, FAILED = range(4)
-"""Counters of `States`: of the table, the products so far, their bound, and whether that was exceeded."""
+STAMP, WORK, BOUND, LOOK, FAILED = range(5)
+"""Counters of `States`: of the table, products so far, their bound, when to look, and whether it fails."""
 _PROBLEMS_OF_PRODUCT = 4
 """Problems that are looked at in the time of one product of masses."""
 _FIRST = -(2**63)
@@ -61,7 +61,7 @@ def new_states(problems, words):
     table = 4 * most
     return States(
         np.empty((2, most + 1, words), np.uint64), np.empty((2, most + 1)), np.empty(table, np.int64),
-        np.zeros(table, np.int64), np.zeros(4, np.int64),
+        np.zeros(table, np.int64), np.zeros(5, np.int64),
     )  # fmt: skip
 
 
@@ -298,10 +298,7 @@ def _forbidden_ticks(part, others, i, buckets, tick, alive, pieces):
     count = 0
     for at in range(others.clause_offsets[i], others.clause_offsets[i + 1]):
         k = others.clause[at]
-        asking = NONE
-        for w in range(len(alive)):
-            asking |= part.mask[k, w] & alive[w]
-        if asking == NONE:
+        if not shared(part.mask[k], alive):
             continue
         low, high = _forbidden(part, k, e, tick)
         low, high = max(low, first), min(high, last)

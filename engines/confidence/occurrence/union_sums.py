@@ -36,6 +36,7 @@ from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
     BOUND,
     FAILED,
+    LOOK,
     WORK,
     given_separators,
     mass_beside,
@@ -84,6 +85,10 @@ _STEPS_OF_PRODUCT = 64
 """Additions and multiplications that take as long as one product of masses."""
 _LOOKS_AT_BLOCK = 5
 """So many products take as long as to look at a block of problems, beside the first."""
+_FIRST_LOOK = 16
+"""This part of its bound a sum may take before it is asked how long the rest takes."""
+_BY_FAR = 8
+"""A sum is given up when by what it has taken the whole would take so many times its bound."""
 _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
@@ -100,7 +105,7 @@ def union_probability(part, words, tree, buckets, work_bound):
     others = others_of(part, words, level_of)
     implied = implied_problems(part, words, others)
     states, pieces = new_states(part.problems, part.mask.shape[1]), new_pieces(part)
-    states.counters[BOUND] = work_bound
+    states.counters[BOUND], states.counters[LOOK] = work_bound, work_bound // _FIRST_LOOK
     tick = np.zeros(len(part.event), np.int64)
     level_of_clause = levels_of_clauses(part, level_of)
     offsets, clause = clauses_of_levels(level_of_clause, len(tree.separators))
@@ -178,7 +183,7 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         states.counters[WORK] += 1 + degree_of(buckets, part.event[separators[level]]) // _STEPS_OF_PRODUCT
         before, share = certain if alone else walk.share[level], walk.share[level + 1]
         states.counters[WORK] += _LOOKS_AT_BLOCK * (len(share) - 1)
-        if states.counters[WORK] > states.counters[BOUND]:
+        if states.counters[WORK] > states.counters[LOOK] and _too_much(tree, cursor, level, states.counters):
             states.counters[FAILED] = 1
             return 0.0
         if not _multiply(part, words, levels.others, before, share, level, buckets, tick, states, pieces):
@@ -197,6 +202,23 @@ def _summed(part, words, levels, walk, buckets, tick, states, pieces):
         sums[level, _TOTAL] += weight
         if states.counters[FAILED]:
             return 0.0
+
+
+@inner
+def _too_much(tree, cursor, level, counters):
+    """Whether the sum takes more than its bound, or would by far if its cells and nodes were alike.
+
+    Of sums beside each other the first may be all there is to do: behind it all of them count as done.
+    """
+    counters[LOOK] = min(2 * counters[WORK], counters[BOUND])
+    done = 0.0
+    while level >= 0:
+        of_cell = (cursor[level, _NODE] - 1 + done) / cursor[level, _NODES]
+        done = (cursor[level, _CELL] + of_cell) / cursor[level, _CELLS]
+        if tree.parent[level] != level - 1:
+            done = 1.0
+        level = tree.parent[level]
+    return counters[WORK] > counters[BOUND] * min(_BY_FAR * done, 1.0)
 
 
 @inner
@@ -271,7 +293,7 @@ def _begin_cell(part, words, levels, walk, level, buckets, tick, states):
     tick[tree.separators[level]] = begin
     own = levels.clause[levels.offsets[level] : levels.offsets[level + 1]]
     left = walk.alive[level + 1]
-    states.counters[WORK] += len(own) // 2 + _LOOKS_AT_BLOCK * (len(words.begins) - 2)
+    states.counters[WORK] += len(own) * part.mask.shape[1] // 2 + _LOOKS_AT_BLOCK * (len(words.begins) - 2)
     if not leave_alive(part, words, walk.alive[tree.parent[level] + 1], left, own, tick):
         return
     if _some_settled(left, levels.settled[level]):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.engines.confidence.occurrence.occurrence import WORK_BOUND, Occurrences
 from cepctl.engines.event.match import match_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
@@ -251,3 +252,25 @@ def test_any_number_of_overlapping_readings_is_refused_soon(readings: int, strat
     with pytest.raises(QueryTooLargeError, match="lists the groups"):
         match_events(plan, event_table(events), SUMMARY)
     assert time.process_time() - begin < 20  # in a tenth of that where nothing has to be compiled
+
+
+def test_a_row_whose_sum_takes_far_too_much_is_refused_before_that_is_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sets of three words, most of whose work is to ask clauses which sets they leave."""
+    refused, why = [], Occurrences.why
+
+    def told(found: Occurrences, group: int) -> str:
+        refused.append(int(found.products[group]))
+        return why(found, group)
+
+    monkeypatch.setattr(Occurrences, "why", told)
+    events = (
+        Event("a", "A", -40, -40, x=0),
+        *(Event(f"b{i:02}", "B", 10 * i - 15, 10 * i + 15, x=7 * i % 11) for i in range(12)),
+        Event("c", "C", 160, 160, x=0),
+    )
+    plan = plan_of(f"{Q} WHERE b[i].x > b[i-2].x STRATEGY {STRICT}")
+    with pytest.raises(QueryTooLargeError, match="need more than"):
+        match_events(plan, event_table(events), SUMMARY)
+    assert refused[0] <= WORK_BOUND / 4

@@ -86,3 +86,32 @@ def test_a_hundred_rows_of_five_and_five_events() -> None:
     late = [Event(f"b{n}", "B", *ends) for n, ends in enumerate(((9, 9), (9, 9), (9, 9), (6, 16), (8, 11)))]
     found = _occurrence("PATTERN SEQ(A a, A b, B c) WITHIN 3 ticks GROUP BY ()", [*early, *late])
     assert found == pytest.approx(447078 / 1771561, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"),
+    [
+        ("SEQ(A a, A b, B c) WITHIN 3 ticks", "AAAAABBBBB"),
+        ("SEQ(A a, A b, B c) WITHIN 300 ticks", "AAAAABBBBB"),
+    ],
+)
+def test_what_takes_many_times_its_bound_is_refused_long_before_it(
+    asked: str, kinds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused, why = [], occurrence.Occurrences.why
+
+    def told(found: occurrence.Occurrences, group: int) -> str:
+        refused.append(int(found.products[group]))
+        return why(found, group)
+
+    monkeypatch.setattr(occurrence.Occurrences, "why", told)
+    events = tuple(Event(f"{kind}{n}", kind, 0, 1000) for n, kind in enumerate(kinds))
+    with pytest.raises(QueryTooLargeError, match=f"need more than {occurrence.WORK_BOUND:,} products"):
+        match_events(plan_of(f"PATTERN {asked} GROUP BY ()"), event_table(events))
+    assert refused[0] <= occurrence.WORK_BOUND / 4
+
+
+@pytest.mark.parametrize("bound", [41_000_000, 50_000_000])
+def test_what_takes_nearly_its_bound_is_answered(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(occurrence, "WORK_BOUND", bound)
+    test_a_hundred_rows_of_five_and_five_events()
